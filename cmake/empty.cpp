@@ -1,0 +1,1 @@
+// An empty source, so that a target configures before its first real one.
