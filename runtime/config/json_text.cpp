@@ -1,0 +1,194 @@
+#include "runtime/config/json_text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "runtime/config/config_error.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+/// Builds the document from the parser's events, and refuses on the way what the parser would pass.
+class strict_builder : public nlohmann::json_sax<json> {
+ public:
+  strict_builder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t& value) override { return add(std::move(value)); }
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    if (open_.back()->contains(name))
+      throw config_error(detail::child_pointer(pointer(), name),
+                         "expected each key once, got it twice in " + source_);
+    key_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    const auto end = std::min(position > 0 ? position - 1 : 0, text_.size());
+    const auto before = text_.substr(0, end);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+    // nlohmann's text starts with its own error code and position; the reason follows the last "-
+    // ".
+    std::string reason = error.what();
+    if (const auto dash = reason.find(" - "); dash != reason.npos) reason = reason.substr(dash + 3);
+    throw config_error(source_, "expected JSON at line " + std::to_string(line) + ", column " +
+                                    std::to_string(end - line_start + 1) + ", got: " + reason);
+  }
+
+ private:
+  json* place(json&& value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    if (open_.back()->is_array()) {
+      open_.back()->push_back(std::move(value));
+      return &open_.back()->back();
+    }
+    return &((*open_.back())[key_] = std::move(value));
+  }
+
+  template <class Value>
+  bool add(Value&& value) {
+    place(json(std::forward<Value>(value)));
+    return true;
+  }
+
+  bool open(json&& container) {
+    if (open_.size() == json_depth_max)
+      throw config_error(source_, "expected at most " + std::to_string(json_depth_max) +
+                                      " nested values, got more");
+    keys_.push_back(key_);
+    open_.push_back(place(std::move(container)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    keys_.pop_back();
+    return true;
+  }
+
+  std::string pointer() const {
+    std::string result;
+    for (std::size_t i = 1; i < open_.size(); ++i) {
+      const bool in_array = open_[i - 1]->is_array();
+      result = detail::child_pointer(
+          result, in_array ? std::to_string(open_[i - 1]->size() - 1) : keys_[i]);
+    }
+    return result;
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  json root_;
+  std::string key_;
+  std::vector<json*> open_;        ///< The containers around the next value, outermost first.
+  std::vector<std::string> keys_;  ///< The key that led to each of them.
+};
+
+}  // namespace
+
+json parse_json(std::string_view text, const std::string& source) {
+  if (text.size() > json_bytes_max)
+    throw config_error(source, "expected at most " + std::to_string(json_bytes_max) +
+                                   " bytes, got " + std::to_string(text.size()));
+  strict_builder builder(text, source);
+  json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+json read_json_file(const std::filesystem::path& path) {
+  const auto source = path.string();
+  std::error_code ignored;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw config_error(source,
+                       std::string("expected a readable file, got: ") + std::strerror(errno));
+  // One byte more than allowed is read, so that a pipe or a growing file is bounded as well.
+  std::string text(json_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || std::filesystem::is_directory(path, ignored))
+    throw config_error(source, "expected a readable file, got a folder or a read error");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > json_bytes_max)
+    throw config_error(
+        source, "expected at most " + std::to_string(json_bytes_max) + " bytes, got a larger file");
+  return parse_json(text, source);
+}
+
+void apply_override(json& document, std::string_view path_and_value) {
+  const std::string whole(path_and_value.substr(0, 200));
+  const auto equals = path_and_value.find('=');
+  if (equals == path_and_value.npos)
+    throw config_error(whole, "expected an override such as trainer.lr=3e-4, got no '='");
+  const auto path = path_and_value.substr(0, equals);
+  const auto text = path_and_value.substr(equals + 1);
+
+  if (document.is_null()) document = json::object();
+  json* at = &document;
+  std::string pointer;
+  std::size_t depth = 0;
+  for (std::size_t start = 0; start <= path.size();) {
+    const auto dot = std::min(path.find('.', start), path.size());
+    const auto key = path.substr(start, dot - start);
+    if (key.empty() || ++depth > json_depth_max)
+      throw config_error(whole, "expected 1 to " + std::to_string(json_depth_max) +
+                                    " keys joined by '.', got " +
+                                    (key.empty() ? "an empty key" : "more"));
+    if (!at->is_object())
+      throw config_error(pointer, "expected an object to set \"" + std::string(key) +
+                                      "\" in, got " + detail::show(*at));
+    pointer = detail::child_pointer(pointer, key);
+    at = &(*at)[std::string(key)];
+    if (at->is_null() && dot < path.size()) *at = json::object();
+    start = dot + 1;
+  }
+  try {
+    *at = parse_json(text, pointer);
+  } catch (const config_error&) {
+    *at = std::string(text);
+  }
+}
+
+namespace detail {
+
+std::string child_pointer(const std::string& pointer, std::string_view key) {
+  std::string result = pointer + '/';
+  for (char c : key) {
+    if (c == '~')
+      result += "~0";
+    else if (c == '/')
+      result += "~1";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string show(const json& value) {
+  auto text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > 80) text = text.substr(0, 77) + "...";
+  return text;
+}
+
+}  // namespace detail
+}  // namespace troupe

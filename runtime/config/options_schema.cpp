@@ -1,0 +1,99 @@
+#include "runtime/config/options_schema.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/config/config_error.hpp"
+#include "runtime/config/json_text.hpp"
+#include "runtime/config/nearest_name.hpp"
+
+namespace troupe::detail {
+
+using nlohmann::json;
+
+field_schema::field_schema(std::string name, value_kind_ptr kind, std::function<void*(void*)> place)
+    : name_(std::move(name)), kind_(std::move(kind)), place_(std::move(place)) {}
+
+field_schema& field_schema::items(std::size_t min, std::size_t max) {
+  limits_.items_min = min;
+  limits_.items_max = max;
+  return *this;
+}
+
+field_schema& field_schema::one_of(std::vector<std::string> names) {
+  limits_.one_of = std::move(names);
+  return *this;
+}
+
+field_schema& struct_kind::add(std::string name, value_kind_ptr kind,
+                               std::function<void*(void*)> place) {
+  for (const auto& field : fields_)
+    if (field.name_ == name) throw std::logic_error("field \"" + name + "\" is described twice");
+  return fields_.emplace_back(std::move(name), std::move(kind), std::move(place));
+}
+
+void struct_kind::add_rule(field_rule rule) {
+  if (std::none_of(fields_.begin(), fields_.end(),
+                   [&](const field_schema& field) { return field.name_ == rule.name; }))
+    throw std::logic_error("rule for \"" + rule.name + "\", which is no field described so far");
+  rules_.push_back(std::move(rule));
+}
+
+void struct_kind::read(const json& from, void* to, const std::string& pointer,
+                       const value_limits&) const {
+  if (!from.is_object()) throw config_error(pointer, "expected an object, got " + show(from));
+  std::vector<std::string> known;
+  for (const auto& field : fields_) known.push_back(field.name_);
+  for (const auto& [key, value] : from.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw config_error(child_pointer(pointer, key), unknown_name_message("key", key, known) +
+                                                          ", got the value " + show(value));
+  for (const auto& field : fields_)
+    if (const auto found = from.find(field.name_); found != from.end())
+      field.kind_->read(*found, field.place_(to), child_pointer(pointer, field.name_),
+                        field.limits_);
+  for (const auto& rule : rules_) {
+    if (rule.holds(to)) continue;
+    json all;
+    write(to, all, pointer);
+    throw config_error(child_pointer(pointer, rule.name),
+                       "expected " + rule.expected + ", got " + show(all.at(rule.name)));
+  }
+}
+
+void struct_kind::write(const void* from, json& to, const std::string& pointer) const {
+  to = json::object();
+  for (const auto& field : fields_)
+    field.kind_->write(field.place_(const_cast<void*>(from)), to[field.name_],
+                       child_pointer(pointer, field.name_));
+}
+
+void struct_kind::describe(json& to, const value_limits&) const { describe_with(to, nullptr); }
+
+void struct_kind::describe_with(json& to, const void* defaults) const {
+  json values = json::object();
+  if (defaults) write(defaults, values, "");
+  to["type"] = "object";
+  to["additionalProperties"] = false;
+  auto& properties = to["properties"] = json::object();
+  for (const auto& field : fields_) {
+    auto& property = properties[field.name_] = json::object();
+    field.kind_->describe(property, field.limits_);
+    if (values.contains(field.name_)) property["default"] = values[field.name_];
+    if (!field.unit_.empty()) property["unit"] = field.unit_;
+    if (!field.help_.empty()) property["description"] = field.help_;
+  }
+}
+
+void struct_kind::check_defaults(const void* defaults, void* scratch, std::string_view type) const {
+  try {
+    json values;
+    write(defaults, values, "");
+    read(values, scratch, "", {});
+  } catch (const config_error& error) {
+    throw std::logic_error("a default breaks its own description: " + std::string(error.what()) +
+                           " (" + std::string(type) + ")");
+  }
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "runtime/config/value_kind.hpp"
+
+namespace troupe {
+
+template <class T>
+class options_schema;
+template <class E>
+class enum_schema;
+
+/// An options struct, or an enum, whose fields `describe` lists once:
+///
+///     struct ppo_options { double lr = 3e-4; int n_steps = 2048; };
+///     inline void describe(options_schema<ppo_options>& s) {
+///       s.field("lr", &ppo_options::lr).above(0).help("Adam's step size");
+///       s.field("n_steps", &ppo_options::n_steps).at_least(1).unit("steps");
+///     }
+///
+/// `describe` stands beside the struct, in its namespace. The defaults are those of the struct.
+template <class T>
+concept described_options = requires(options_schema<T>& schema) { describe(schema); };
+template <class E>
+concept described_enum = requires(enum_schema<E>& schema) { describe(schema); };
+
+namespace detail {
+
+/// One field: its place in the struct, its type, its limits and what a reader is told of it.
+class field_schema {
+ public:
+  field_schema(std::string name, value_kind_ptr kind, std::function<void*(void*)> place);
+
+  field_schema& above(double bound) { return limits_.above = bound, *this; }
+  field_schema& at_least(double bound) { return limits_.at_least = bound, *this; }
+  field_schema& below(double bound) { return limits_.below = bound, *this; }
+  field_schema& at_most(double bound) { return limits_.at_most = bound, *this; }
+  /// How many elements a vector may have.
+  field_schema& items(std::size_t min, std::size_t max);
+  field_schema& min_items(std::size_t min) { return limits_.items_min = min, *this; }
+  /// The only strings that are allowed.
+  field_schema& one_of(std::vector<std::string> names);
+  /// The unit, such as "seconds".
+  field_schema& unit(std::string text) { return unit_ = std::move(text), *this; }
+  /// What it does, and where its default comes from.
+  field_schema& help(std::string text) { return help_ = std::move(text), *this; }
+
+ private:
+  friend class struct_kind;
+
+  std::string name_;
+  value_kind_ptr kind_;
+  std::function<void*(void*)> place_;
+  value_limits limits_;
+  std::string unit_;
+  std::string help_;
+};
+
+/// A rule between several fields, blamed on one of them.
+struct field_rule {
+  std::string name;
+  std::string expected;
+  std::function<bool(const void*)> holds;
+};
+
+class struct_kind : public value_kind {
+ public:
+  field_schema& add(std::string name, value_kind_ptr kind, std::function<void*(void*)> place);
+  void add_rule(field_rule rule);
+
+  /// Fields that `from` does not name keep the value they have in `to`.
+  void read(const nlohmann::json& from, void* to, const std::string& pointer,
+            const value_limits& limits) const override;
+  void write(const void* from, nlohmann::json& to, const std::string& pointer) const override;
+  void describe(nlohmann::json& to, const value_limits& limits) const override;
+
+  /// The same with the defaults that `defaults` holds.
+  void describe_with(nlohmann::json& to, const void* defaults) const;
+  /// Throws std::logic_error where a default breaks its own field's limits.
+  void check_defaults(const void* defaults, void* scratch, std::string_view type) const;
+
+ private:
+  std::deque<field_schema> fields_;  // a deque: the references that add returned stay valid
+  std::vector<field_rule> rules_;
+};
+
+template <class T>
+const struct_kind& struct_kind_of();
+template <class T>
+value_kind_ptr make_kind();
+
+}  // namespace detail
+
+/// What `describe` fills for an options struct.
+template <class T>
+class options_schema {
+ public:
+  /// `V` is bool, an integer, float, double, std::string, a described enum, a described struct, or
+  /// a std::optional (null in JSON where empty) or std::vector of those.
+  template <class V>
+  detail::field_schema& field(std::string name, V T::* member) {
+    return kind_.add(std::move(name), detail::make_kind<V>(), [member](void* object) -> void* {
+      return &(static_cast<T*>(object)->*member);
+    });
+  }
+
+  /// A rule over the whole struct, checked after its fields; `name` is the field that is blamed:
+  /// `s.rule("batch_size", "<= n_steps", [](const ppo_options& o) { ... })`.
+  void rule(std::string name, std::string expected, std::function<bool(const T&)> holds) {
+    kind_.add_rule({std::move(name), std::move(expected),
+                    [holds](const void* object) { return holds(*static_cast<const T*>(object)); }});
+  }
+
+ private:
+  friend const detail::struct_kind& detail::struct_kind_of<T>();
+  detail::struct_kind kind_;
+};
+
+/// What `describe` fills for an enum: `s.name("sync", mode::sync).name("async", mode::async);`
+template <class E>
+class enum_schema {
+ public:
+  enum_schema& name(std::string text, E value) {
+    values_.emplace_back(std::move(text), static_cast<std::int64_t>(value));
+    return *this;
+  }
+  const detail::enum_values& values() const { return values_; }
+
+ private:
+  detail::enum_values values_;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+inline constexpr bool is_list = false;
+template <class T>
+inline constexpr bool is_list<std::vector<T>> = true;
+
+/// A described struct inside another one; it borrows the schema that struct_kind_of keeps.
+template <class T>
+struct nested_kind : value_kind {
+  void read(const nlohmann::json& from, void* to, const std::string& pointer,
+            const value_limits& limits) const override {
+    struct_kind_of<T>().read(from, to, pointer, limits);
+  }
+  void write(const void* from, nlohmann::json& to, const std::string& pointer) const override {
+    struct_kind_of<T>().write(from, to, pointer);
+  }
+  void describe(nlohmann::json& to, const value_limits&) const override {
+    const T defaults{};
+    struct_kind_of<T>().describe_with(to, &defaults);
+  }
+};
+
+template <class T>
+value_kind_ptr make_kind() {
+  if constexpr (std::same_as<T, bool>) {
+    return make_bool_kind();
+  } else if constexpr (std::same_as<T, std::string>) {
+    return make_string_kind();
+  } else if constexpr (std::same_as<T, double>) {
+    return make_double_kind();
+  } else if constexpr (std::same_as<T, float>) {
+    return make_float_kind();
+  } else if constexpr (std::integral<T>) {
+    return make_integer_kind(access_integer<T>());
+  } else if constexpr (is_optional<T>) {
+    return make_optional_kind(make_kind<typename T::value_type>(),
+                              access_optional<typename T::value_type>());
+  } else if constexpr (is_list<T>) {
+    return make_list_kind(make_kind<typename T::value_type>(),
+                          access_list<typename T::value_type>());
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(described_enum<T>, "describe(enum_schema<T>&) must stand beside the enum");
+    enum_schema<T> schema;
+    describe(schema);
+    return make_enum_kind(schema.values(), access_enum<T>());
+  } else {
+    static_assert(described_options<T>,
+                  "describe(options_schema<T>&) must stand beside the struct");
+    return std::make_unique<nested_kind<T>>();
+  }
+}
+
+template <class T>
+const struct_kind& struct_kind_of() {
+  static const options_schema<T> schema = [] {
+    options_schema<T> fresh;
+    describe(fresh);
+    const T defaults{};
+    T scratch{};
+    fresh.kind_.check_defaults(&defaults, &scratch, __PRETTY_FUNCTION__);
+    return fresh;
+  }();
+  return schema.kind_;
+}
+
+}  // namespace detail
+}  // namespace troupe

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// How one C++ type is read from JSON, written to it and described: the type-erased half of
+/// options_schema.hpp, so that only .cpp files see nlohmann's full header.
+namespace troupe::detail {
+
+/// What a field allows beyond its type. In a vector the bounds hold for each element.
+struct value_limits {
+  std::optional<double> above, at_least, below, at_most;
+  std::size_t items_min = 0;
+  std::size_t items_max = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string> one_of;
+
+  bool bounds_numbers() const { return above || at_least || below || at_most; }
+  bool bounds_items() const {
+    return items_min > 0 || items_max < std::numeric_limits<std::size_t>::max();
+  }
+  /// "a number > 0 and <= 1" for the noun "a number".
+  std::string expected(const std::string& noun) const;
+};
+
+class value_kind {
+ public:
+  virtual ~value_kind() = default;
+  /// Reads `from`, found at `pointer`, into the object at `to`. Throws config_error.
+  virtual void read(const nlohmann::json& from, void* to, const std::string& pointer,
+                    const value_limits& limits) const = 0;
+  /// Throws config_error for what JSON has no word for: NaN and infinities.
+  virtual void write(const void* from, nlohmann::json& to, const std::string& pointer) const = 0;
+  /// Adds the JSON Schema keywords of this type.
+  virtual void describe(nlohmann::json& to, const value_limits& limits) const = 0;
+};
+using value_kind_ptr = std::unique_ptr<value_kind>;
+
+value_kind_ptr make_bool_kind();
+value_kind_ptr make_string_kind();
+value_kind_ptr make_double_kind();
+value_kind_ptr make_float_kind();
+
+/// Reaches an integer of any type through the two widest ones.
+struct integer_access {
+  bool is_signed;
+  std::int64_t lowest;
+  std::uint64_t highest;
+  void (*set)(void* to, std::uint64_t bits);  ///< Two's complement.
+  std::uint64_t (*get)(const void* from);
+};
+value_kind_ptr make_integer_kind(const integer_access& access);
+
+/// Reaches an enumerator by its place in the list of names.
+struct enum_access {
+  void (*set)(void* to, std::int64_t value);
+  std::int64_t (*get)(const void* from);
+};
+using enum_values = std::vector<std::pair<std::string, std::int64_t>>;
+value_kind_ptr make_enum_kind(enum_values values, const enum_access& access);
+
+/// Reaches a std::optional.
+struct optional_access {
+  void (*clear)(void* to);
+  void* (*emplace)(void* to);
+  const void* (*get)(const void* from);  ///< Null where empty.
+};
+value_kind_ptr make_optional_kind(value_kind_ptr inner, const optional_access& access);
+
+/// Reaches a std::vector. An element is added as a whole, so that vector<bool> works too.
+struct list_access {
+  std::size_t (*size)(const void* from);
+  void (*clear)(void* to);
+  void (*append)(void* to, const value_kind& element, const nlohmann::json& from,
+                 const std::string& pointer, const value_limits& limits);
+  void (*write)(const void* from, std::size_t index, const value_kind& element, nlohmann::json& to,
+                const std::string& pointer);
+};
+value_kind_ptr make_list_kind(value_kind_ptr element, const list_access& access);
+
+template <class T>
+integer_access access_integer() {
+  return {
+      std::is_signed_v<T>, static_cast<std::int64_t>(std::numeric_limits<T>::min()),
+      static_cast<std::uint64_t>(std::numeric_limits<T>::max()),
+      [](void* to, std::uint64_t bits) { *static_cast<T*>(to) = static_cast<T>(bits); },
+      [](const void* from) { return static_cast<std::uint64_t>(*static_cast<const T*>(from)); }};
+}
+
+template <class T>
+enum_access access_enum() {
+  return {[](void* to, std::int64_t value) { *static_cast<T*>(to) = static_cast<T>(value); },
+          [](const void* from) { return static_cast<std::int64_t>(*static_cast<const T*>(from)); }};
+}
+
+template <class T>
+optional_access access_optional() {
+  using optional = std::optional<T>;
+  return {[](void* to) { static_cast<optional*>(to)->reset(); },
+          [](void* to) -> void* { return &static_cast<optional*>(to)->emplace(); },
+          [](const void* from) -> const void* {
+            const auto& value = *static_cast<const optional*>(from);
+            return value ? &*value : nullptr;
+          }};
+}
+
+template <class T>
+list_access access_list() {
+  using list = std::vector<T>;
+  return {[](const void* from) { return static_cast<const list*>(from)->size(); },
+          [](void* to) { static_cast<list*>(to)->clear(); },
+          [](void* to, const value_kind& element, const nlohmann::json& from,
+             const std::string& pointer, const value_limits& limits) {
+            T value{};
+            element.read(from, &value, pointer, limits);
+            static_cast<list*>(to)->push_back(std::move(value));
+          },
+          [](const void* from, std::size_t index, const value_kind& element, nlohmann::json& to,
+             const std::string& pointer) {
+            const T value = (*static_cast<const list*>(from))[index];
+            element.write(&value, to, pointer);
+          }};
+}
+
+}  // namespace troupe::detail

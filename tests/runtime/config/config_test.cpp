@@ -1,0 +1,222 @@
+#include "runtime/config/config.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/test.hpp"
+
+namespace {
+
+using troupe::config_error;
+using troupe::enum_schema;
+using troupe::options_schema;
+using troupe::parse_config;
+using troupe::parse_json;
+
+enum class mode { sync, async };
+void describe(enum_schema<mode>& s) { s.name("sync", mode::sync).name("async", mode::async); }
+
+struct trainer_options {
+  double lr = 3e-4;
+  float clip = 0.2F;
+  int n_steps = 2048;
+  int batch_size = 64;
+  std::vector<int> hidden = {64, 64};
+  std::optional<double> target_kl;
+};
+
+void describe(options_schema<trainer_options>& s) {
+  s.field("lr", &trainer_options::lr).above(0).unit("1/step").help("step size");
+  s.field("clip", &trainer_options::clip).above(0).at_most(1);
+  s.field("n_steps", &trainer_options::n_steps).at_least(1);
+  s.field("batch_size", &trainer_options::batch_size).at_least(1);
+  s.field("hidden", &trainer_options::hidden).items(1, 4).at_least(1);
+  s.field("target_kl", &trainer_options::target_kl).above(0);
+  s.rule("batch_size", "<= n_steps",
+         [](const trainer_options& o) { return o.batch_size <= o.n_steps; });
+}
+
+struct program_options {
+  std::string env = "CartPole-v1";
+  std::string device = "cpu";
+  mode loop = mode::sync;
+  bool verbose = false;
+  std::uint64_t seed = 1;
+  std::uint8_t level = 3;
+  std::vector<bool> flags;
+  std::vector<std::string> tags = {"a"};
+  trainer_options trainer;
+};
+
+void describe(options_schema<program_options>& s) {
+  s.field("env", &program_options::env);
+  s.field("device", &program_options::device).one_of({"cpu", "cuda"});
+  s.field("loop", &program_options::loop);
+  s.field("verbose", &program_options::verbose);
+  s.field("seed", &program_options::seed);
+  s.field("level", &program_options::level);
+  s.field("flags", &program_options::flags);
+  s.field("tags", &program_options::tags);
+  s.field("trainer", &program_options::trainer);
+}
+
+program_options parse(const std::string& text) {
+  return parse_config<program_options>(parse_json(text));
+}
+
+/// The message with which `text` is refused; empty where it is accepted.
+std::string refusal(const std::string& text) {
+  try {
+    parse(text);
+    return {};
+  } catch (const config_error& error) {
+    return error.what();
+  }
+}
+
+TEST_CASE("config: an empty object gives the defaults of the struct", "[config]") {
+  const auto options = parse("{}");
+  CHECK(options.trainer.lr == 3e-4);
+  CHECK(options.trainer.hidden == std::vector<int>{64, 64});
+  CHECK(options.loop == mode::sync);
+}
+
+TEST_CASE("config: every kind of field is read", "[config]") {
+  const auto options = parse(R"({
+    "env": "Pendulum-v1", "device": "cuda", "loop": "async", "verbose": true,
+    "seed": 18446744073709551615, "level": 255, "flags": [true, false], "tags": [],
+    "trainer": {"lr": 1, "clip": 1, "n_steps": 1e4, "hidden": [32], "target_kl": 0.01}})");
+  CHECK(options.env == "Pendulum-v1");
+  CHECK(options.device == "cuda");
+  CHECK(options.loop == mode::async);
+  CHECK(options.verbose);
+  CHECK(options.seed == 18446744073709551615U);
+  CHECK(options.level == 255);
+  CHECK(options.flags == std::vector<bool>{true, false});
+  CHECK(options.tags.empty());
+  CHECK(options.trainer.lr == 1);
+  CHECK(options.trainer.n_steps == 10000);
+  CHECK(options.trainer.hidden == std::vector<int>{32});
+  CHECK(options.trainer.target_kl == 0.01);
+  CHECK_FALSE(parse(R"({"trainer": {"target_kl": null}})").trainer.target_kl);
+}
+
+TEST_CASE("config: a refusal names path, expectation and value", "[config]") {
+  CHECK(refusal(R"({"trainer": {"lr": "fast"}})") ==
+        "/trainer/lr: expected a number > 0, got \"fast\"");
+  CHECK(refusal(R"({"trainer": {"lr": 0}})") == "/trainer/lr: expected a number > 0, got 0");
+  CHECK(refusal(R"({"trainer": {"clip": 1.5}})") ==
+        "/trainer/clip: expected a number > 0 and <= 1, got 1.5");
+  CHECK(refusal(R"({"trainer": {"clip": 1e300}})") ==
+        "/trainer/clip: expected a finite number > 0 and <= 1, got 1e+300");
+  CHECK(refusal(R"({"trainer": {"n_steps": 1.9}})") ==
+        "/trainer/n_steps: expected an integer >= 1, got 1.9");
+  CHECK(refusal(R"({"trainer": {"n_steps": true}})") ==
+        "/trainer/n_steps: expected an integer >= 1, got true");
+  CHECK(refusal(R"({"trainer": {"n_steps": 3e10}})") ==
+        "/trainer/n_steps: expected an integer from -2147483648 to 2147483647, got 30000000000.0");
+  CHECK(refusal(R"({"seed": -1})") ==
+        "/seed: expected an integer from 0 to 18446744073709551615, got -1");
+  CHECK(refusal(R"({"seed": 18446744073709551616})") ==
+        "/seed: expected an integer, got 1.8446744073709552e+19");
+  CHECK(refusal(R"({"level": 256})") == "/level: expected an integer from 0 to 255, got 256");
+  CHECK(refusal(R"({"verbose": 1})") == "/verbose: expected true or false, got 1");
+  CHECK(refusal(R"({"env": 7})") == "/env: expected a string, got 7");
+  CHECK(refusal(R"({"env": null})") == "/env: expected a string, got null");
+  CHECK(refusal(R"({"trainer": {"hidden": [64, 0]}})") ==
+        "/trainer/hidden/1: expected an integer >= 1, got 0");
+  CHECK(refusal(R"({"trainer": {"hidden": []}})") ==
+        "/trainer/hidden: expected a list of 1 to 4 values, got []");
+  CHECK(refusal(R"({"trainer": {"hidden": 64}})") ==
+        "/trainer/hidden: expected a list of 1 to 4 values, got 64");
+  CHECK(refusal(R"({"trainer": [1]})") == "/trainer: expected an object, got [1]");
+  CHECK(refusal("3") == "configuration: expected an object, got 3");
+}
+
+TEST_CASE("config: an unknown name comes with the nearest known one", "[config]") {
+  CHECK_THAT(
+      refusal(R"({"trainer": {"n_step": 3}})"),
+      Catch::Contains("/trainer/n_step: unknown key \"n_step\"; did you mean \"n_steps\"?") &&
+          Catch::Contains("got the value 3"));
+  CHECK_THAT(refusal(R"({"loop": "asinc"})"),
+             Catch::Contains("/loop: unknown value \"asinc\"; did you mean \"async\"?"));
+  CHECK_THAT(refusal(R"({"device": "tpu"})"), Catch::Contains("known: \"cpu\", \"cuda\""));
+  CHECK_THAT(refusal(R"({"a/b~c": 1})"), Catch::StartsWith("/a~1b~0c: unknown key"));
+}
+
+TEST_CASE("config: a rule between fields blames its field", "[config]") {
+  CHECK(refusal(R"({"trainer": {"batch_size": 4096}})") ==
+        "/trainer/batch_size: expected <= n_steps, got 4096");
+  CHECK(refusal(R"({"trainer": {"batch_size": 4096, "n_steps": 4096}})").empty());
+}
+
+TEST_CASE("config: the resolved configuration reads back the same", "[config]") {
+  auto options = parse(R"({"loop": "async", "flags": [true, false], "trainer": {"lr": 1e-5}})");
+  options.trainer.clip = 0.1F;
+  const nlohmann::json document = troupe::to_json(options);
+  CHECK(document["trainer"]["clip"].dump() == "0.1");  // not 0.10000000149011612
+  CHECK(document["trainer"]["target_kl"].is_null());
+  const auto again = parse(document.dump());
+  CHECK(troupe::to_json(again) == document);
+  CHECK(again.loop == mode::async);
+  CHECK(again.trainer.clip == 0.1F);
+}
+
+TEST_CASE("config: a value that JSON can not hold is refused, not written as null", "[config]") {
+  program_options options;
+  options.trainer.lr = std::nan("");
+  CHECK_THROWS_WITH(troupe::to_json(options), "/trainer/lr: expected a finite number, got nan");
+  options.trainer.lr = 1;
+  options.loop = static_cast<mode>(7);
+  CHECK_THROWS_AS(troupe::to_json(options), config_error);
+}
+
+TEST_CASE("config: the schema lists type, limits, default, unit and meaning", "[config]") {
+  const nlohmann::json schema = troupe::schema_json<program_options>();
+  const auto& trainer = schema["properties"]["trainer"];
+  CHECK(schema["additionalProperties"] == false);
+  CHECK(trainer["properties"]["lr"] == parse_json(R"({
+    "type": "number", "exclusiveMinimum": 0.0, "default": 3e-4, "unit": "1/step",
+    "description": "step size"})"));
+  CHECK(trainer["properties"]["hidden"] == parse_json(R"({
+    "type": "array", "items": {"type": "integer", "minimum": 1.0}, "minItems": 1, "maxItems": 4,
+    "default": [64, 64]})"));
+  CHECK(schema["properties"]["loop"]["enum"] == parse_json(R"(["sync", "async"])"));
+  CHECK(trainer["properties"]["target_kl"]["anyOf"][1]["type"] == "null");
+}
+
+struct broken_options {
+  double lr = 0;
+};
+void describe(options_schema<broken_options>& s) { s.field("lr", &broken_options::lr).above(0); }
+
+struct twice_options {
+  double lr = 1;
+};
+void describe(options_schema<twice_options>& s) {
+  s.field("lr", &twice_options::lr);
+  s.field("lr", &twice_options::lr);
+}
+
+TEST_CASE("config: a description that contradicts its struct is a programmer's error", "[config]") {
+  const auto empty = nlohmann::json::object();
+  CHECK_THROWS_AS(parse_config<broken_options>(empty), std::logic_error);
+  CHECK_THROWS_AS(parse_config<twice_options>(empty), std::logic_error);
+}
+
+TEST_CASE("config: overrides pass the same checks", "[config]") {
+  const auto options = parse_config<program_options>(
+      troupe::load_config({}, {"trainer.lr=0.5", "trainer.hidden=[8,8]", "loop=async",
+                               "verbose=true", "env=Acrobot-v1", "trainer.lr=0.25"}));
+  CHECK(options.trainer.lr == 0.25);
+  CHECK(options.trainer.hidden == std::vector<int>{8, 8});
+  CHECK(options.loop == mode::async);
+  CHECK(options.verbose);
+  CHECK(options.env == "Acrobot-v1");
+  CHECK_THROWS_WITH(parse_config<program_options>(troupe::load_config({}, {"trainer.lr=fast"})),
+                    "/trainer/lr: expected a number > 0, got \"fast\"");
+  CHECK_THROWS_WITH(parse_config<program_options>(troupe::load_config({}, {"trainer.lr=1e999"})),
+                    "/trainer/lr: expected a number > 0, got \"1e999\"");
+}
+
+}  // namespace
