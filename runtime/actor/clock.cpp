@@ -1,0 +1,58 @@
+#include "runtime/actor/clock.hpp"
+
+namespace troupe::detail {
+
+real_clock::real_clock() : thread_([this] { ring_when_due(); }) {}
+
+real_clock::~real_clock() { stop(); }
+
+void real_clock::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  alarms_.clear();
+}
+
+void real_clock::wake_at(time_point at, ref<inbox> who) {
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    first = alarms_.emplace(at, std::move(who)) == alarms_.begin();
+  }
+  if (first) changed_.notify_one();
+}
+
+void real_clock::ring_when_due() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (alarms_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    const auto next = alarms_.begin()->first;
+    if (now() < next) {
+      changed_.wait_until(lock, next);
+      continue;
+    }
+    const auto who = std::move(alarms_.extract(alarms_.begin()).mapped());
+    lock.unlock();
+    who->ring();
+    lock.lock();
+  }
+}
+
+bool virtual_clock::advance_to_next() {
+  if (alarms_.empty()) return false;
+  now_ = std::max(now_, alarms_.begin()->first);
+  while (!alarms_.empty() && alarms_.begin()->first <= now_) {
+    const auto who = std::move(alarms_.extract(alarms_.begin()).mapped());
+    who->ring();
+  }
+  return true;
+}
+
+}  // namespace troupe::detail

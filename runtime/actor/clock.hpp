@@ -1,0 +1,59 @@
+#pragma once
+// What time it is, and who wants to be woken when. Real time has a thread of its own; virtual time
+// stands still until somebody advances it.
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/coroutine/strand.hpp"
+
+namespace troupe::detail {
+
+class clock {
+ public:
+  virtual ~clock() = default;
+  virtual time_point now() const = 0;
+  /// Rings `who` at `at` or soon after. Any thread.
+  virtual void wake_at(time_point at, ref<inbox> who) = 0;
+  /// Forgets every alarm and its mailbox.
+  virtual void stop() = 0;
+};
+
+class real_clock final : public clock {
+ public:
+  real_clock();
+  ~real_clock() override;
+  time_point now() const override { return std::chrono::steady_clock::now(); }
+  void wake_at(time_point at, ref<inbox> who) override;
+  void stop() override;
+
+ private:
+  void ring_when_due();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multimap<time_point, ref<inbox>> alarms_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+/// Time that only `advance_to_next` moves; starts at the epoch. For one thread.
+class virtual_clock final : public clock {
+ public:
+  time_point now() const override { return now_; }
+  void wake_at(time_point at, ref<inbox> who) override { alarms_.emplace(at, std::move(who)); }
+  void stop() override { alarms_.clear(); }
+
+  /// Moves to the next alarm and rings everybody who is due; false if there is none.
+  bool advance_to_next();
+
+ private:
+  time_point now_{};
+  std::multimap<time_point, ref<inbox>> alarms_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,95 @@
+#pragma once
+// A CAF actor that runs coroutines: the one place where CAF, the strand and the calling side meet.
+// Internal to runtime/: nothing outside includes it.
+
+#include <caf/all.hpp>
+#include <functional>
+#include <list>
+#include <memory>
+
+#include "runtime/actor/clock.hpp"
+#include "runtime/actor/inbox.hpp"
+#include "runtime/coroutine/crew.hpp"
+#include "runtime/service/call.hpp"
+#include "runtime/service/caller.hpp"
+
+namespace troupe::detail {
+
+class system_core;
+
+// What travels between hosts. Never leaves the process.
+struct request_message {
+  ref<call_base> call;
+};
+struct reply_message {
+  ref<call_base> call;
+};
+struct action_message {
+  std::shared_ptr<std::function<void()>> action;
+};
+struct ring_message {};
+struct kill_message {
+  const char* reason;
+};
+
+/// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
+/// became ready.
+class host : public caf::event_based_actor, public strand, protected branch::listener {
+ public:
+  host(caf::actor_config& config, system_core& system);
+  ~host() override;
+
+  time_point now() const override;
+  class caller* calls() noexcept override { return &caller_; }
+  const ref<inbox>& self() const noexcept { return inbox_; }
+
+ protected:
+  /// Runs a coroutine of this actor's own, until its end or the actor's.
+  void start_root(branch work);
+  /// Ends the actor after this turn.
+  void end();
+
+  // What the kinds of host do differently.
+  virtual void starting() {}
+  virtual void on_request(ref<call_base> call);
+  /// Frames are destroyed already; the strand runs no more.
+  virtual void ended() {}
+  /// A root coroutine has finished.
+  virtual void root_finished(std::exception_ptr error);
+  /// A replica that this host watches has died.
+  virtual void on_down(const inbox& who, const std::string& reason);
+
+  system_core& system_;
+
+ private:
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+  void finished(branch& done, std::exception_ptr error) override;
+  void watch(inbox& who);
+
+  template <class F>
+  void turn_with(F handle);
+  void rearm();
+
+  ref<inbox> inbox_;
+  class caller caller_;
+  std::vector<std::pair<caf::actor_addr, class inbox*>> watched_;
+  std::list<branch> roots_;
+  bool roots_finished_ = false;
+  time_point alarm_ = time_point::max();
+
+  friend class supervisor;
+};
+
+/// The mailbox of a local actor; holds the actor's control block.
+ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
+/// The actor behind a local mailbox.
+const caf::strong_actor_ptr& actor_of(const inbox& local);
+
+}  // namespace troupe::detail
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::request_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::reply_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::action_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::ring_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::kill_message)

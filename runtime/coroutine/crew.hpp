@@ -1,0 +1,159 @@
+#pragma once
+// Coroutines that run beside each other under one owner: what all, any, with_timeout and with_group
+// are made of.
+
+#include <coroutine>
+#include <exception>
+#include <list>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "runtime/coroutine/strand.hpp"
+#include "runtime/coroutine/task.hpp"
+
+namespace troupe::detail {
+
+class crew;
+
+/// A coroutine beside its parent. A crew (or an actor) starts it, hears of its end and destroys it.
+class branch {
+ public:
+  class listener {
+   public:
+    /// `done` has finished, `error` is what it threw, if anything. It is still on the stack:
+    /// destroy it later.
+    virtual void finished(branch& done, std::exception_ptr error) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+
+  struct promise_type {
+    branch get_return_object() noexcept {
+      return branch(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    struct final_awaiter {
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
+        auto& promise = h.promise();
+        promise.self->done_ = true;
+        promise.owner->finished(*promise.self, promise.error);
+      }
+      void await_resume() const noexcept {}
+    };
+    final_awaiter final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() noexcept { error = std::current_exception(); }
+
+    listener* owner = nullptr;
+    branch* self = nullptr;
+    waiter start;
+    std::exception_ptr error;
+  };
+
+  branch(branch&& other) noexcept
+      : done_(other.done_), handle_(std::exchange(other.handle_, nullptr)) {}
+  branch& operator=(branch&&) = delete;
+  ~branch() {
+    if (handle_) handle_.destroy();
+  }
+
+  /// Makes it ready on `home`; it runs when the running coroutine has suspended. The branch stays
+  /// where it is.
+  void start(strand& home, listener& owner) {
+    auto& promise = handle_.promise();
+    promise.owner = &owner;
+    promise.self = this;
+    promise.start.handle = handle_;
+    home.wake(promise.start);
+  }
+  bool done() const noexcept { return done_; }
+
+ private:
+  explicit branch(std::coroutine_handle<promise_type> handle) noexcept : handle_(handle) {}
+
+  bool done_ = false;
+  std::coroutine_handle<promise_type> handle_;
+};
+
+/// void has no values; where one is needed, this stands for it.
+template <class T>
+using value_or_monostate = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+/// Runs `work` and keeps what it returns in `result`, which outlives it.
+template <class T>
+branch keep_result(task<T> work, std::optional<value_or_monostate<T>>& result) {
+  if constexpr (std::is_void_v<T>) {
+    co_await work;
+    result.emplace();
+  } else {
+    result.emplace(co_await work);
+  }
+}
+
+/// Branches of one parent coroutine, which alone may touch it. Destroying it cancels those that
+/// run.
+class crew final : public branch::listener {
+ public:
+  crew() : home_(strand::current()) {}
+
+  branch& start(branch b) {
+    if (finished_ > 16) reap();
+    branches_.push_back(std::move(b));
+    ++running_;
+    branches_.back().start(home_, *this);
+    return branches_.back();
+  }
+
+  std::size_t running() const noexcept { return running_; }
+  /// Throws the first error of a branch, if there was one.
+  void check() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  /// Awaits that a branch finishes.
+  struct change {
+    crew& c;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> parent) const noexcept { c.parent_.handle = parent; }
+    void await_resume() const noexcept { c.parent_.handle = nullptr; }
+  };
+  change changed() noexcept { return {*this}; }
+
+  /// Awaits all of them; the first error cancels the rest and is thrown.
+  task<> join() {
+    while (running_ > 0 && !error_) co_await changed();
+    if (error_) cancel();
+    check();
+  }
+
+  /// Destroys every branch, running or not.
+  void cancel() {
+    branches_.clear();
+    running_ = finished_ = 0;
+  }
+
+ private:
+  void finished(branch&, std::exception_ptr error) override {
+    --running_;
+    ++finished_;
+    if (error && !error_) error_ = error;
+    if (parent_.handle) home_.wake(parent_);
+  }
+
+  void reap() {
+    branches_.remove_if([](const branch& b) { return b.done(); });
+    finished_ = 0;
+  }
+
+  strand& home_;
+  std::list<branch> branches_;
+  std::size_t running_ = 0;
+  std::size_t finished_ = 0;
+  std::exception_ptr error_;
+  waiter parent_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/coroutine/strand.hpp"
+#include "runtime/coroutine/task.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+/// The awaiter of sleep_for.
+class sleep_awaiter {
+ public:
+  explicit sleep_awaiter(duration pause) : pause_(pause) {}
+  bool await_ready() const noexcept { return pause_ <= duration::zero(); }
+  void await_suspend(std::coroutine_handle<> h) {
+    sleeper_.handle = h;
+    auto& home = strand::current();
+    home.sleep(sleeper_, home.now() + pause_);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  duration pause_;
+  sleeper sleeper_;
+};
+
+inline task<> sleep_task(duration pause) { co_await sleep_awaiter(pause); }
+
+/// "50 ms", "1.5 s": for messages.
+std::string to_text(duration d);
+
+}  // namespace detail
+
+/// Suspends the coroutine, not the thread. Virtual time where the system runs on it.
+inline detail::sleep_awaiter sleep_for(duration pause) { return detail::sleep_awaiter(pause); }
+
+}  // namespace troupe

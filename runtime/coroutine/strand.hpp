@@ -1,0 +1,91 @@
+#pragma once
+// One actor's coroutines: whose turn it is, who is ready, who sleeps.
+//
+// At most one coroutine of a strand is on the stack; all others are suspended. A coroutine never
+// resumes another: it names the next one (`transfer_to`) or makes it ready (`wake`), and returns to
+// the loop in `run`. So a frame can always be destroyed by whoever owns it, the stack stays one
+// frame deep, and code between two co_awaits needs no lock.
+
+#include <chrono>
+#include <coroutine>
+#include <map>
+#include <vector>
+
+#include "runtime/coroutine/list.hpp"
+
+namespace troupe {
+
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::steady_clock::duration;
+
+namespace detail {
+
+class caller;
+
+/// A suspended coroutine that something will wake. Lives in the awaiter, hence in the frame.
+struct waiter : list_node {
+  std::coroutine_handle<> handle;
+};
+
+/// A waiter with a time. `strand::sleep` enters it; its destructor takes it out.
+struct sleeper : waiter {
+  ~sleeper();
+  class strand* owner = nullptr;
+  std::multimap<time_point, sleeper*>::iterator place;
+};
+
+class strand {
+ public:
+  strand() = default;
+  strand(const strand&) = delete;
+  strand& operator=(const strand&) = delete;
+  virtual ~strand() = default;
+
+  /// The strand whose coroutine is running on this thread. Throws std::logic_error outside of one.
+  static strand& current();
+  /// The same, or null.
+  static strand* current_or_null() noexcept;
+
+  virtual time_point now() const = 0;
+  /// The actor's calling side; null if it has none.
+  virtual caller* calls() noexcept { return nullptr; }
+
+  /// Runs `next` as soon as the running coroutine has suspended. Called from await_suspend.
+  void transfer_to(std::coroutine_handle<> next) noexcept { next_ = next; }
+  /// Puts a waiter at the end of the ready list.
+  void wake(waiter& w) noexcept { ready_.push_back(w); }
+  /// Destroys a finished coroutine once it is off the stack.
+  void bury(std::coroutine_handle<> finished) { graveyard_.push_back(finished); }
+
+  /// Wakes `s` at `at`, unless it is destroyed before.
+  void sleep(sleeper& s, time_point at);
+  /// Makes every sleeper ready whose time has come.
+  void wake_sleepers(time_point now);
+  /// When the next sleeper is due; time_point::max() if nobody sleeps.
+  time_point next_sleeper() const noexcept;
+
+  /// Resumes `first`, then whoever became ready, until nobody is.
+  void run(std::coroutine_handle<> first = nullptr);
+
+  /// Makes a strand the current one of this thread for a scope.
+  class turn {
+   public:
+    explicit turn(strand& s) noexcept;
+    ~turn();
+
+   private:
+    strand* before_;
+  };
+
+ private:
+  friend struct sleeper;
+  void step(std::coroutine_handle<> handle);
+
+  std::coroutine_handle<> next_;
+  list<waiter> ready_;
+  std::multimap<time_point, sleeper*> sleepers_;
+  std::vector<std::coroutine_handle<>> graveyard_;
+};
+
+}  // namespace detail
+}  // namespace troupe

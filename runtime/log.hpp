@@ -1,0 +1,39 @@
+#pragma once
+// Structured logs: a sentence, and what it speaks of as key=value pairs. On stderr.
+//
+//   log::warn("a replica was restarted", {{"service", name}, {"replica", index}});
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace troupe::log {
+
+/// One key=value pair. A value with spaces is quoted.
+struct field {
+  field(std::string_view key, std::string_view value) : key(key), value(value) {}
+  field(std::string_view key, const char* value) : key(key), value(value) {}
+  field(std::string_view key, const std::string& value) : key(key), value(value) {}
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  field(std::string_view key, N number) : key(key), value(to_text(number)) {}
+
+  std::string_view key;
+  std::string value;
+
+ private:
+  static std::string to_text(double number);
+};
+
+using fields = std::initializer_list<field>;
+
+void debug(std::string_view what, fields facts = {});
+void info(std::string_view what, fields facts = {});
+void warn(std::string_view what, fields facts = {});
+void error(std::string_view what, fields facts = {});
+
+/// "debug", "info", "warn", "error" or "off"; throws std::invalid_argument naming these otherwise.
+void set_level(std::string_view level);
+
+}  // namespace troupe::log

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <exception>
+#include <utility>
+#include <variant>
+
+namespace troupe {
+
+/// A value, or the error that came in its place. For callers who look at the failure on the next
+/// line
+/// (`try_route`, `fanout_settled`); everybody else awaits and lets it throw.
+template <class T>
+class outcome {
+ public:
+  using value_type = T;
+
+  outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  outcome(std::exception_ptr error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+
+  /// The value; throws the error if there is one.
+  T& value() & {
+    if (!ok()) std::rethrow_exception(std::get<1>(state_));
+    return std::get<0>(state_);
+  }
+  const T& value() const& { return const_cast<outcome&>(*this).value(); }
+  T&& value() && { return std::move(value()); }
+
+  /// The error; null if there is a value.
+  std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(state_); }
+
+ private:
+  std::variant<T, std::exception_ptr> state_;
+};
+
+/// The outcome of something that returns nothing.
+template <>
+class outcome<void> {
+ public:
+  using value_type = void;
+
+  outcome() = default;
+  outcome(std::exception_ptr error) : error_(std::move(error)) {}
+
+  bool ok() const noexcept { return !error_; }
+  explicit operator bool() const noexcept { return ok(); }
+  void value() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+  std::exception_ptr error() const noexcept { return error_; }
+
+ private:
+  std::exception_ptr error_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,112 @@
+#pragma once
+// What a member function's signature says about the endpoint that it is.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "runtime/coroutine/task.hpp"
+#include "runtime/service/batch.hpp"
+
+namespace troupe {
+
+enum class endpoint_kind {
+  plain,      ///< R f(A...): runs to completion in the replica.
+  coroutine,  ///< task<R> f(A...): the replica serves others while it waits, up to max_ongoing.
+  batched,    ///< batch<R> f(batch<A>): gathers concurrent calls; callers pass an A and get an R.
+};
+
+/// An endpoint as a value: its address is its identity, `name` is for people. Made by
+/// `endpoint<&role::f>`.
+struct endpoint_info {
+  std::string_view name;  ///< "counter::add"
+  endpoint_kind kind;
+  std::size_t number;  ///< Dense, in order of first use in this process.
+};
+
+namespace detail {
+
+template <class R>
+struct result_traits {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::plain;
+};
+template <class R>
+struct result_traits<task<R>> {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::coroutine;
+};
+template <class R>
+struct result_traits<batch<R>> {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::batched;
+};
+
+template <class A>
+struct argument_traits {
+  using type = std::decay_t<A>;
+};
+template <class A>
+struct argument_traits<batch<A>> {
+  using type = A;
+};
+
+template <class Role, class R, class... A>
+struct signature {
+  using role = Role;
+  using result = typename result_traits<R>::type;
+  using arguments = std::tuple<typename argument_traits<std::remove_cvref_t<A>>::type...>;
+  static constexpr auto kind = result_traits<R>::kind;
+  static_assert(kind != endpoint_kind::batched || sizeof...(A) == 1,
+                "a batched endpoint is batch<R> f(batch<A>): it takes one batch");
+  static_assert(((!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>) &&
+                 ...),
+                "an endpoint's arguments are values or const references: they travel in a message");
+};
+
+template <class F>
+struct endpoint_traits;
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...)> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) const> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) noexcept> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {};
+
+template <auto F>
+using endpoint_of = endpoint_traits<decltype(F)>;
+
+std::size_t next_endpoint_number();
+
+/// "counter::add" out of the compiler's spelling of a function template's argument.
+template <auto F>
+constexpr std::string_view endpoint_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("F = ") + 4);
+  text.remove_suffix(1);
+  if (text.find(';') != text.npos) text = text.substr(0, text.find(';'));
+  while (!text.empty() && (text.front() == '&' || text.front() == '(')) text.remove_prefix(1);
+  // Leave out namespaces and what an anonymous one is called: role::function is enough for people.
+  const auto function = text.rfind("::");
+  if (function == text.npos) return text;
+  const auto role = text.rfind("::", function - 1);
+  return role == text.npos ? text : text.substr(role + 2);
+}
+
+}  // namespace detail
+
+/// The identity of an endpoint: `endpoint<&counter::add>`. Where options list endpoints, this is
+/// what they hold.
+template <auto F>
+  requires std::is_member_function_pointer_v<decltype(F)>
+inline const endpoint_info* const endpoint = [] {
+  static const endpoint_info info{detail::endpoint_name<F>(), detail::endpoint_of<F>::kind,
+                                  detail::next_endpoint_number()};
+  return &info;
+}();
+
+}  // namespace troupe

@@ -1,0 +1,66 @@
+#pragma once
+// How a service is run, and how one caller calls it.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/coroutine/sleep.hpp"
+#include "runtime/service/endpoint.hpp"
+#include "runtime/service/router.hpp"
+
+namespace troupe {
+
+enum class placement {
+  shared,  ///< Scheduled on the pool. For code that doesn't block.
+  thread,  ///< A thread of its own. For code that blocks or computes for long.
+};
+
+enum class on_throw {
+  keep_serving,  ///< The caller gets the exception, the replica goes on.
+  restart,       ///< And the replica is restarted: where half-changed state would be worse.
+};
+
+inline constexpr duration no_limit = duration::max();
+
+/// Options of `system::serve`. Every one has a default but the name.
+struct serve_options {
+  std::string name;          ///< In logs, errors and metrics. Unique in the system.
+  std::size_t replicas = 1;  ///< Each has a role of its own, made from the same arguments.
+  troupe::placement placement = placement::shared;
+
+  // Bounds.
+  std::size_t max_queued = 1024;    ///< Calls a replica holds, those it works on included.
+  std::size_t max_waiting = 65536;  ///< Callers that wait for room; above it they get `overloaded`.
+  std::size_t max_ongoing = 64;     ///< Coroutine calls a replica works on at once.
+  std::size_t max_batch = 256;      ///< Calls in one batch of a batched endpoint.
+  duration max_delay =
+      duration(0);  ///< How long a batch waits for more; 0: closes when the mailbox is empty.
+
+  // Failure.
+  duration deadline = no_limit;  ///< Of each call, unless the caller says otherwise.
+  troupe::on_throw on_throw = on_throw::keep_serving;
+  std::size_t max_restarts = 10;  ///< In `restart_window`; above it: `service_down`.
+  duration restart_window = std::chrono::seconds(60);
+  duration backoff =
+      std::chrono::milliseconds(50);  ///< Before the second restart in the window; doubles.
+  duration backoff_limit = std::chrono::seconds(5);
+  std::vector<const endpoint_info*> idempotent;  ///< Retried elsewhere after `replica_lost`.
+  std::size_t max_retries = 3;                   ///< Of an idempotent call.
+  std::size_t poison_limit = 2;  ///< Replicas one call may kill before it is refused as `poison`.
+
+  std::shared_ptr<troupe::router> router;  ///< Null: power of two choices.
+};
+
+/// Options of one caller: `handle.with({.deadline = 50ms})`.
+struct call_options {
+  duration deadline = duration(0);  ///< From the call on; 0: the service's.
+  bool wait = true;                 ///< False: `overloaded` at once where every queue is full.
+  troupe::priority priority = priority::normal;
+  std::uint64_t key = 0;  ///< What a consistent-hash router routes by.
+};
+
+}  // namespace troupe

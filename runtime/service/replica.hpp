@@ -1,0 +1,61 @@
+#pragma once
+// The actor in which one role lives. Internal to runtime/.
+//
+//   starting ──make role, catch up──> serving ──crash, kill──> ended
+//
+// A role is made, called and destroyed in its replica, so it needs no locks.
+
+#include <deque>
+#include <map>
+
+#include "runtime/actor/host.hpp"
+
+namespace troupe::detail {
+
+class replica final : public host, private replica_port {
+ public:
+  /// `ready` is called in the replica once it can serve, with its slot; if it can't, it dies.
+  replica(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
+          std::shared_ptr<const role_factory> factory, std::size_t index,
+          std::function<void(std::shared_ptr<replica_slot>)> ready);
+
+ private:
+  // As a host.
+  void starting() override;
+  void on_request(ref<call_base> call) override;
+  void root_finished(std::exception_ptr error) override;
+  void ended() override;
+
+  // As the port of its calls.
+  void finish(call_base& call) override;
+  void start(branch work) override;
+  void gather(ref<call_base> call, batch_runner run) override;
+  void crash(const std::string& reason) override;
+
+  struct open_batch {
+    batch_runner run;
+    std::vector<ref<call_base>> calls;
+    std::size_t round =
+        0;  ///< Counts the batches, so that an old request to close is known as old.
+  };
+
+  branch begin();
+  branch close_later(open_batch& batch, std::size_t round);
+  void close_when_drained(open_batch& batch, std::size_t round);
+  void close(open_batch& batch);
+  void execute(ref<call_base> call);
+
+  std::shared_ptr<service_state> service_;
+  std::shared_ptr<const role_factory> factory_;
+  const std::size_t index_;
+  std::function<void(std::shared_ptr<replica_slot>)> ready_;
+  std::shared_ptr<replica_slot> slot_;
+  std::unique_ptr<role_box> role_;
+  bool serving_ = false;
+  std::size_t ongoing_ = 0;  ///< Coroutine calls begun and not finished.
+  std::deque<ref<call_base>>
+      backlog_;  ///< Coroutine calls above max_ongoing. Bounded by max_queued.
+  std::map<const endpoint_info*, open_batch> batches_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,175 @@
+#include "runtime/service/state.hpp"
+
+#include <algorithm>
+
+#include "runtime/service/caller.hpp"
+
+namespace troupe::detail {
+
+std::size_t next_endpoint_number() {
+  static std::atomic<std::size_t> next{0};
+  return next++;
+}
+
+replica_slot::~replica_slot() {
+  for (auto& row : endpoints) delete row.load();
+}
+
+endpoint_tally& replica_slot::tally_of(std::size_t row) {
+  auto* known = endpoints[row].load(std::memory_order_relaxed);
+  if (!known) {
+    known = new endpoint_tally;
+    endpoints[row].store(known, std::memory_order_release);
+  }
+  return *known;
+}
+
+void replica_slot::add_counts_of(const replica_slot& other) {
+  for (std::size_t row = 0; row < max_endpoints; ++row) {
+    const auto* counts = other.endpoints[row].load(std::memory_order_acquire);
+    if (!counts) continue;
+    auto& mine = tally_of(row);
+    mine.duration.add(counts->duration);
+    mine.queue_wait.add(counts->queue_wait);
+    mine.threw += counts->threw.load();
+  }
+  batch_size.add(other.batch_size);
+}
+
+namespace {
+
+/// Tells a waiting caller, on its own actor, to try again.
+void call_up(std::shared_ptr<ticket> t) {
+  auto who = t->who;
+  who->post([t = std::move(t)] {
+    if (t->waiting) t->waiting->try_again();
+  });
+}
+
+}  // namespace
+
+service_state::service_state(std::size_t number, serve_options options)
+    : number(number), options(std::move(options)) {}
+
+service_state::~service_state() = default;
+
+std::shared_ptr<const replica_table> service_state::table() const {
+  std::lock_guard lock(mutex_);
+  return table_;
+}
+
+void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slot) {
+  {
+    std::lock_guard lock(mutex_);
+    auto next = std::make_shared<replica_table>(*table_);
+    std::erase_if(*next, [&](const auto& other) {
+      if (other->index != index) return false;
+      ended_->add_counts_of(*other);
+      return true;
+    });
+    if (slot) {
+      const auto place = std::find_if(next->begin(), next->end(),
+                                      [&](const auto& other) { return other->index > index; });
+      next->insert(place, std::move(slot));
+    }
+    table_ = std::move(next);
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  call_everybody();
+}
+
+void service_state::close(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed_) closed_ = reason;
+    for (const auto& slot : *table_) ended_->add_counts_of(*slot);
+    table_ = std::make_shared<replica_table>();
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  call_everybody();
+}
+
+std::optional<std::string> service_state::closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+bool service_state::wait(const std::shared_ptr<ticket>& t) {
+  std::lock_guard lock(mutex_);
+  if (tickets_.size() >= options.max_waiting) return false;
+  tickets_.push_back(t);
+  waiting_.fetch_add(1, std::memory_order_seq_cst);
+  return true;
+}
+
+void service_state::leave(ticket& t) {
+  t.waiting = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const auto place = std::find_if(tickets_.begin(), tickets_.end(),
+                                    [&](const auto& other) { return other.get() == &t; });
+    if (place != tickets_.end()) {
+      tickets_.erase(place);
+      waiting_.fetch_sub(1);
+      return;
+    }
+  }
+  // It had been called, and doesn't come: the next one takes its turn.
+  call_next(t.only);
+}
+
+void service_state::call_next(replica_slot* slot) {
+  std::shared_ptr<ticket> next;
+  {
+    std::lock_guard lock(mutex_);
+    const auto fits = [&](const auto& t) { return !slot || !t->only || t->only == slot; };
+    const auto place = std::find_if(tickets_.begin(), tickets_.end(), fits);
+    if (place == tickets_.end()) return;
+    next = *place;
+    tickets_.erase(place);
+    waiting_.fetch_sub(1);
+  }
+  call_up(std::move(next));
+}
+
+void service_state::call_everybody() {
+  std::deque<std::shared_ptr<ticket>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.swap(tickets_);
+    waiting_.fetch_sub(static_cast<std::int64_t>(all.size()));
+  }
+  for (auto& t : all) call_up(std::move(t));
+}
+
+std::uint8_t service_state::row_of(const endpoint_info& endpoint) {
+  std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (endpoints_[i] == &endpoint) return static_cast<std::uint8_t>(i);
+  }
+  if (endpoints_.size() == max_endpoints - 1) return max_endpoints - 1;
+  endpoints_.push_back(&endpoint);
+  return static_cast<std::uint8_t>(endpoints_.size() - 1);
+}
+
+bool service_state::idempotent(const endpoint_info& endpoint) const {
+  return std::find(options.idempotent.begin(), options.idempotent.end(), &endpoint) !=
+         options.idempotent.end();
+}
+
+std::vector<std::string> service_state::endpoint_names() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto* e : endpoints_) names.emplace_back(e->name);
+  names.resize(max_endpoints, "other");
+  return names;
+}
+
+std::vector<std::shared_ptr<const replica_slot>> service_state::counts() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const replica_slot>> all(table_->begin(), table_->end());
+  all.push_back(ended_);
+  return all;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,148 @@
+#pragma once
+// What all parties of one service share: its options, the table of live replicas, the callers that
+// wait for room, and what is counted. Any thread.
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/service/options.hpp"
+
+namespace troupe::detail {
+
+class pending_call;
+
+/// Histogram bounds in seconds, for durations and waits of calls.
+inline constexpr std::array<double, 16> duration_bounds = {
+    1e-6, 5e-6, 2.5e-5, 1e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, .1, .25, .5, 1, 5, 30};
+/// Histogram bounds in calls, for batches.
+inline constexpr std::array<double, 10> batch_bounds = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+
+/// Counts written by one thread and read by any: plain stores, no locked instruction.
+template <std::size_t N>
+struct tally {
+  std::array<std::atomic<std::uint64_t>, N + 1> buckets{};
+  std::atomic<double> sum{0};
+
+  void add(double value, const std::array<double, N>& bounds) noexcept {
+    std::size_t i = 0;
+    while (i < N && value > bounds[i]) ++i;
+    buckets[i].store(buckets[i].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    sum.store(sum.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
+  void add(const tally& other) noexcept {
+    for (std::size_t i = 0; i <= N; ++i) buckets[i] += other.buckets[i].load();
+    sum.store(sum.load() + other.sum.load());
+  }
+};
+
+/// What a replica counts of one endpoint.
+struct endpoint_tally {
+  tally<duration_bounds.size()> duration;
+  tally<duration_bounds.size()> queue_wait;
+  std::atomic<std::uint64_t> threw{0};
+};
+
+inline constexpr std::size_t max_endpoints =
+    16;  ///< Told apart in metrics; the last row is "other".
+
+/// One replica, from its start to its end; a restart makes another one.
+struct replica_slot {
+  replica_slot(std::size_t index, ref<inbox> where) : index(index), where(std::move(where)) {}
+
+  const std::size_t index;
+  const ref<inbox> where;
+  alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
+  std::atomic<std::int64_t> sessions{0};
+  std::atomic<bool> alive{true};
+  std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
+  tally<batch_bounds.size()> batch_size;
+
+  ~replica_slot();
+  /// Takes room for one call; false if `limit` are pending. Never more than `limit`, also for an
+  /// instant.
+  bool take_room(std::int64_t limit) noexcept {
+    auto now = pending.load(std::memory_order_seq_cst);
+    while (now < limit) {
+      if (pending.compare_exchange_weak(now, now + 1, std::memory_order_seq_cst)) return true;
+    }
+    return false;
+  }
+  endpoint_tally& tally_of(std::size_t row);
+  /// Adds what another replica counted.
+  void add_counts_of(const replica_slot& other);
+};
+
+/// The replicas that serve now, by index. Immutable: a change makes a new table.
+using replica_table = std::vector<std::shared_ptr<replica_slot>>;
+
+/// A caller that waits for room.
+struct ticket {
+  ref<inbox> who;
+  replica_slot* only = nullptr;     ///< Room at this replica; null: at any.
+  pending_call* waiting = nullptr;  ///< The caller's alone; null once it has given up.
+};
+
+/// Ways a call ends that its replica doesn't see.
+enum class refusal { overloaded, deadline, cancelled, lost, down, poison, count_ };
+
+class service_state : public std::enable_shared_from_this<service_state> {
+ public:
+  service_state(std::size_t number, serve_options options);
+  ~service_state();
+
+  const std::size_t number;  ///< Dense, in order of creation in this system.
+  const serve_options options;
+
+  /// The table and its version; a caller keeps both until the version changes.
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const replica_table> table() const;
+  /// Puts `slot` in the place of its index, or takes out what is there.
+  void publish(std::size_t index, std::shared_ptr<replica_slot> slot);
+  /// No call is served any more; `reason` is what callers read.
+  void close(const std::string& reason);
+  std::optional<std::string> closed() const;
+
+  /// False if more callers wait than `max_waiting`.
+  bool wait(const std::shared_ptr<ticket>& t);
+  void leave(ticket& t);
+  /// A call of `slot` was answered: the next caller may try.
+  void room_at(replica_slot& slot) {
+    if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(&slot);
+  }
+  void call_next(replica_slot* slot);
+
+  /// The row in replicas' statistics of an endpoint.
+  std::uint8_t row_of(const endpoint_info& endpoint);
+  bool idempotent(const endpoint_info& endpoint) const;
+
+  // Read by metrics.
+  std::vector<std::string> endpoint_names() const;
+  /// Live replicas, and one more that holds the counts of those that have ended.
+  std::vector<std::shared_ptr<const replica_slot>> counts() const;
+  std::int64_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(refusal::count_)> refused{};
+  std::atomic<std::uint64_t> restarts{0};
+  std::atomic<std::uint64_t> retries{0};
+  std::atomic<std::uint64_t> stalled{0};
+
+ private:
+  void call_everybody();
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const replica_table> table_ = std::make_shared<replica_table>();
+  std::atomic<std::uint64_t> version_{1};
+  std::optional<std::string> closed_;
+  std::deque<std::shared_ptr<ticket>> tickets_;
+  std::atomic<std::int64_t> waiting_{0};
+  std::vector<const endpoint_info*> endpoints_;
+  std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0, nullptr);
+};
+
+}  // namespace troupe::detail

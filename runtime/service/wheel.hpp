@@ -1,0 +1,77 @@
+#pragma once
+// The deadlines of many calls: entering, leaving and expiring cost the same however many there are
+// (Varghese and Lauck 1987, "Hashed and hierarchical timing wheels", scheme 6).
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/coroutine/list.hpp"
+#include "runtime/coroutine/strand.hpp"
+
+namespace troupe::detail {
+
+class timing_wheel {
+ public:
+  static constexpr auto granularity = std::chrono::milliseconds(5);
+
+  /// Lives in what expires; leaves the wheel when destroyed.
+  struct entry : list_node {
+    std::int64_t due = 0;
+    std::size_t* count = nullptr;
+
+    ~entry() { leave(); }
+    void leave() noexcept {
+      if (count) --*count;
+      count = nullptr;
+      unlink();
+    }
+  };
+
+  bool empty() const noexcept { return entries_ == 0; }
+
+  /// `e` expires at `at`, or up to one granule later.
+  void enter(entry& e, time_point at, time_point now) {
+    e.leave();
+    if (!slots_) slots_ = std::make_unique<list<entry>[]>(slot_count);
+    if (entries_ == 0) tick_ = tick_of(now);
+    e.due = std::max(tick_of(at), tick_) + 1;
+    e.count = &entries_;
+    ++entries_;
+    slots_[static_cast<std::size_t>(e.due) % slot_count].push_back(e);
+  }
+
+  /// When `expire` should be called next. Only while not empty.
+  time_point next() const noexcept { return time_point(granularity * (tick_ + 1)); }
+
+  /// Takes out every entry that is due and calls f with it.
+  template <class F>
+  void expire(time_point now, F f) {
+    const auto last = tick_of(now);
+    list<entry> due;
+    while (tick_ < last && entries_ > 0) {
+      ++tick_;
+      slots_[static_cast<std::size_t>(tick_) % slot_count].for_each([&](entry& e) {
+        if (e.due > tick_) return;
+        e.leave();
+        due.push_back(e);
+      });
+    }
+    tick_ = std::max(tick_, last);
+    while (!due.empty()) f(due.pop_front());
+  }
+
+ private:
+  static std::int64_t tick_of(time_point at) noexcept {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()) /
+           granularity;
+  }
+
+  static constexpr std::size_t slot_count =
+      1024;                               // 5 s around; what is due later goes round again.
+  std::unique_ptr<list<entry>[]> slots_;  // Made at the first entry.
+  std::int64_t tick_ = 0;
+  std::size_t entries_ = 0;
+};
+
+}  // namespace troupe::detail

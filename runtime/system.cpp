@@ -1,0 +1,240 @@
+#include "runtime/system.hpp"
+
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include "runtime/actor/host.hpp"
+#include "runtime/actor/signal.hpp"
+#include "runtime/log.hpp"
+#include "runtime/service/collector.hpp"
+#include "runtime/service/supervisor.hpp"
+#include "runtime/system_core.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+namespace {
+
+constexpr auto stop_limit = std::chrono::seconds(10);
+
+/// splitmix64 (Steele et al. 2014): well-spread numbers from a counter.
+std::uint64_t next_of(std::uint64_t& state) {
+  auto z = (state += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// The actor that runs a program's main coroutine.
+class driver final : public host {
+ public:
+  struct outcome {
+    bool finished = false;
+    std::exception_ptr error;
+  };
+
+  driver(caf::actor_config& config, system_core& system, branch main,
+         std::shared_ptr<outcome> result)
+      : host(config, system), main_(std::move(main)), result_(std::move(result)) {}
+
+ private:
+  void starting() override {
+    start_root(std::move(*main_));
+    main_.reset();
+  }
+  void root_finished(std::exception_ptr error) override {
+    tell(std::move(error));
+    end();
+  }
+  void ended() override {
+    tell(std::make_exception_ptr(call_error(error_kind::cancelled, "the program was told to end")));
+  }
+  void tell(std::exception_ptr error) {
+    {
+      std::lock_guard lock(system_.main_mutex);
+      if (result_->finished) return;
+      result_->finished = true;
+      result_->error = std::move(error);
+    }
+    system_.changed();
+  }
+
+  std::optional<branch> main_;
+  std::shared_ptr<outcome> result_;
+};
+
+}  // namespace
+
+system_core::system_core(system_options options)
+    : options_(options), seed_(options.seed), order_(~options.seed) {
+  if (options_.deterministic) {
+    clock_ = std::make_unique<virtual_clock>();
+    config_.set("scheduler.policy", caf::atom("testing"));
+  } else {
+    clock_ = std::make_unique<real_clock>();
+    const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    // `sharing`: handing work to another thread costs a third of what `stealing` does, which polls.
+    config_.set("scheduler.policy", caf::atom("sharing"));
+    config_.set("scheduler.max-threads", options_.threads ? options_.threads : cores);
+    config_.set("scheduler.max-throughput", std::size_t{100});
+  }
+  actors_ = std::make_unique<caf::actor_system>(config_);
+}
+
+system_core::~system_core() {
+  stop_all();
+  clock_->stop();
+  actors_.reset();
+}
+
+std::uint64_t system_core::next_seed() {
+  std::lock_guard lock(mutex_);
+  return next_of(seed_);
+}
+
+void system_core::host_started() {
+  std::lock_guard lock(mutex_);
+  ++hosts_;
+}
+
+void system_core::host_ended() {
+  {
+    std::lock_guard lock(mutex_);
+    --hosts_;
+  }
+  changed();
+}
+
+void system_core::changed() { condition_.notify_all(); }
+
+std::shared_ptr<service_state> system_core::add_service(serve_options options) {
+  const auto require = [&](bool holds, const char* name, const char* expected) {
+    if (holds) return;
+    throw std::invalid_argument("service \"" + options.name + "\": " + name + ": expected " +
+                                expected);
+  };
+  require(!options.name.empty(), "name", "a name");
+  require(options.replicas > 0, "replicas", "a number > 0, got 0");
+  require(options.max_queued > 0, "max_queued", "a number > 0, got 0");
+  require(options.max_ongoing > 0, "max_ongoing", "a number > 0, got 0");
+  require(options.max_batch > 0, "max_batch", "a number > 0, got 0");
+  require(options.poison_limit > 0, "poison_limit", "a number > 0, got 0");
+
+  std::lock_guard lock(mutex_);
+  for (const auto& known : services_) {
+    if (known.state->options.name == options.name && !known.state->closed()) {
+      throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
+    }
+  }
+  auto state = std::make_shared<service_state>(services_.size(), std::move(options));
+  services_.push_back({state, nullptr});
+  metrics_.add(std::make_shared<service_collector>(state));
+  return state;
+}
+
+void system_core::set_supervisor(const service_state& service, ref<inbox> supervisor) {
+  std::lock_guard lock(mutex_);
+  services_.at(service.number).supervisor = std::move(supervisor);
+}
+
+void system_core::stop_service(const service_state& service) {
+  ref<inbox> supervisor;
+  {
+    std::lock_guard lock(mutex_);
+    supervisor = std::exchange(services_.at(service.number).supervisor, nullptr);
+  }
+  if (supervisor) supervisor->kill("its service is stopped");
+}
+
+void system_core::stop_all() {
+  {
+    std::lock_guard lock(main_mutex);
+    if (main) main->kill("the system stops");
+    main = nullptr;
+  }
+  for (std::size_t i = services_.size(); i-- > 0;) stop_service(*services_[i].state);
+  const auto none_left = [this] {
+    std::lock_guard lock(mutex_);
+    return hosts_ == 0;
+  };
+  if (deterministic()) {
+    while (!none_left() && step_deterministic()) {
+    }
+  } else {
+    const auto limit = std::chrono::steady_clock::now() + stop_limit;
+    std::unique_lock lock(mutex_);
+    condition_.wait_until(lock, limit, [this] { return hosts_ == 0; });
+  }
+  if (none_left()) return;
+  log::error("actors did not end in time; leaving without them", {{"actors", hosts_}});
+  std::fflush(nullptr);
+  std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
+}
+
+bool system_core::step_deterministic() {
+  auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(actors_->scheduler());
+  auto& jobs = scheduler.jobs;
+  if (jobs.empty()) return static_cast<virtual_clock&>(*clock_).advance_to_next();
+  if (jobs.size() > 1) std::swap(jobs.front(), jobs[next_of(order_) % jobs.size()]);
+  scheduler.run_once();
+  return true;
+}
+
+void system_core::run_until(const std::function<bool()>& finished) {
+  if (deterministic()) {
+    while (!finished()) {
+      if (step_deterministic()) continue;
+      throw std::logic_error("deadlock: every actor waits, and no deadline or timer is pending");
+    }
+    return;
+  }
+  std::unique_lock lock(main_mutex);
+  while (!finished()) condition_.wait_for(lock, std::chrono::milliseconds(100));
+}
+
+}  // namespace detail
+
+system::system(system_options options) : core_(std::make_unique<detail::system_core>(options)) {}
+system::~system() = default;
+
+metrics_registry& system::metrics() { return core_->metrics(); }
+const system_options& system::options() const { return core_->options(); }
+
+task<std::shared_ptr<detail::service_state>> system::open(
+    serve_options options, std::shared_ptr<const detail::role_factory> factory) {
+  const auto state = core_->add_service(std::move(options));
+  const auto started = std::make_shared<detail::signal>();
+  const auto actor = core_->actors().spawn<detail::supervisor>(
+      std::ref(*core_), state, std::move(factory),
+      [started](std::exception_ptr error) { detail::signal::set(started, std::move(error)); });
+  core_->set_supervisor(*state,
+                        detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor)));
+  co_await detail::signal::awaiter(started);
+  co_return state;
+}
+
+void system::close(detail::service_state& service) {
+  service.close("it was stopped");
+  core_->stop_service(service);
+}
+
+void system::drive(detail::branch main) {
+  const auto result = std::make_shared<detail::driver::outcome>();
+  const auto actor =
+      core_->actors().spawn<detail::driver>(std::ref(*core_), std::move(main), result);
+  {
+    std::lock_guard lock(core_->main_mutex);
+    core_->main = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  }
+  core_->run_until([&] { return result->finished; });
+  std::lock_guard lock(core_->main_mutex);
+  core_->main = nullptr;
+  if (result->error) std::rethrow_exception(result->error);
+}
+
+void system::cancel() {
+  std::lock_guard lock(core_->main_mutex);
+  if (core_->main) core_->main->kill("cancelled");
+}
+
+}  // namespace troupe

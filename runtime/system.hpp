@@ -1,0 +1,90 @@
+#pragma once
+// The actors of one process: a pool of threads, a clock, services by name, metrics.
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "runtime/service/service.hpp"
+
+namespace troupe {
+
+class metrics_registry;
+
+struct system_options {
+  std::size_t threads = 0;  ///< Of the pool; 0: as many as the machine has cores.
+  /// Everything on the thread that calls `run`, in virtual time, in an order drawn from `seed`.
+  bool deterministic = false;
+  std::uint64_t seed = 0;
+};
+
+namespace detail {
+class system_core;
+}
+
+class system {
+ public:
+  explicit system(system_options options = {});
+  /// Stops every service, the latest first, and waits for its actors for at most ten seconds.
+  ~system();
+  system(const system&) = delete;
+  system& operator=(const system&) = delete;
+
+  /// Starts a service whose replicas each hold `Role(args...)`, made in the replica. Returns when
+  /// all serve. If Role has a member `task<> catch_up()`, a replica awaits it before it serves,
+  /// also after a restart. Throws std::invalid_argument for options out of range or a name in use,
+  /// and call_error of kind service_down if replicas keep dying at their start.
+  template <class Role, class... A>
+  task<service<Role>> serve(serve_options options, A... args) {
+    auto factory = std::make_shared<detail::role_factory>();
+    factory->make =
+        [args = std::make_tuple(std::move(args)...)]() -> std::unique_ptr<detail::role_box> {
+      return std::apply(
+          [](const auto&... each) { return std::make_unique<detail::box_of<Role>>(each...); },
+          args);
+    };
+    if constexpr (requires(Role role) {
+                    { role.catch_up() } -> std::same_as<task<>>;
+                  }) {
+      factory->catch_up = [](detail::role_box& box) {
+        return static_cast<detail::box_of<Role>&>(box).role.catch_up();
+      };
+    }
+    auto state = co_await open(std::move(options), std::move(factory));
+    co_return service<Role>(std::move(state), std::make_shared<detail::direct_access<Role>>());
+  }
+
+  /// Ends a service: callers get service_down.
+  template <class Role>
+  void stop(const service<Role>& which) {
+    close(which.state());
+  }
+
+  /// Runs `main` as an actor's coroutine and waits for its end. Throws what it throws. From a
+  /// thread that is none of the system's.
+  template <class T>
+  T run(task<T> main) {
+    std::optional<detail::value_or_monostate<T>> result;
+    drive(detail::keep_result(std::move(main), result));
+    if constexpr (!std::is_void_v<T>) return std::move(*result);
+  }
+
+  /// Asks what `run` runs to end: its coroutine is destroyed, and `run` throws call_error of kind
+  /// cancelled. Any thread; also from a signal's.
+  void cancel();
+
+  metrics_registry& metrics();
+  const system_options& options() const;
+
+ private:
+  task<std::shared_ptr<detail::service_state>> open(
+      serve_options options, std::shared_ptr<const detail::role_factory> factory);
+  void close(detail::service_state& service);
+  void drive(detail::branch main);
+
+  std::unique_ptr<detail::system_core> core_;
+};
+
+}  // namespace troupe

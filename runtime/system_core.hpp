@@ -1,0 +1,70 @@
+#pragma once
+// What the hosts of a system share. Internal to runtime/.
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "runtime/actor/clock.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "runtime/service/state.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe::detail {
+
+class system_core {
+ public:
+  explicit system_core(system_options options);
+  ~system_core();
+
+  caf::actor_system& actors() noexcept { return *actors_; }
+  class clock& clock() noexcept { return *clock_; }
+  metrics_registry& metrics() noexcept { return metrics_; }
+  const system_options& options() const noexcept { return options_; }
+  bool deterministic() const noexcept { return options_.deterministic; }
+  std::uint64_t next_seed();
+
+  void host_started();
+  void host_ended();
+
+  /// Throws std::invalid_argument if an option is out of range or the name is taken.
+  std::shared_ptr<service_state> add_service(serve_options options);
+  void set_supervisor(const service_state& service, ref<inbox> supervisor);
+  void stop_service(const service_state& service);
+
+  /// Runs actors until `finished()`: in a deterministic system here and now, else it waits for the
+  /// pool.
+  void run_until(const std::function<bool()>& finished);
+  /// Says that something `run_until` waits for may have changed.
+  void changed();
+
+  std::mutex main_mutex;
+  ref<inbox> main;  ///< The driver, while `run` runs.
+
+ private:
+  struct entry {
+    std::shared_ptr<service_state> state;
+    ref<inbox> supervisor;
+  };
+
+  bool step_deterministic();
+  void stop_all();
+
+  system_options options_;
+  metrics_registry metrics_;
+  std::unique_ptr<class clock> clock_;
+  caf::actor_system_config config_;
+  std::unique_ptr<caf::actor_system> actors_;
+  std::uint64_t seed_;
+  std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  std::size_t hosts_ = 0;
+  std::vector<entry> services_;
+};
+
+}  // namespace troupe::detail
