@@ -133,6 +133,8 @@ void host::on_exit() {
     roots_.clear();  // Every frame of this actor, root first; none is on the stack.
     ended();
   }
+  // What refers to other actors goes now: CAF keeps the object until its last handle is dropped.
+  caller_.forget();
   watched_.clear();
   system_.host_ended();
   inbox_ = nullptr;

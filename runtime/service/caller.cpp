@@ -325,6 +325,11 @@ void caller::ended(const inbox& where) {
   while (!lost.empty()) lost.pop_front().lost();
 }
 
+void caller::forget() {
+  views_.clear();
+  links_.clear();
+}
+
 time_point caller::next_tick() const noexcept {
   auto next = wheel_.empty() ? time_point::max() : wheel_.next();
   if (unlimited_ > 0) next = std::min(next, next_stall_check_);

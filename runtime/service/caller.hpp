@@ -121,6 +121,8 @@ class caller {
   /// Deadlines and stalls.
   void tick(time_point now);
   time_point next_tick() const noexcept;
+  /// Drops every view and link. No call may be pending.
+  void forget();
 
  private:
   friend class pending_call;

@@ -137,11 +137,13 @@ void replica::crash(const std::string& reason) {
 }
 
 void replica::ended() {
-  slot_->alive.store(false);
+  if (slot_) slot_->alive.store(false);
   batches_.clear();
   backlog_.clear();
   role_.reset();
   ready_ = nullptr;
+  slot_.reset();
+  factory_.reset();
 }
 
 }  // namespace troupe::detail

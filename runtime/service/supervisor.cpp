@@ -111,6 +111,7 @@ void supervisor::ended() {
   }
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": it was stopped")));
+  factory_.reset();
 }
 
 }  // namespace troupe::detail
