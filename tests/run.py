@@ -1,0 +1,216 @@
+"""Runs every test of a build: python3 tests/run.py BUILD_DIR [NAME...]
+
+Suites are Catch2 executables (BUILD_DIR/tests/suites.txt), scripts are executables that take the
+build directory and close with `N passed, N failed[, N skipped]` (BUILD_DIR/tests/scripts.txt). With
+NAMEs only those whose path contains one are run. The last line is `N passed, N failed, N skipped`,
+where a Catch2 test case counts one. Exits 1 if a test failed or none ran.
+"""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+TIME_LIMIT_SECONDS = 600
+CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+
+
+class Tally:
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def end_group(process):
+    """Kills what the test left running; its process group has the number of its leader."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run_limited(command, log, on_wait, limit):
+    """Runs command with all output in log. Returns what went wrong, or an empty string."""
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+    deadline = time.monotonic() + limit
+    try:
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                return f"did not end within {limit} s"
+            on_wait()
+            try:
+                process.wait(0.2)
+            except subprocess.TimeoutExpired:
+                pass
+    finally:
+        end_group(process)
+        process.wait()
+    if process.returncode < 0:
+        return f"ended by {signal.Signals(-process.returncode).name}"
+    return f"exit code {process.returncode}" if process.returncode else ""
+
+
+def read_test_cases(path):
+    """The finished test cases of a Catch2 XML report, and the name of one that did not finish."""
+    finished, running = [], ""
+    parser = xml.XMLPullParser(["start", "end"])
+    try:
+        parser.feed(pathlib.Path(path).read_bytes())
+        for event, element in parser.read_events():
+            if element.tag != "TestCase":
+                continue
+            running = element.get("name", "") if event == "start" else ""
+            if event == "end":
+                finished.append(element)
+    except (xml.ParseError, FileNotFoundError):
+        pass  # cut short: the caller knows how the suite ended
+    return finished, running
+
+
+def describe_failure(element, indent="  "):
+    """The failed expressions below an element of a Catch2 report, as lines of text."""
+    lines, notes = [], []
+    for child in element:
+        text = (child.text or "").strip()
+        where = f"{child.get('filename')}:{child.get('line')}"
+        if child.tag == "Section":
+            inner = describe_failure(child, indent + "  ")
+            if inner:
+                lines += [f"{indent}{child.get('name')}"] + inner
+        elif child.tag in ("Info", "Warning"):
+            notes.append(f"{indent}note: {text}")
+        elif child.tag == "Expression":
+            if child.get("success") == "false":
+                expanded = (child.findtext("Expanded") or "").strip()
+                lines += [f"{indent}{where}: {child.get('type')} failed",
+                          f"{indent}  {(child.findtext('Original') or '').strip()}",
+                          f"{indent}  with {expanded}"]
+                for kind in ("Exception", "FatalErrorCondition"):
+                    if child.find(kind) is not None:
+                        lines.append(f"{indent}  {kind}: {child.findtext(kind).strip()}")
+                lines += notes
+            notes = []
+        elif child.tag in ("Failure", "Exception", "FatalErrorCondition"):
+            lines += [f"{indent}{where}: {child.tag}: {text}"] + notes
+            notes = []
+        elif child.tag == "OverallResult":
+            for stream in ("StdOut", "StdErr"):
+                printed = (child.findtext(stream) or "").strip()
+                if printed and child.get("success") == "false":
+                    lines.append(f"{indent}{stream}:\n{printed}")
+    return lines
+
+
+def show_progress(text):
+    if sys.stdout.isatty():
+        print(f"\r\033[K{text[:100]}", end="", flush=True)
+
+
+def report(name, tally, started, problems):
+    show_progress("")
+    print(f"{name}: {tally} ({time.monotonic() - started:.1f} s)", flush=True)
+    for line in problems:
+        print(line, flush=True)
+
+
+def run_suite(executable, folder, limit):
+    name = os.path.basename(executable)
+    result, log = folder / f"{name}.xml", folder / f"{name}.log"
+    result.unlink(missing_ok=True)
+    started = time.monotonic()
+
+    def on_wait():
+        if sys.stdout.isatty():
+            finished, running = read_test_cases(result)
+            show_progress(f"{name}: {len(finished)} test cases, now {running}")
+
+    trouble = run_limited([executable, "-r", "xml", "-d", "yes", "-o", str(result)], log, on_wait, limit)
+    finished, running = read_test_cases(result)
+    tally, problems = Tally(), []
+    for case in finished:
+        overall = case.find("OverallResult")
+        if overall is not None and overall.get("success") == "true":
+            if overall.get("skips", "0") != "0":
+                tally.skipped += 1
+            else:
+                tally.passed += 1
+        else:
+            tally.failed += 1
+            problems += [f"FAILED {case.get('name')}"] + describe_failure(case)
+    if running or (trouble and not tally.failed):
+        tally.failed += 1
+        problems.append(f"FAILED {running or name}: {name} {trouble}")
+    if problems:
+        printed = log.read_text(errors="replace").strip()
+        problems += [f"  output of {name}:", printed] if printed else []
+    report(name, tally, started, problems)
+    return tally
+
+
+def run_script(script, build, folder, limit):
+    name = os.path.basename(script)
+    log = folder / f"{name}.log"
+    started = time.monotonic()
+    show_progress(name)
+    trouble = run_limited([script, str(build)], log, lambda: None, limit)
+    printed = log.read_text(errors="replace").strip()
+    closing = CLOSING_LINE.match(printed.splitlines()[-1].strip()) if printed else None
+    tally = Tally(*(int(count or 0) for count in closing.groups())) if closing else Tally()
+    if not closing and not trouble:
+        trouble = "printed no closing line"
+    elif closing and not (tally.passed or tally.failed or tally.skipped):
+        trouble = "ran nothing"
+    problems = []
+    if trouble and not tally.failed:
+        tally.failed += 1
+    if tally.failed:
+        problems = [f"FAILED {name}: {trouble or 'see below'}", printed]
+    report(name, tally, started, problems)
+    return tally
+
+
+def read_paths(build, file, names):
+    """The paths that a list of the build holds, those whose part below a root contains a name."""
+    paths = [line.strip() for line in (build / "tests" / file).read_text().splitlines()]
+    roots = (str(build) + "/", str(pathlib.Path(__file__).resolve().parent.parent) + "/")
+
+    def is_wanted(path):
+        for root in roots:
+            path = path.removeprefix(root)
+        return not names or any(name in path for name in names)
+
+    return [path for path in paths if path and is_wanted(path)]
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
+    folder = build / "tests" / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    total = Tally()
+    for suite in read_paths(build, "suites.txt", names):
+        total.add(run_suite(suite, folder, limit))
+    for script in read_paths(build, "scripts.txt", names):
+        total.add(run_script(script, build, folder, limit))
+    if not (total.passed or total.failed):
+        print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
+    print(total)
+    sys.exit(1 if total.failed or not total.passed else 0)
+
+
+if __name__ == "__main__":
+    main()
