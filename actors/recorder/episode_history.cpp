@@ -1,0 +1,40 @@
+#include "actors/recorder/episode_history.hpp"
+
+#include <limits>
+
+namespace troupe {
+
+void episode_history::add(double step, double episode_return, double length) {
+  last_.push_back({episode_return, length});
+  if (last_.size() > window_) last_.pop_front();
+  if (count_++ % stride_ != 0) return;
+  episodes_.push_back({step, episode_return});
+  means_.push_back({step, mean_return()});
+  if (episodes_.size() > points_max_) drop_every_second();
+}
+
+// Summed anew each time: a running sum would keep the rounding, or the NaN, of an episode that
+// left.
+double episode_history::mean(double entry::* field) const {
+  if (last_.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (const auto& episode : last_) sum += episode.*field;
+  return sum / static_cast<double>(last_.size());
+}
+
+double episode_history::mean_return() const { return mean(&entry::episode_return); }
+
+double episode_history::mean_length() const { return mean(&entry::length); }
+
+void episode_history::drop_every_second() {
+  const auto kept = (episodes_.size() + 1) / 2;
+  for (std::size_t i = 0; i < kept; ++i) {
+    episodes_[i] = episodes_[2 * i];
+    means_[i] = means_[2 * i];
+  }
+  episodes_.resize(kept);
+  means_.resize(kept);
+  stride_ *= 2;
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "actors/recorder/learning_curve.hpp"
+
+namespace troupe {
+
+/// The episodes of a run as the screen and the learning curve need them, in bounded memory: the
+/// mean over the last `window` ones exactly, and at most `points_max` points of the curve. When
+/// there are more, every second point is dropped, and from then on every second episode is kept.
+class episode_history {
+ public:
+  explicit episode_history(std::size_t window = 100, std::size_t points_max = 20000)
+      : window_(window), points_max_(points_max) {}
+
+  /// `step` is the number of environment steps at the episode's end.
+  void add(double step, double episode_return, double length);
+
+  bool empty() const { return last_.empty(); }
+  std::int64_t count() const { return count_; }
+  std::size_t window() const { return window_; }
+
+  /// Over the last `window` episodes, or all where there are fewer; NaN where there are none.
+  double mean_return() const;
+  double mean_length() const;
+
+  const std::vector<curve_point>& episodes() const { return episodes_; }
+  /// The mean return at each of those episodes, over all episodes of its window.
+  const std::vector<curve_point>& means() const { return means_; }
+
+ private:
+  struct entry {
+    double episode_return;
+    double length;
+  };
+
+  double mean(double entry::* field) const;
+  void drop_every_second();
+
+  std::size_t window_;
+  std::size_t points_max_;
+  std::int64_t count_ = 0;
+  std::int64_t stride_ = 1;  ///< One episode in `stride_` is kept as a point.
+  std::deque<entry> last_;
+  std::vector<curve_point> episodes_;
+  std::vector<curve_point> means_;
+};
+
+}  // namespace troupe

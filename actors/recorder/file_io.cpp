@@ -1,0 +1,85 @@
+#include "actors/recorder/file_io.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+[[noreturn]] void fail(int code, const std::string& action, const std::filesystem::path& path) {
+  throw std::system_error(code, std::generic_category(), "cannot " + action + " " + path.string());
+}
+
+/// Returns 0 or an errno value.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int open_empty(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail(errno, "create", path);
+  return descriptor;
+}
+
+}  // namespace
+
+append_file::append_file(std::filesystem::path path)
+    : path_(std::move(path)), descriptor_(open_empty(path_)) {}
+
+append_file::~append_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+append_file::append_file(append_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_) {}
+
+append_file& append_file::operator=(append_file&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void append_file::append(std::string_view piece) {
+  if (const int code = write_all(descriptor_, piece)) {
+    // What can not be cut off (a pipe, a device) is left: the write has already failed.
+    if (::ftruncate(descriptor_, size_) == 0) ::lseek(descriptor_, size_, SEEK_SET);
+    fail(code, "append to", path_);
+  }
+  size_ += static_cast<std::int64_t>(piece.size());
+}
+
+void append_file::rename(const std::filesystem::path& path) {
+  if (::rename(path_.c_str(), path.c_str()) != 0) fail(errno, "write", path);
+  path_ = path;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  auto temporary = path;
+  temporary += ".tmp" + std::to_string(::getpid());
+  const int descriptor = open_empty(temporary);
+  int code = write_all(descriptor, text);
+  // Without it a rename that survives a power loss may name an empty file.
+  if (code == 0 && ::fsync(descriptor) != 0) code = errno;
+  if (::close(descriptor) != 0 && code == 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
+  if (code != 0) {
+    ::unlink(temporary.c_str());
+    fail(code, "write", path);
+  }
+}
+
+}  // namespace troupe

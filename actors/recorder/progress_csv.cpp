@@ -1,0 +1,86 @@
+#include "actors/recorder/progress_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == field.npos) return field;
+  std::string result = "\"";
+  for (char c : field) {
+    if (c == '"') result += '"';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string header_line(const std::vector<std::string>& keys) {
+  std::string line;
+  for (const auto& key : keys) line += (line.empty() ? "" : ",") + quoted(key);
+  return line + '\n';
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+progress_csv::progress_csv(std::filesystem::path path) : file_(std::move(path)) {}
+
+void progress_csv::write(const std::map<std::string, double>& values) {
+  auto keys = keys_;
+  for (const auto& [key, value] : values)
+    if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys.push_back(key);
+  if (keys.empty()) return;
+  if (keys.size() > keys_.size()) rewrite(keys);
+
+  std::string line;
+  for (const auto& key : keys_) {
+    if (&key != &keys_.front()) line += ',';
+    if (const auto found = values.find(key); found != values.end())
+      line += fmt::format("{}", found->second);
+  }
+  file_.append(line + '\n');
+}
+
+void progress_csv::rewrite(const std::vector<std::string>& keys) {
+  const auto header = header_line(keys);
+  const auto path = file_.path();
+  std::string text = header;
+  if (!keys_.empty()) {
+    // Rows hold numbers only, so every line break after the header ends a row.
+    const std::string empty_columns(keys.size() - keys_.size(), ',');
+    const auto old = read_file(path);
+    for (std::size_t i = std::min(header_bytes_, old.size()); i < old.size(); ++i) {
+      if (old[i] == '\n') text += empty_columns;
+      text += old[i];
+    }
+  }
+  auto beside = path;
+  beside += ".new";
+  append_file replacement(beside);
+  try {
+    replacement.append(text);
+    replacement.rename(path);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw;
+  }
+  file_ = std::move(replacement);
+  keys_ = keys;
+  header_bytes_ = header.size();
+}
+
+}  // namespace troupe

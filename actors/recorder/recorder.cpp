@@ -1,0 +1,148 @@
+#include "actors/recorder/recorder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "actors/recorder/file_io.hpp"
+#include "actors/recorder/learning_curve.hpp"
+#include "actors/recorder/progress_table.hpp"
+
+namespace troupe {
+namespace {
+
+/// Indented, with the keys in the order they came in.
+std::string pretty_json(const std::string& text, const char* what) {
+  try {
+    return nlohmann::ordered_json::parse(text).dump(2) + '\n';
+  } catch (const nlohmann::json::exception& error) {
+    throw std::invalid_argument(std::string("expected the ") + what + " as JSON: " + error.what());
+  }
+}
+
+run_options with_defaults(run_options options) {
+  if (!options.now) options.now = [] { return std::chrono::system_clock::now(); };
+  if (!options.on_failure)
+    options.on_failure = [](const std::string& message) { std::cerr << message << std::endl; };
+  options.config = pretty_json(options.config, "configuration");
+  return options;
+}
+
+}  // namespace
+
+recorder::recorder(run_options options)
+    : options_(with_defaults(std::move(options))),
+      directory_(run_directory::create(options_.root, options_.algo, options_.env)),
+      started_(options_.now()),
+      next_curve_(options_.curve_interval) {
+  try {
+    write_file_atomically(directory_.config_json(), options_.config);
+  } catch (const std::system_error& error) {
+    throw run_directory_error(error.what());
+  }
+  if (options_.progress_bar) bar_.emplace(std::cerr, ::isatty(STDERR_FILENO) == 1);
+  attempt([this] { csv_.emplace(directory_.progress_csv()); });
+  attempt([this] { events_.emplace(directory_.path(), started_); });
+}
+
+recorder::~recorder() {
+  // A run that an exception ended has its curve too.
+  if (curve_is_old_) draw_curve();
+}
+
+template <class Write>
+void recorder::attempt(Write&& write) {
+  try {
+    write();
+  } catch (const std::exception& error) {
+    if (write_failures_++ > 0) return;
+    if (bar_) bar_->clear();
+    options_.on_failure(std::string("the run is not recorded as it should be: ") + error.what() +
+                        "; training goes on, further failures are only counted");
+  }
+}
+
+void recorder::record(progress_row row) {
+  const double seconds = elapsed().count();
+  if (!history_.empty()) {
+    row.values.try_emplace("rollout/ep_rew_mean", history_.mean_return());
+    row.values.try_emplace("rollout/ep_len_mean", history_.mean_length());
+  }
+  if (seconds > 0)
+    row.values.try_emplace("time/fps", std::floor(static_cast<double>(row.step) / seconds));
+  row.values.try_emplace("time/time_elapsed", seconds);
+  row.values.try_emplace("time/total_timesteps", static_cast<double>(row.step));
+  write_row(row);
+  show_progress(row.step);
+}
+
+void recorder::episode(std::int64_t step, double episode_return, std::int64_t length) {
+  if (!std::isfinite(episode_return)) return;
+  history_.add(static_cast<double>(step), episode_return, static_cast<double>(length));
+  curve_is_old_ = true;
+  show_progress(step);
+}
+
+void recorder::evaluation(std::int64_t step, double mean, double std) {
+  evaluations_.push_back({static_cast<double>(step), mean, std});
+  curve_is_old_ = true;
+  write_row({step,
+             {{"eval/mean_reward", mean},
+              {"eval/std_reward", std},
+              {"time/total_timesteps", static_cast<double>(step)}}});
+  show_progress(step);
+}
+
+void recorder::finish(std::string summary) {
+  const auto text = pretty_json(summary, "summary");
+  draw_curve();
+  attempt([&] { write_file_atomically(directory_.summary_json(), text); });
+  if (bar_) bar_->finish(progress());
+}
+
+void recorder::write_row(const progress_row& row) {
+  attempt([&] {
+    if (!csv_) csv_.emplace(directory_.progress_csv());
+    csv_->write(row.values);
+  });
+  attempt([&] {
+    if (!events_) events_.emplace(directory_.path(), started_);
+    events_->write(row.step, row.values, options_.now());
+  });
+  if (!options_.table) return;
+  if (bar_) bar_->clear();
+  std::cout << progress_table(row.values) << std::flush;
+}
+
+void recorder::show_progress(std::int64_t step) {
+  last_step_ = std::max(last_step_, step);
+  const auto state = progress();
+  if (bar_) bar_->update(state);
+  if (curve_is_old_ && state.elapsed >= next_curve_) draw_curve();
+}
+
+void recorder::draw_curve() {
+  learning_curve curve;
+  for (char c : options_.algo) curve.title += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  curve.title += " on " + options_.env;
+  curve.episodes = history_.episodes();
+  curve.means = history_.means();
+  curve.mean_window = history_.window();
+  curve.evaluations = evaluations_;
+  curve.threshold = options_.threshold;
+  attempt([&] { draw_learning_curve(curve, directory_.learning_curve_png()); });
+  curve_is_old_ = false;
+  next_curve_ = elapsed() + options_.curve_interval;
+}
+
+progress_state recorder::progress() const {
+  return {last_step_, options_.total_steps, elapsed(), history_.mean_return()};
+}
+
+}  // namespace troupe

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/recorder/episode_history.hpp"
+#include "actors/recorder/progress_bar.hpp"
+#include "actors/recorder/progress_csv.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "actors/recorder/tensorboard_writer.hpp"
+
+namespace troupe {
+
+struct run_options {
+  std::filesystem::path root = "runs";  ///< The run directory is root/algo/env_k.
+  std::string algo;                     ///< "ppo"
+  std::string env;                      ///< "CartPole-v1"
+  std::string config = "{}";            ///< The resolved configuration, stored as config.json.
+  std::int64_t total_steps = 0;         ///< Environment steps asked for; 0: unknown, so no ETA.
+  std::optional<double> threshold;      ///< The return that counts as solved; a line in the curve.
+
+  bool table = false;         ///< Print each row as a table on stdout.
+  bool progress_bar = false;  ///< Show a progress bar on stderr.
+
+  /// The learning curve is drawn at the end, and while the run goes on at most this often.
+  std::chrono::milliseconds curve_interval = std::chrono::seconds(5);
+
+  /// Told the first failure to write; by default it is printed on stderr.
+  std::function<void(const std::string&)> on_failure;
+  /// Wall time, for events and rates; the system's clock by default.
+  std::function<std::chrono::system_clock::time_point()> now;
+};
+
+/// The numbers of one moment. Names are Stable-Baselines3's: `train/approx_kl`.
+struct progress_row {
+  std::int64_t step = 0;  ///< Environment steps so far.
+  std::map<std::string, double> values;
+};
+
+/// The role that owns what a run leaves behind: config.json, progress.csv, TensorBoard events,
+/// learning_curve.png and summary.json. Training never fails for it: a full disk is reported once
+/// and counted, and later writes are tried again.
+class recorder {
+ public:
+  /// Makes the run directory and stores the configuration. Throws run_directory_error where it can
+  /// not, and std::invalid_argument where `config` is not JSON.
+  explicit recorder(run_options options);
+  ~recorder();
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  /// The run directory; run_directory::open gives the names of the files in it.
+  std::string directory() { return directory_.path().string(); }
+
+  /// Adds a row to progress.csv, the events and the table. Where the row lacks them it gets
+  /// `rollout/ep_rew_mean`, `rollout/ep_len_mean` (the last 100 episodes), `time/fps`,
+  /// `time/time_elapsed` (seconds) and `time/total_timesteps`.
+  void record(progress_row row);
+
+  /// An episode of training that ended at `step`, with its undiscounted return and length in steps.
+  /// One whose return is not finite is left out.
+  void episode(std::int64_t step, double episode_return, std::int64_t length);
+
+  /// An evaluation of the policy at `step`: a point of the curve, and a row of `eval/mean_reward`,
+  /// `eval/std_reward` and `time/total_timesteps`.
+  void evaluation(std::int64_t step, double mean, double std);
+
+  /// Ends the run: writes summary.json, in the order of `summary`'s keys, and draws the curve.
+  /// Throws std::invalid_argument where `summary` is not JSON.
+  void finish(std::string summary);
+
+  /// How many writes failed so far.
+  std::int64_t write_failures() { return write_failures_; }
+
+ private:
+  using time_point = std::chrono::system_clock::time_point;
+
+  void write_row(const progress_row& row);
+  void show_progress(std::int64_t step);
+  void draw_curve();
+  /// Runs `write`; a failure is counted, and the first one reported.
+  template <class Write>
+  void attempt(Write&& write);
+  std::chrono::duration<double> elapsed() const { return options_.now() - started_; }
+  progress_state progress() const;
+
+  run_options options_;
+  run_directory directory_;
+  time_point started_;
+  std::optional<progress_csv> csv_;
+  std::optional<tensorboard_writer> events_;
+  std::optional<progress_bar> bar_;
+  episode_history history_;
+  std::vector<curve_evaluation> evaluations_;
+  std::int64_t last_step_ = 0;
+  std::int64_t write_failures_ = 0;
+  bool curve_is_old_ = false;  ///< Something has come since the curve was drawn.
+  std::chrono::duration<double> next_curve_{};
+};
+
+}  // namespace troupe

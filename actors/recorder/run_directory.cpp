@@ -1,0 +1,69 @@
+#include "actors/recorder/run_directory.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+namespace troupe {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& error) {
+  throw run_directory_error("cannot create the run directory " + path.string() + ": " +
+                            error.message() + "; expected a folder that can be written to");
+}
+
+std::string folder_name(std::string name, const std::string& what) {
+  if (name.empty() || name.front() == '.' || name.find('\0') != name.npos)
+    throw run_directory_error("expected the " + what + "'s name to name a run directory, got \"" +
+                              name + "\"");
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+/// The highest k of the entries `prefix` + k in `folder`, 0 where there is none.
+std::int64_t highest_number(const std::filesystem::path& folder, const std::string& prefix) {
+  std::int64_t highest = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    std::int64_t number = 0;
+    const auto* end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, number);
+    if (error == std::errc() && rest == end && number < 1'000'000'000)
+      highest = std::max(highest, number);
+  }
+  return highest;
+}
+
+}  // namespace
+
+run_directory run_directory::create(const std::filesystem::path& root, const std::string& algo,
+                                    const std::string& env) {
+  const auto parent = root / folder_name(algo, "algorithm");
+  const auto prefix = folder_name(env, "environment") + "_";
+  try {
+    std::filesystem::create_directories(parent);
+    for (auto number = highest_number(parent, prefix) + 1;; ++number) {
+      const auto path = parent / (prefix + std::to_string(number));
+      // mkdir makes the folder or says that another program was faster, in one step.
+      if (::mkdir(path.c_str(), 0755) == 0) return run_directory(path);
+      if (errno != EEXIST) fail(path, {errno, std::generic_category()});
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(parent, error.code());
+  }
+}
+
+run_directory run_directory::open(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored))
+    throw run_directory_error("expected a run directory, got " + path.string() +
+                              ", which is not a folder");
+  return run_directory(path);
+}
+
+}  // namespace troupe

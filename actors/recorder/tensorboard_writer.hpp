@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "actors/recorder/file_io.hpp"
+
+namespace troupe {
+
+/// Writes scalars as a TensorBoard events file, `events.out.tfevents.<seconds>.<host>.<pid>.0` in a
+/// given folder: TFRecord framing around protobuf messages. Not thread-safe.
+class tensorboard_writer {
+ public:
+  using clock = std::chrono::system_clock;
+
+  /// Creates the file and writes its version record. Throws std::system_error.
+  tensorboard_writer(const std::filesystem::path& folder, clock::time_point now);
+
+  /// Writes all `values` as one event at `step` (environment steps). TensorBoard holds scalars in
+  /// 32 bits, so each is rounded to float. Throws std::system_error, the file is then as before.
+  void write(std::int64_t step, const std::map<std::string, double>& values, clock::time_point now);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+
+ private:
+  append_file file_;
+};
+
+namespace detail {
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
+std::uint32_t crc32c(std::string_view bytes);
+/// A TFRecord: length (u64), its masked checksum (u32), the bytes, their masked checksum (u32), all
+/// little endian. A checksum is masked by a rotation and a constant, so that a checksum over bytes
+/// that hold checksums stays good.
+std::string tf_record(std::string_view bytes);
+}  // namespace detail
+}  // namespace troupe

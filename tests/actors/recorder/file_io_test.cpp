@@ -1,0 +1,48 @@
+#include "actors/recorder/file_io.hpp"
+
+#include <system_error>
+
+#include "tests/actors/recorder/file_size_limit.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/test.hpp"
+
+namespace {
+
+using troupe::append_file;
+using troupe::write_file_atomically;
+
+TEST_CASE("append_file: a piece that does not fit leaves nothing behind", "[recorder]") {
+  temporary_folder folder;
+  append_file file(folder.path / "a");
+  file.append("12345678");
+  {
+    file_size_limit limit(10);
+    CHECK_THROWS_AS(file.append("abcdef"), std::system_error);  // "ab" would fit
+  }
+  CHECK(read_text(file.path()) == "12345678");
+  file.append("9");
+  CHECK(read_text(file.path()) == "123456789");
+}
+
+TEST_CASE("append_file: a full device is an error that names the file", "[recorder]") {
+  append_file file("/dev/full");
+  CHECK_THROWS_WITH(file.append("x"), Catch::Contains("cannot append to /dev/full"));
+  CHECK_THROWS_WITH(append_file("/nowhere/x"), Catch::Contains("cannot create /nowhere/x"));
+}
+
+TEST_CASE("write_file_atomically: replaces the file, or leaves the old one", "[recorder]") {
+  temporary_folder folder;
+  const auto path = folder.path / "a";
+  write_file_atomically(path, "old");
+  CHECK(read_text(path) == "old");
+  {
+    file_size_limit limit(4);
+    CHECK_THROWS_AS(write_file_atomically(path, "much too long"), std::system_error);
+  }
+  CHECK(read_text(path) == "old");
+  write_file_atomically(path, "");
+  CHECK(read_text(path).empty());
+  CHECK(count_entries(folder.path) == 1);  // no temporary file is left
+}
+
+}  // namespace

@@ -1,0 +1,64 @@
+#include "actors/recorder/progress_bar.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/test.hpp"
+
+namespace {
+
+using std::chrono::duration;
+using troupe::progress_bar;
+using troupe::progress_line;
+using troupe::progress_state;
+
+progress_state at(std::int64_t step, double seconds) {
+  return {step, 100000, duration<double>(seconds), 187.25};
+}
+
+TEST_CASE("progress_line: shows share, steps, rate, time left and return", "[recorder]") {
+  CHECK(progress_line(at(50000, 10)) ==
+        " 50% |############            | 50k/100k steps, 5k steps/s, ETA 0:10, return 187.2");
+  CHECK(progress_line({0, 100000, {}}) ==
+        "  0% |                        | 0/100k steps, 0 steps/s");
+  CHECK(progress_line(at(120000, 10)) ==
+        "100% |########################| 120k/100k steps, 12k steps/s, return 187.2");
+  CHECK(progress_line({1234, 0, duration<double>(2)}) == "1.23k steps, 617 steps/s");
+  CHECK_THAT(progress_line({10, 100000, duration<double>(1)}), Catch::Contains("ETA 2:46:39"));
+}
+
+TEST_CASE("progress_bar: on a terminal one line is redrawn ten times a second", "[recorder]") {
+  std::ostringstream out;
+  progress_bar bar(out, true);
+  for (int i = 0; i < 100; ++i) bar.update(at(1000 * i, 0.01 * i));
+  bar.finish(at(100000, 1));
+  bar.finish(at(100000, 1));
+  const auto text = out.str();
+  CHECK(std::count(text.begin(), text.end(), '\r') == 11);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+}
+
+TEST_CASE("progress_bar: a shorter line covers the longer one before it", "[recorder]") {
+  std::ostringstream out;
+  progress_bar bar(out, true);
+  bar.update({1234, 0, duration<double>(1)});
+  bar.update({2000, 0, duration<double>(2)});
+  CHECK(out.str() == "\r1.23k steps, 1.23k steps/s\r2k steps, 1k steps/s      ");
+  bar.clear();
+  CHECK_THAT(out.str(), Catch::EndsWith("\r" + std::string(20, ' ') + "\r"));
+}
+
+TEST_CASE("progress_bar: elsewhere there is a line for every tenth", "[recorder]") {
+  std::ostringstream out;
+  progress_bar bar(out, false);
+  for (int i = 1; i <= 1000; ++i) bar.update(at(100 * i, 0.01 * i));
+  bar.finish(at(100000, 10));
+  std::istringstream lines(out.str());
+  std::string line;
+  int tenth = 1;
+  for (; std::getline(lines, line); ++tenth)
+    CHECK_THAT(line, Catch::Contains(std::to_string(10 * tenth) + "% |"));
+  CHECK(tenth == 11);
+}
+
+}  // namespace
