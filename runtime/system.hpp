@@ -39,10 +39,16 @@ class system {
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
     auto factory = std::make_shared<detail::role_factory>();
-    factory->make =
-        [args = std::make_tuple(std::move(args)...)]() -> std::unique_ptr<detail::role_box> {
+    factory->make = [args = std::make_tuple(std::move(args)...)](
+                        const replica_info& info) -> std::unique_ptr<detail::role_box> {
       return std::apply(
-          [](const auto&... each) { return std::make_unique<detail::box_of<Role>>(each...); },
+          [&](const auto&... each) {
+            if constexpr (std::constructible_from<Role, const replica_info&, const A&...>) {
+              return std::make_unique<detail::box_of<Role>>(info, each...);
+            } else {
+              return std::make_unique<detail::box_of<Role>>(each...);
+            }
+          },
           args);
     };
     if constexpr (requires(Role role) {

@@ -7,18 +7,18 @@ namespace troupe::detail {
 
 replica::replica(caf::actor_config& config, system_core& system,
                  std::shared_ptr<service_state> service,
-                 std::shared_ptr<const role_factory> factory, std::size_t index,
+                 std::shared_ptr<const role_factory> factory, const replica_info& info,
                  std::function<void(std::shared_ptr<replica_slot>)> ready)
     : host(config, system),
       service_(std::move(service)),
       factory_(std::move(factory)),
-      index_(index),
+      info_(info),
       ready_(std::move(ready)) {}
 
 void replica::starting() {
-  slot_ = std::make_shared<replica_slot>(index_, self());
+  slot_ = std::make_shared<replica_slot>(info_.index, self());
   try {
-    role_ = factory_->make();
+    role_ = factory_->make(info_);
   } catch (...) {
     return crash("its role's constructor threw: " + describe(std::current_exception()));
   }
@@ -132,7 +132,7 @@ void replica::close(open_batch& batch) {
 void replica::crash(const std::string& reason) {
   if (!slot_->alive.exchange(false)) return;
   log::warn("a replica crashes",
-            {{"service", service_->options.name}, {"replica", index_}, {"reason", reason}});
+            {{"service", service_->options.name}, {"replica", info_.index}, {"reason", reason}});
   end();
 }
 

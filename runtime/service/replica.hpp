@@ -16,7 +16,7 @@ class replica final : public host, private replica_port {
  public:
   /// `ready` is called in the replica once it can serve, with its slot; if it can't, it dies.
   replica(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
-          std::shared_ptr<const role_factory> factory, std::size_t index,
+          std::shared_ptr<const role_factory> factory, const replica_info& info,
           std::function<void(std::shared_ptr<replica_slot>)> ready);
 
  private:
@@ -47,7 +47,7 @@ class replica final : public host, private replica_port {
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
-  const std::size_t index_;
+  const replica_info info_;
   std::function<void(std::shared_ptr<replica_slot>)> ready_;
   std::shared_ptr<replica_slot> slot_;
   std::unique_ptr<role_box> role_;

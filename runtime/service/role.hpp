@@ -8,7 +8,16 @@
 
 #include "runtime/coroutine/task.hpp"
 
-namespace troupe::detail {
+namespace troupe {
+
+/// Which replica a role is made for. A role whose constructor takes one first is given it, before
+/// the arguments of `serve`: to draw from a random stream of its own, say.
+struct replica_info {
+  std::size_t index = 0;       ///< Below the number of replicas; kept across restarts.
+  std::size_t generation = 0;  ///< 0, then one more with each restart.
+};
+
+namespace detail {
 
 /// Holds one role, whatever its class.
 class role_box {
@@ -51,8 +60,9 @@ class base_access final : public role_access<Base> {
 
 /// How a replica makes its role, and what it does before it serves.
 struct role_factory {
-  std::function<std::unique_ptr<role_box>()> make;
+  std::function<std::unique_ptr<role_box>(const replica_info&)> make;
   std::function<task<>(role_box&)> catch_up;  ///< May be null.
 };
 
-}  // namespace troupe::detail
+}  // namespace detail
+}  // namespace troupe

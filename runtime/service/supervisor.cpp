@@ -27,12 +27,13 @@ void supervisor::start_replica(std::size_t index) {
   };
   const bool own_thread =
       service_->options.placement == placement::thread && !system_.deterministic();
+  const replica_info info{index, places_[index].starts++};
   auto& actors = system_.actors();
   const auto actor =
-      own_thread ? actors.spawn<replica, caf::detached>(std::ref(system_), service_, factory_,
-                                                        index, ready)
-                 : actors.spawn<replica>(std::ref(system_), service_, factory_, index, ready);
-  places_[index] = {make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor)), false};
+      own_thread
+          ? actors.spawn<replica, caf::detached>(std::ref(system_), service_, factory_, info, ready)
+          : actors.spawn<replica>(std::ref(system_), service_, factory_, info, ready);
+  places_[index].replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   watch(*places_[index].replica);
 }
 
@@ -49,7 +50,8 @@ void supervisor::on_down(const inbox& who, const std::string& reason) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].replica.get() != &who) continue;
     service_->publish(i, nullptr);
-    places_[i] = {};
+    places_[i].replica = nullptr;
+    places_[i].serving = false;
     if (!service_->closed()) start_root(restart(i));
     return;
   }

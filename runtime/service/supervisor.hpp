@@ -20,6 +20,7 @@ class supervisor final : public host {
   struct place {
     ref<inbox> replica;  ///< Null between a death and the restart.
     bool serving = false;
+    std::size_t starts = 0;
   };
 
   void starting() override;
