@@ -25,6 +25,7 @@ TROUPE_EVENTS_FOLDER=$events "$(find "$build" -type f -name test_recorder -perm 
   '[.events]' >/dev/null || { echo "the events file could not be written"; echo "0 passed, 1 failed"; exit 1; }
 
 "$venv/bin/python" - "$events" <<'PYTHON'
+import os
 import struct
 import sys
 import traceback
@@ -66,7 +67,7 @@ def large_steps_and_values_are_exact():
 
 def every_record_passes_the_checksums():
     # The loader stops at the first record whose checksum is wrong.
-    [path] = [folder + "/" + name for name in __import__("os").listdir(folder)]
+    [path] = [folder + "/" + name for name in os.listdir(folder)]
     events = list(event_file_loader.EventFileLoader(path).Load())
     assert len(events) == 1002, len(events)
     assert events[0].file_version == "brain.Event:2", events[0]
