@@ -1,0 +1,141 @@
+#include "runtime/metrics/connection.hpp"
+
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <exception>
+
+namespace troupe::detail {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+constexpr std::size_t header_bytes_max = 8192;
+constexpr std::size_t buffer_bytes_max = 2 * header_bytes_max;
+constexpr std::size_t discarded_bytes_max = 4 << 20;
+constexpr auto discard_limit = std::chrono::seconds(1);
+
+}  // namespace
+
+connection::connection(asio::ip::tcp::socket socket, connection_table& table)
+    : stream_(std::move(socket)),
+      table_(table),
+      place_(table.yielding.end()),
+      buffer_(buffer_bytes_max) {
+  ++table_.open;
+}
+
+connection::~connection() { leave_table(); }
+
+void connection::leave_table() {
+  set_yielding(false);
+  if (std::exchange(in_table_, false)) --table_.open;
+}
+
+void connection::set_yielding(bool yields) {
+  if (place_ != table_.yielding.end()) table_.yielding.erase(place_);
+  place_ = table_.yielding.end();
+  if (yields) place_ = table_.yielding.insert(table_.yielding.end(), this);
+}
+
+void connection::evict() {
+  leave_table();
+  stream_.close();
+}
+
+void connection::start() {
+  stream_.expires_after(table_.options.header_timeout);
+  set_yielding(true);
+  read_header();
+}
+
+void connection::wait_for_request(std::chrono::milliseconds limit) {
+  set_yielding(true);
+  if (buffer_.size() > 0) {  // the client did not wait for the answer to its last request
+    stream_.expires_after(table_.options.header_timeout);
+    return read_header();
+  }
+  stream_.expires_after(limit);
+  stream_.async_read_some(buffer_.prepare(header_bytes_max),
+                          [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
+                            if (error) return;
+                            self->buffer_.commit(bytes);
+                            self->stream_.expires_after(self->table_.options.header_timeout);
+                            self->read_header();
+                          });
+}
+
+void connection::read_header() {
+  parser_.emplace();
+  parser_->header_limit(header_bytes_max);
+  http::async_read_header(stream_, buffer_, *parser_,
+                          [self = shared_from_this()](beast::error_code error, std::size_t) {
+                            self->on_header(error);
+                          });
+}
+
+void connection::on_header(beast::error_code error) {
+  set_yielding(false);
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return write(make_refusal(431), false, false);
+  }
+  const bool malformed = error && error.category() == make_error_code(http::error{}).category() &&
+                         error != http::error::end_of_stream &&
+                         error != http::error::partial_message;
+  if (malformed) return write(make_refusal(400), false, false);
+  if (error) return;  // time-out, end of file, evicted
+
+  const auto& request = parser_->get();
+  const auto text = [](auto view) { return std::string_view(view.data(), view.size()); };
+  answer what;
+  try {
+    what = make_answer(text(request.method_string()), text(request.target()), table_.registry,
+                       table_.options);
+  } catch (const std::exception&) {
+    what = make_refusal(500);
+  }
+  // A request with a body is answered without reading it, so what follows can't be told apart.
+  const bool keep_alive = request.keep_alive() && parser_->is_done();
+  write(std::move(what), request.method() == http::verb::head, keep_alive);
+}
+
+void connection::write(answer what, bool head_only, bool keep_alive) {
+  response_ = {};
+  response_.result(what.status);
+  response_.keep_alive(keep_alive);
+  response_.set(http::field::content_type, what.content_type);
+  response_.set(http::field::cache_control, "no-store");
+  response_.set("X-Content-Type-Options", "nosniff");
+  if (what.status == 405) response_.set(http::field::allow, "GET, HEAD");
+  response_.content_length(what.body.size());
+  if (!head_only) response_.body() = std::move(what.body);
+  stream_.expires_after(table_.options.idle_timeout);
+  http::async_write(stream_, response_,
+                    [self = shared_from_this()](beast::error_code error, std::size_t) {
+                      if (error) return;
+                      if (self->response_.keep_alive()) {
+                        self->wait_for_request(self->table_.options.idle_timeout);
+                      } else {
+                        beast::error_code ignored;
+                        self->stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+                        self->stream_.expires_after(discard_limit);
+                        self->buffer_.clear();
+                        self->set_yielding(true);
+                        self->discard_rest();
+                      }
+                    });
+}
+
+// Closing with unread bytes would reset the connection, and the client might never see its answer.
+void connection::discard_rest() {
+  stream_.async_read_some(buffer_.prepare(header_bytes_max),
+                          [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
+                            self->discarded_ += bytes;
+                            if (error || self->discarded_ > discarded_bytes_max) return;
+                            self->discard_rest();
+                          });
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "runtime/metrics/answer.hpp"
+
+namespace troupe::detail {
+
+class connection;
+
+/// What the connections of one server share. Touched by the server's thread alone.
+struct connection_table {
+  const metrics_registry& registry;
+  metrics_server_options options;
+  std::size_t open = 0;             ///< Never above options.connections_max.
+  std::list<connection*> yielding;  ///< Those owed bytes by their client, the longest first.
+};
+
+/// One client. Keeps itself alive by the operation it waits for:
+///
+///   connected -> reading a request -> writing its answer -> reading the next one ...
+///                       |                    `-> discarding what else comes -> closed
+///                       `-> closed (time-out, end of file, evicted)
+class connection : public std::enable_shared_from_this<connection> {
+ public:
+  connection(boost::asio::ip::tcp::socket socket, connection_table& table);
+  ~connection();
+
+  void start();
+  /// Closes now, to make room.
+  void evict();
+
+ private:
+  void wait_for_request(std::chrono::milliseconds limit);
+  void read_header();
+  void on_header(boost::beast::error_code error);
+  void write(answer what, bool head_only, bool keep_alive);
+  void discard_rest();
+  void set_yielding(bool yields);
+  void leave_table();
+
+  boost::beast::tcp_stream stream_;
+  connection_table& table_;
+  std::list<connection*>::iterator place_;  ///< In table_.yielding, or its end.
+  bool in_table_ = true;
+  boost::beast::flat_buffer buffer_;
+  std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
+  boost::beast::http::response<boost::beast::http::string_body> response_;
+  std::size_t discarded_ = 0;
+};
+
+}  // namespace troupe::detail

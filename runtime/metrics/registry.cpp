@@ -1,0 +1,199 @@
+#include "runtime/metrics/registry.hpp"
+
+#include <prometheus/check_names.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <stdexcept>
+
+#include "runtime/metrics/label_value.hpp"
+#include "runtime/metrics/process_collector.hpp"
+#include "runtime/metrics/rejections.hpp"
+#include "runtime/metrics/scrape.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+class metrics_store {
+ public:
+  metrics_store()
+      : rejections(prometheus::BuildCounter()
+                       .Name("troupe_metrics_rejected_total")
+                       .Help("What was refused so that it could not spoil a scrape.")
+                       .Register(registry)) {}
+
+  /// Every collector that is still there, in the order of registration.
+  std::vector<std::shared_ptr<const prometheus::Collectable>> collectors() {
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<const prometheus::Collectable>> present;
+    std::erase_if(collectors_, [&](const auto& entry) {
+      auto collector = entry.watched.lock();
+      if (collector) present.push_back(std::move(collector));
+      return entry.watched.expired();
+    });
+    return present;
+  }
+
+  void add(std::shared_ptr<const prometheus::Collectable> owned,
+           std::weak_ptr<const prometheus::Collectable> watched) {
+    std::lock_guard lock(mutex_);
+    collectors_.push_back({std::move(owned), std::move(watched)});
+  }
+
+  /// Labels with every value fit for a scrape.
+  prometheus::Labels sanitise(const metric_labels& labels) {
+    prometheus::Labels sane(labels.begin(), labels.end());
+    for (auto& [name, value] : sane) {
+      if (is_label_value(value)) continue;
+      rejections.count(rejection::label_value);
+      value = "other";
+    }
+    return sane;
+  }
+
+  prometheus::Registry registry;
+  metric_rejections rejections;
+
+ private:
+  struct entry {
+    std::shared_ptr<const prometheus::Collectable> owned;  ///< Null for one that is only watched.
+    std::weak_ptr<const prometheus::Collectable> watched;
+  };
+  std::mutex mutex_;
+  std::vector<entry> collectors_;
+};
+
+namespace {
+
+void require(bool holds, const std::string& metric, const std::string& expected) {
+  if (!holds) throw std::invalid_argument("metric \"" + metric + "\": expected " + expected);
+}
+
+void check_names(const std::string& name, const std::string& help, const metric_labels& labels,
+                 bool is_counter) {
+  require(name.starts_with("troupe_"), name, "a name that begins with troupe_");
+  require(prometheus::CheckMetricName(name), name, "a name of letters, digits and underscores");
+  require(
+      name.ends_with("_total") == is_counter, name,
+      is_counter ? "a counter's name to end in _total" : "only a counter's name to end in _total");
+  require(!help.empty() && help.find_first_of("\n\r\\") == std::string::npos, name,
+          "a help text in one line without backslashes, got \"" + help + "\"");
+  require(is_utf8(help), name, "a help text in UTF-8");
+  for (const auto& [label, value] : labels) {
+    const bool reserved = label == "le" || label == "quantile";
+    require(!reserved && prometheus::CheckLabelName(label), name,
+            "a label name that Prometheus accepts, got \"" + label + "\"");
+  }
+}
+
+void check_bounds(const std::string& name, const std::vector<double>& bounds) {
+  const bool finite =
+      std::all_of(bounds.begin(), bounds.end(), [](double bound) { return std::isfinite(bound); });
+  const bool increasing =
+      std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>()) == bounds.end();
+  require(!bounds.empty() && finite && increasing, name, "finite bounds that increase");
+}
+
+template <class Builder>
+auto& register_family(Builder builder, const std::string& name, const std::string& help,
+                      prometheus::Registry& registry) {
+  try {
+    return builder.Name(name).Help(help).Register(registry);
+  } catch (const std::invalid_argument&) {
+    throw std::invalid_argument("metric \"" + name +
+                                "\": expected one kind, it is already another");
+  }
+}
+
+}  // namespace
+
+}  // namespace detail
+
+void metric_counter::increment(double amount) const {
+  if (!to_) return;
+  if (!std::isfinite(amount)) return rejections_->count(detail::rejection::nonfinite);
+  if (amount < 0) return rejections_->count(detail::rejection::negative);
+  to_->Increment(amount);
+}
+
+double metric_counter::value() const { return to_ ? to_->Value() : 0; }
+
+void metric_gauge::set(double value) const {
+  if (!to_) return;
+  if (!std::isfinite(value)) return rejections_->count(detail::rejection::nonfinite);
+  to_->Set(value);
+}
+
+void metric_gauge::increment(double amount) const {
+  if (!to_) return;
+  if (!std::isfinite(amount)) return rejections_->count(detail::rejection::nonfinite);
+  to_->Increment(amount);
+}
+
+double metric_gauge::value() const { return to_ ? to_->Value() : 0; }
+
+void metric_histogram::observe(double value) const {
+  if (!to_) return;
+  if (!std::isfinite(value)) return rejections_->count(detail::rejection::nonfinite);
+  to_->Observe(value);
+}
+
+metrics_registry::metrics_registry() : store_(std::make_unique<detail::metrics_store>()) {
+  add(std::make_shared<detail::process_collector>());
+}
+
+metrics_registry::~metrics_registry() = default;
+
+metric_counter metrics_registry::counter(const std::string& name, const std::string& help,
+                                         const metric_labels& labels) {
+  detail::check_names(name, help, labels, /*is_counter=*/true);
+  auto& family = detail::register_family(prometheus::BuildCounter(), name, help, store_->registry);
+  return {&family.Add(store_->sanitise(labels)), &store_->rejections};
+}
+
+metric_gauge metrics_registry::gauge(const std::string& name, const std::string& help,
+                                     const metric_labels& labels) {
+  detail::check_names(name, help, labels, /*is_counter=*/false);
+  auto& family = detail::register_family(prometheus::BuildGauge(), name, help, store_->registry);
+  return {&family.Add(store_->sanitise(labels)), &store_->rejections};
+}
+
+metric_histogram metrics_registry::histogram(const std::string& name, const std::string& help,
+                                             const std::vector<double>& bounds,
+                                             const metric_labels& labels) {
+  detail::check_names(name, help, labels, /*is_counter=*/false);
+  detail::check_bounds(name, bounds);
+  auto& family =
+      detail::register_family(prometheus::BuildHistogram(), name, help, store_->registry);
+  return {&family.Add(store_->sanitise(labels), bounds), &store_->rejections};
+}
+
+void metrics_registry::add(std::shared_ptr<const prometheus::Collectable> collector) {
+  std::weak_ptr<const prometheus::Collectable> watched = collector;
+  store_->add(std::move(collector), std::move(watched));
+}
+
+void metrics_registry::watch(std::weak_ptr<const prometheus::Collectable> collector) {
+  store_->add(nullptr, std::move(collector));
+}
+
+std::string metrics_registry::text() const {
+  detail::scrape scrape(store_->rejections);
+  for (const auto& collector : store_->collectors()) {
+    try {
+      scrape.add(collector->Collect());
+    } catch (const std::exception&) {
+      store_->rejections.count(detail::rejection::collector);
+    }
+  }
+  scrape.add(store_->registry.Collect());  // last, so that it holds what was just refused
+  return scrape.text();
+}
+
+}  // namespace troupe

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+
+#include <array>
+
+namespace troupe::detail {
+
+enum class rejection {
+  nonfinite,    ///< A NaN or an infinity was to be counted, set or observed.
+  negative,     ///< A counter was to shrink.
+  label_value,  ///< A label value was not UTF-8 or too long; it became "other".
+  name,         ///< A collector reported a name that is none of Troupe's, or not a name at all.
+  kind,         ///< Two collectors reported one name as different kinds of metric.
+  collector,    ///< A collector threw.
+  count_
+};
+
+/// troupe_metrics_rejected_total: one count a reason.
+class metric_rejections {
+ public:
+  explicit metric_rejections(prometheus::Family<prometheus::Counter>& family) {
+    static constexpr std::array names = {"nonfinite", "negative", "label_value",
+                                         "name",      "kind",     "collector"};
+    static_assert(names.size() == std::tuple_size_v<decltype(counts_)>);
+    for (std::size_t i = 0; i < names.size(); ++i) counts_[i] = &family.Add({{"reason", names[i]}});
+  }
+
+  void count(rejection reason) { counts_[static_cast<std::size_t>(reason)]->Increment(); }
+
+ private:
+  std::array<prometheus::Counter*, static_cast<std::size_t>(rejection::count_)> counts_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/metrics/rejections.hpp"
+
+namespace troupe::detail {
+
+/// The families of several collectors made one valid scrape; see metrics_registry::text.
+class scrape {
+ public:
+  explicit scrape(metric_rejections& rejections) : rejections_(rejections) {}
+
+  void add(std::vector<prometheus::MetricFamily> families);
+  std::string text() const;
+
+ private:
+  using label_set = std::vector<prometheus::ClientMetric::Label>;
+  struct family {
+    std::string help;
+    prometheus::MetricType type;
+    std::map<label_set, prometheus::ClientMetric> series;
+  };
+
+  void add_series(family& to, prometheus::ClientMetric metric);
+
+  metric_rejections& rejections_;
+  std::map<std::string, family> families_;
+};
+
+}  // namespace troupe::detail
