@@ -42,8 +42,11 @@ def end_group(process):
 def run_limited(command, log, on_wait, limit):
     """Runs command with all output in log. Returns what went wrong, or an empty string."""
     with open(log, "wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        except OSError as error:
+            return f"could not be started: {error}"
     deadline = time.monotonic() + limit
     try:
         while process.poll() is None:

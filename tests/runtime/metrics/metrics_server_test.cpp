@@ -1,0 +1,233 @@
+#include "runtime/metrics/metrics_server.hpp"
+
+#include <random>
+#include <vector>
+
+#include "runtime/metrics/registry.hpp"
+#include "tests/runtime/metrics/http_client.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+metrics_server_options any_port() { return {.address = "127.0.0.1", .port = 0}; }
+
+const std::string scrape = "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("metrics server: /metrics is the registry's text in Prometheus's format") {
+  metrics_registry metrics;
+  metrics.counter("troupe_things_total", "Things.").increment(3);
+  metrics_server server(metrics, any_port());
+  const auto answer = ask(server.port(), "/metrics?any=thing");
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  CHECK_THAT(answer, holds("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+  CHECK(series(answer, "troupe_things_total") == 3);
+}
+
+TEST_CASE("metrics server: HEAD gets the header of GET and no body") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  const auto answer = ask(server.port(), "/livez", "HEAD");
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && holds("Content-Length: 3\r\n"));
+  CHECK_THAT(answer, EndsWith("\r\n\r\n"));
+}
+
+TEST_CASE("metrics server: probes answer what the program says") {
+  metrics_registry metrics;
+  auto options = any_port();
+  bool ready = false;
+  options.is_live = []() -> bool { throw std::runtime_error("no idea"); };
+  options.is_ready = [&] { return ready; };
+  metrics_server server(metrics, options);
+  CHECK_THAT(ask(server.port(), "/livez"), StartsWith("HTTP/1.1 503 "));
+  CHECK_THAT(ask(server.port(), "/readyz"), StartsWith("HTTP/1.1 503 "));
+  ready = true;
+  CHECK_THAT(ask(server.port(), "/readyz"), StartsWith("HTTP/1.1 200 "));
+
+  metrics_server without_probes(metrics, any_port());
+  CHECK_THAT(ask(without_probes.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("metrics server: / is a page that links the rest") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  const auto answer = ask(server.port(), "/");
+  CHECK_THAT(answer, holds("Content-Type: text/html; charset=utf-8\r\n"));
+  for (const char* link : {"href=\"/metrics\"", "href=\"/livez\"", "href=\"/readyz\""}) {
+    CHECK_THAT(answer, holds(link));
+  }
+  CHECK_THAT(answer, EndsWith("</html>\n"));
+}
+
+TEST_CASE("metrics server: unknown paths are 404, other methods 405") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  CHECK_THAT(ask(server.port(), "/metric"), StartsWith("HTTP/1.1 404 "));
+  CHECK_THAT(ask(server.port(), "/../etc/passwd"), StartsWith("HTTP/1.1 404 "));
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "NONSENSE"}) {
+    CAPTURE(method);
+    CHECK_THAT(ask(server.port(), "/metrics", method),
+               StartsWith("HTTP/1.1 405 ") && holds("Allow: GET, HEAD\r\n"));
+  }
+}
+
+TEST_CASE("metrics server: what is no request, or too long a one, is refused and closed") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  CHECK_THAT(ask(server.port(), "/" + std::string(1 << 20, 'a')), StartsWith("HTTP/1.1 431 "));
+  CHECK_THAT(ask(server.port(), "/metrics HTTP/1.1\r\nX: " + std::string(9000, 'a')),
+             StartsWith("HTTP/1.1 431 "));
+  http_client garbage(server.port());
+  garbage.send("\x16\x03\x01\x02 not a request\r\n\r\n");
+  CHECK_THAT(garbage.read_all(), StartsWith("HTTP/1.1 400 "));
+}
+
+TEST_CASE("metrics server: a request with a body is answered and its connection closed") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  http_client client(server.port());
+  client.send(
+      "GET /livez HTTP/1.1\r\nHost: test\r\nContent-Length: 26\r\n\r\nGET /metrics HTTP/1.1");
+  const auto answer = client.read_all();
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 ") && holds("Connection: close\r\n"));
+  CHECK(occurrences(answer, "HTTP/1.1") == 1);
+}
+
+TEST_CASE("metrics server: one connection carries many requests, sent one by one or at once") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  http_client client(server.port());
+  client.send(scrape);
+  CHECK_THAT(client.read_answer(), holds("troupe_build_info"));
+  client.send(scrape + scrape);
+  CHECK_THAT(client.read_answer(), holds("troupe_build_info"));
+  CHECK_THAT(client.read_answer(), holds("troupe_build_info"));
+}
+
+TEST_CASE("metrics server: 50 silent and slow connections do not hold up a scrape") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.header_timeout = options.idle_timeout = std::chrono::hours(1);
+  metrics_server server(metrics, options);
+  std::vector<http_client> held;
+  for (int i = 0; i < 50; ++i) {
+    held.emplace_back(server.port());
+    if (i % 2) held.back().send("GET /met");
+  }
+  for (int i = 0; i < 20; ++i) {
+    CHECK_THAT(ask(server.port(), "/metrics"), holds("troupe_build_info"));
+  }
+  held.back().send("rics HTTP/1.1\r\n\r\n");
+  CHECK_THAT(held.back().read_answer(), holds("troupe_build_info"));
+}
+
+TEST_CASE("metrics server: a new connection takes the place of the one silent for longest") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.header_timeout = options.idle_timeout = std::chrono::hours(1);
+  options.connections_max = 3;
+  metrics_server server(metrics, options);
+  const auto connect_and_ask = [&] {
+    http_client client(server.port());
+    client.send(scrape);
+    CHECK_THAT(client.read_answer(), holds("troupe_build_info"));  // so it has been accepted
+    return client;
+  };
+  http_client silent(server.port());
+  auto first = connect_and_ask();
+  auto second = connect_and_ask();
+  auto third = connect_and_ask();
+  CHECK(silent.is_closed());
+  auto fourth = connect_and_ask();
+  CHECK(first.is_closed());
+  second.send(scrape);
+  CHECK_THAT(second.read_answer(), holds("troupe_build_info"));
+}
+
+TEST_CASE("metrics server: a request that does not come in time closes its connection") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.header_timeout = options.idle_timeout = std::chrono::milliseconds(50);
+  metrics_server server(metrics, options);
+  http_client silent(server.port());
+  http_client slow(server.port());
+  slow.send("GET /metrics HTTP/1.1\r\nHost");
+  CHECK(silent.is_closed());
+  CHECK(slow.read_all().empty());
+  http_client idle(server.port());
+  idle.send(scrape);
+  CHECK_THAT(idle.read_answer(), holds("troupe_build_info"));
+  CHECK(idle.is_closed());
+}
+
+TEST_CASE("metrics server: a busy port that was asked for is refused by its number") {
+  metrics_registry metrics;
+  metrics_server first(metrics, any_port());
+  auto options = any_port();
+  options.port = first.port();
+  try {
+    metrics_server second(metrics, options);
+    FAIL("a second server listens on the same port");
+  } catch (const port_busy& error) {
+    CHECK(error.port() == first.port());
+    CHECK_THAT(error.what(), holds(std::to_string(first.port())));
+  }
+}
+
+TEST_CASE("metrics server: a busy default port gives way to the next free one") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.port = 19464;
+  options.next_free = true;
+  metrics_server first(metrics, options);
+  metrics_server second(metrics, options);
+  CHECK(first.port() >= 19464);
+  CHECK(second.port() > first.port());
+  CHECK(second.port() <= 19464 + 100);
+  CHECK_THAT(ask(second.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("metrics server: what is no address is refused by its text") {
+  metrics_registry metrics;
+  CHECK_THROWS_WITH(metrics_server(metrics, {.address = "localhost!"}), holds("localhost!"));
+  CHECK_THROWS_WITH(metrics_server(metrics, {.address = "203.0.113.7"}), holds("203.0.113.7"));
+}
+
+TEST_CASE("metrics server: its end waits for no client") {
+  metrics_registry metrics;
+  auto options = any_port();
+  options.header_timeout = std::chrono::hours(1);
+  auto server = std::make_unique<metrics_server>(metrics, options);
+  http_client silent(server->port());
+  http_client half(server->port());
+  half.send("GET /");
+  CHECK_THAT(ask(server->port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+  server.reset();
+  CHECK(silent.is_closed());
+}
+
+TEST_CASE("metrics server: a thousand mutilated requests leave it serving") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  std::mt19937 random(7);
+  const std::string whole =
+      "GET /metrics HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
+      "Connection: keep-alive\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+  for (int i = 0; i < 1000; ++i) {
+    auto bytes = whole.substr(0, random() % (whole.size() + 1));
+    for (auto flips = random() % 8; flips > 0 && !bytes.empty(); --flips) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    http_client client(server.port());
+    client.send(bytes);
+    client.finish();
+    if (i % 2) client.read_all();
+  }
+  CHECK_THAT(ask(server.port(), "/metrics"), holds("troupe_build_info"));
+}
