@@ -1,0 +1,131 @@
+#include "actors/policy/action_head.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace troupe::detail {
+namespace {
+
+const float half_log_two_pi = static_cast<float>(0.5 * std::log(2.0 * std::numbers::pi));
+
+// log sum exp of one choice's logits, by way of the largest so that nothing overflows.
+float log_normaliser(const float* logits, int count) {
+  float largest = logits[0];
+  for (int i = 1; i < count; ++i) largest = std::max(largest, logits[i]);
+  double sum = 0.0;
+  for (int i = 0; i < count; ++i) sum += std::exp(logits[i] - largest);
+  return largest + static_cast<float>(std::log(sum));
+}
+
+float categorical_entropy(const float* logits, int count, float normaliser) {
+  float entropy = 0.0f;
+  for (int i = 0; i < count; ++i) {
+    const float log_p = logits[i] - normaliser;
+    if (log_p > -80.0f) entropy -= std::exp(log_p) * log_p;  // p log p is 0 where p is
+  }
+  return entropy;
+}
+
+// The first choice at which the cumulated probability passes a uniform number.
+int draw(const float* logits, int count, float normaliser, action_random& random) {
+  double remaining = random.uniform();
+  for (int i = 0; i + 1 < count; ++i) {
+    remaining -= std::exp(static_cast<double>(logits[i] - normaliser));
+    if (remaining < 0.0) return i;
+  }
+  return count - 1;
+}
+
+float gaussian_log_prob(float action, float mean, float log_std) {
+  const float z = (action - mean) * std::exp(-log_std);
+  return -0.5f * z * z - log_std - half_log_two_pi;
+}
+
+}  // namespace
+
+action_head::action_head(const network_shape& shape)
+    : choices_(shape.choices()),
+      continuous_size_(shape.continuous_size),
+      outputs_(shape.actor_outputs()) {}
+
+void action_head::sample(const float* outputs, const float* log_std, int rows,
+                         action_random& random, bool deterministic, action_rows_out actions,
+                         float* log_prob) const {
+  for (int row = 0; row < rows; ++row) {
+    log_prob[row] = 0.0f;
+    for (int i = 0; i < continuous_size_; ++i) {
+      const float std = deterministic ? 0.0f : std::exp(log_std[i]);
+      const float noise = deterministic ? 0.0f : static_cast<float>(random.normal());
+      const float action = outputs[i] + std * noise;
+      *actions.value++ = action;
+      log_prob[row] += gaussian_log_prob(action, outputs[i], log_std[i]);
+    }
+    const float* logits = outputs;
+    for (int count : choices_) {
+      const float normaliser = log_normaliser(logits, count);
+      const auto choice = deterministic ? std::max_element(logits, logits + count) - logits
+                                        : draw(logits, count, normaliser, random);
+      *actions.choice++ = choice;
+      log_prob[row] += logits[choice] - normaliser;
+      logits += count;
+    }
+    outputs += outputs_;
+  }
+}
+
+void action_head::evaluate(const float* outputs, const float* log_std, int rows,
+                           action_rows actions, float* log_prob, float* entropy) const {
+  for (int row = 0; row < rows; ++row) {
+    log_prob[row] = 0.0f;
+    entropy[row] = 0.0f;
+    for (int i = 0; i < continuous_size_; ++i) {
+      log_prob[row] += gaussian_log_prob(*actions.value++, outputs[i], log_std[i]);
+      entropy[row] += 0.5f + half_log_two_pi + log_std[i];
+    }
+    const float* logits = outputs;
+    for (int count : choices_) {
+      const float normaliser = log_normaliser(logits, count);
+      log_prob[row] += logits[*actions.choice++] - normaliser;
+      entropy[row] += categorical_entropy(logits, count, normaliser);
+      logits += count;
+    }
+    outputs += outputs_;
+  }
+}
+
+void action_head::backward(const float* outputs, const float* log_std, int rows,
+                           action_rows actions, const float* d_log_prob, const float* d_entropy,
+                           float* d_outputs, float* d_log_std) const {
+  std::fill_n(d_log_std, continuous_size_, 0.0f);
+  for (int row = 0; row < rows; ++row) {
+    for (int i = 0; i < continuous_size_; ++i) {
+      // log p = -z^2/2 - log_std, z = (a - mean) / std: d/dmean = z / std, d/dlog_std = z^2 - 1
+      const float inverse_std = std::exp(-log_std[i]);
+      const float z = (*actions.value++ - outputs[i]) * inverse_std;
+      d_outputs[i] = d_log_prob[row] * z * inverse_std;
+      d_log_std[i] += d_log_prob[row] * (z * z - 1.0f) + d_entropy[row];
+    }
+    const float* logits = outputs;
+    float* d_logits = d_outputs;
+    for (int count : choices_) {
+      // d log p_a / d logit_i = [i = a] - p_i, d entropy / d logit_i = -p_i (log p_i + entropy)
+      const float normaliser = log_normaliser(logits, count);
+      const bool with_entropy = d_entropy[row] != 0.0f;
+      const float entropy = with_entropy ? categorical_entropy(logits, count, normaliser) : 0.0f;
+      for (int i = 0; i < count; ++i) {
+        const float log_p = logits[i] - normaliser;
+        const float p = std::exp(log_p);
+        d_logits[i] = -d_log_prob[row] * p;
+        if (with_entropy && p > 0.0f) d_logits[i] -= d_entropy[row] * p * (log_p + entropy);
+      }
+      d_logits[*actions.choice++] += d_log_prob[row];
+      logits += count;
+      d_logits += count;
+    }
+    outputs += outputs_;
+    d_outputs += outputs_;
+  }
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/network.hpp"
+
+namespace troupe {
+
+/// Actions of some rows: one of the two pointers is set, after the kind of action.
+struct action_rows {
+  const std::int64_t* choice = nullptr;  ///< [rows, choices]
+  const float* value = nullptr;          ///< [rows, continuous_size]
+};
+
+/// As action_rows, to be written.
+struct action_rows_out {
+  std::int64_t* choice = nullptr;
+  float* value = nullptr;
+};
+
+}  // namespace troupe
+
+namespace troupe::detail {
+
+/// The distribution of actions that the actor's outputs describe: independent categorical choices
+/// given by logits, or a diagonal Gaussian given by its mean and a state-independent log standard
+/// deviation. `outputs` is [rows, shape.actor_outputs()], `log_std` is [continuous_size] or unused.
+class action_head {
+ public:
+  explicit action_head(const network_shape& shape);
+
+  /// Draws an action for each row, or takes the likeliest one, with its log-probability [rows].
+  void sample(const float* outputs, const float* log_std, int rows, action_random& random,
+              bool deterministic, action_rows_out actions, float* log_prob) const;
+
+  /// log_prob [rows] and entropy [rows] of given actions.
+  void evaluate(const float* outputs, const float* log_std, int rows, action_rows actions,
+                float* log_prob, float* entropy) const;
+
+  /// The chain rule through evaluate: d_outputs is overwritten, d_log_std likewise.
+  void backward(const float* outputs, const float* log_std, int rows, action_rows actions,
+                const float* d_log_prob, const float* d_entropy, float* d_outputs,
+                float* d_log_std) const;
+
+ private:
+  std::vector<int> choices_;
+  int continuous_size_;
+  int outputs_;
+};
+
+}  // namespace troupe::detail

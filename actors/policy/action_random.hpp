@@ -1,0 +1,65 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace troupe {
+
+/// The random numbers of one policy or learner: xoshiro256++ (Blackman and Vigna 2021,
+/// https://doi.org/10.1145/3460772), seeded through SplitMix64. Its whole state is four words, so
+/// that a run can be resumed exactly. The same seed gives the same numbers on every platform,
+/// normal() up to the rounding of the mathematics library.
+class action_random {
+ public:
+  using state_type = std::array<std::uint64_t, 4>;
+
+  explicit action_random(std::uint64_t seed) {
+    for (auto& word : state_) {
+      seed += 0x9e3779b97f4a7c15u;
+      std::uint64_t z = seed;
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      word = z ^ (z >> 31);
+    }
+  }
+
+  std::uint64_t next() {
+    auto& [a, b, c, d] = state_;
+    const std::uint64_t result = std::rotl(a + d, 23) + a;
+    const std::uint64_t shifted = b << 17;
+    c ^= a;
+    d ^= b;
+    b ^= c;
+    a ^= d;
+    c ^= shifted;
+    d = std::rotl(d, 45);
+    return result;
+  }
+
+  /// Uniform in [0, 1), 53 random bits.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+  /// Standard normal (Box and Muller). Takes two numbers and keeps none, so state() is all.
+  double normal() {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
+
+  /// Uniform in [0, bound), without the bias of a remainder; bound > 0.
+  std::uint64_t below(std::uint64_t bound) {
+    const std::uint64_t excess = -bound % bound;  // 2^64 mod bound
+    std::uint64_t number = next();
+    while (number < excess) number = next();
+    return number % bound;
+  }
+
+  const state_type& state() const { return state_; }
+  void set_state(const state_type& state) { state_ = state; }
+
+ private:
+  state_type state_{};
+};
+
+}  // namespace troupe

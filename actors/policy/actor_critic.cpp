@@ -1,0 +1,230 @@
+#include "actors/torch.hpp"
+
+#include "actors/policy/actor_critic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <stdexcept>
+
+namespace troupe {
+namespace {
+
+const network_shape& checked(const network_shape& shape, const network_options& options) {
+  const int kinds =
+      (shape.discrete_actions > 0) + (shape.continuous_size > 0) + !shape.multi_discrete.empty();
+  auto positive = [](int size) { return size > 0; };
+  if (shape.obs_size < 1 || kinds != 1 || shape.discrete_actions < 0 || shape.continuous_size < 0 ||
+      !std::ranges::all_of(shape.multi_discrete, positive) ||
+      !std::ranges::all_of(options.hidden, positive)) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): expected obs_size >= 1, one kind of action and positive sizes");
+  }
+  return shape;
+}
+
+std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer;
+}
+
+at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
+
+// Sum over choices of log p(choice) and of the entropy, from the logits of all of them.
+std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
+                                                   const std::vector<int>& choices,
+                                                   const at::Tensor& action) {
+  const auto chosen = action.reshape({logits.size(0), static_cast<std::int64_t>(choices.size())});
+  at::Tensor log_prob, entropy;
+  std::int64_t from = 0;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto log_p = at::log_softmax(logits.narrow(1, from, choices[i]), 1);
+    const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1)).squeeze(1);
+    const auto entropy_i = -(log_p.exp() * log_p).sum(1);
+    log_prob = i == 0 ? log_prob_i : log_prob + log_prob_i;
+    entropy = i == 0 ? entropy_i : entropy + entropy_i;
+    from += choices[i];
+  }
+  return {log_prob, entropy};
+}
+
+std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
+                                                    const at::Tensor& log_std,
+                                                    const at::Tensor& action) {
+  const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
+  const auto z = (action - mean) * (-log_std).exp();
+  const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
+  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum().expand({mean.size(0)});
+  return {log_prob, entropy};
+}
+
+}  // namespace
+
+actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
+    : shape_(checked(shape, options)),
+      options_(std::move(options)),
+      actor_(shape_.obs_size, options_.hidden, shape_.actor_outputs(), options_.hidden_activation),
+      critic_(shape_.obs_size, options_.hidden, 1, options_.hidden_activation),
+      head_(shape_) {
+  const auto count = static_cast<std::int64_t>(actor_.parameter_count() + shape_.continuous_size +
+                                               critic_.parameter_count());
+  parameters_ = at::zeros({count}, at::kFloat);
+  gradient_ = at::zeros({count}, at::kFloat);
+
+  action_random random(seed);
+  if (options_.ortho_init) {
+    actor_.initialise_orthogonal(random, 0.01, actor_parameters());
+    critic_.initialise_orthogonal(random, 1.0, critic_parameters());
+  } else {
+    actor_.initialise_uniform(random, actor_parameters());
+    critic_.initialise_uniform(random, critic_parameters());
+  }
+  std::fill_n(log_std(), shape_.continuous_size, options_.log_std_init);
+
+  actor_leaves_ = make_leaves(actor_, 0);
+  critic_leaves_ = make_leaves(critic_, critic_parameters() - actor_parameters());
+  if (shape_.is_continuous()) {
+    log_std_leaf_ = make_leaf(log_std() - actor_parameters(), {shape_.continuous_size});
+  }
+}
+
+at::Tensor actor_critic::make_leaf(std::int64_t offset, at::IntArrayRef sizes) const {
+  const auto count = c10::multiply_integers(sizes);
+  auto leaf = parameters_.narrow(0, offset, count).view(sizes).detach();
+  leaf.set_requires_grad(true);
+  leaf.mutable_grad() = gradient_.narrow(0, offset, count).view(sizes);
+  return leaf;
+}
+
+std::vector<actor_critic::leaf_layer> actor_critic::make_leaves(const detail::mlp& net,
+                                                                std::int64_t offset) const {
+  std::vector<leaf_layer> leaves;
+  for (const auto& layer : net.layers()) {
+    leaves.push_back({make_leaf(offset + layer.weight, {layer.in, layer.out}),
+                      make_leaf(offset + layer.bias, {layer.out})});
+  }
+  return leaves;
+}
+
+void actor_critic::load_parameters(const at::Tensor& parameters) {
+  TORCH_CHECK(parameters.scalar_type() == at::kFloat && parameters.dim() == 1 &&
+                  parameters.size(0) == parameter_count(),
+              "parameters must be float [", parameter_count(), "], got ", parameters.scalar_type(),
+              " ", parameters.sizes());
+  const auto from = parameters.contiguous();
+  std::memcpy(parameters_.data_ptr<float>(), from.data_ptr<float>(), parameters_.nbytes());
+}
+
+std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters() const {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  auto add = [&](const std::string& net, const std::vector<leaf_layer>& layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      named.emplace_back(net + "." + std::to_string(i) + ".weight", layers[i].weight);
+      named.emplace_back(net + "." + std::to_string(i) + ".bias", layers[i].bias);
+    }
+  };
+  add("actor", actor_leaves_);
+  if (log_std_leaf_.defined()) named.emplace_back("log_std", log_std_leaf_);
+  add("critic", critic_leaves_);
+  return named;
+}
+
+std::vector<float> actor_critic::action_std() const {
+  std::vector<float> std(log_std(), log_std() + shape_.continuous_size);
+  for (auto& s : std) s = std::exp(s);
+  return std;
+}
+
+void actor_critic::check_obs(const at::Tensor& obs) const {
+  TORCH_CHECK(obs.dim() == 2 && obs.size(1) == shape_.obs_size && obs.scalar_type() == at::kFloat,
+              "obs must be float [N, ", shape_.obs_size, "], got ", obs.scalar_type(), " ",
+              obs.sizes());
+}
+
+action_batch actor_critic::act(const at::Tensor& obs, action_random& random, bool deterministic) {
+  check_obs(obs);
+  const auto rows = obs.size(0);
+  const auto input = obs.contiguous();
+  action_batch result{.log_prob = float_rows(rows), .value = float_rows(rows)};
+  action_rows_out out;
+  if (shape_.is_continuous()) {
+    result.action = at::empty({rows, shape_.continuous_size}, at::kFloat);
+    out.value = result.action.data_ptr<float>();
+  } else {
+    result.action = shape_.discrete_actions > 0
+                        ? at::empty({rows}, at::kLong)
+                        : at::empty({rows, shape_.action_size()}, at::kLong);
+    out.choice = result.action.data_ptr<std::int64_t>();
+  }
+  act(input.data_ptr<float>(), static_cast<int>(rows), random, deterministic, out,
+      result.log_prob.data_ptr<float>(), result.value.data_ptr<float>());
+  return result;
+}
+
+void actor_critic::act(const float* obs, int rows, action_random& random, bool deterministic,
+                       action_rows_out actions, float* log_prob, float* value) {
+  float* outputs = grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+  actor_.infer(actor_parameters(), obs, rows, actor_buffers_, outputs);
+  head_.sample(outputs, log_std(), rows, random, deterministic, actions, log_prob);
+  values(obs, rows, value);
+}
+
+at::Tensor actor_critic::values(const at::Tensor& obs) {
+  check_obs(obs);
+  const auto input = obs.contiguous();
+  auto value = float_rows(obs.size(0));
+  values(input.data_ptr<float>(), static_cast<int>(obs.size(0)), value.data_ptr<float>());
+  return value;
+}
+
+void actor_critic::values(const float* obs, int rows, float* value) {
+  critic_.infer(critic_parameters(), obs, rows, critic_buffers_, value);
+}
+
+at::Tensor actor_critic::run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    x = at::addmm(layers[i].bias, x, layers[i].weight);
+    if (i + 1 == layers.size()) break;
+    x = options_.hidden_activation == activation::tanh ? at::tanh(x) : at::relu(x);
+  }
+  return x;
+}
+
+action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
+  check_obs(obs);
+  const auto outputs = run_leaves(actor_leaves_, obs);
+  const auto value = run_leaves(critic_leaves_, obs).squeeze(1);
+  auto [log_prob, entropy] = shape_.is_continuous()
+                                 ? evaluate_gaussian(outputs, log_std_leaf_, action)
+                                 : evaluate_choices(outputs, shape_.choices(), action);
+  return {log_prob, entropy, value};
+}
+
+void actor_critic::zero_gradient() { gradient_.zero_(); }
+
+evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
+  const float* outputs = actor_.forward(actor_parameters(), obs, rows, actor_buffers_);
+  const float* value = critic_.forward(critic_parameters(), obs, rows, critic_buffers_);
+  float* log_prob = grown(log_prob_, rows).data();
+  float* entropy = grown(entropy_, rows).data();
+  head_.evaluate(outputs, log_std(), rows, actions, log_prob, entropy);
+  return {log_prob, entropy, value};
+}
+
+void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
+                                 const float* d_log_prob, const float* d_entropy,
+                                 const float* d_value) {
+  const auto offset_of = [this](const float* block) { return block - actor_parameters(); };
+  float* gradient = gradient_.data_ptr<float>();
+  const float* outputs = actor_buffers_.outputs.back().data();
+  float* d_outputs =
+      grown(d_outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+  head_.backward(outputs, log_std(), rows, actions, d_log_prob, d_entropy, d_outputs,
+                 gradient + offset_of(log_std()));
+  actor_.backward(actor_parameters(), obs, rows, d_outputs, actor_buffers_, gradient);
+  critic_.backward(critic_parameters(), obs, rows, d_value, critic_buffers_,
+                   gradient + offset_of(critic_parameters()));
+}
+
+}  // namespace troupe

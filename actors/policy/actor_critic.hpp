@@ -1,0 +1,125 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "actors/policy/action_head.hpp"
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/mlp.hpp"
+#include "actors/policy/network.hpp"
+
+namespace troupe {
+
+/// What act gives. N is the number of observations.
+struct action_batch {
+  at::Tensor action;    ///< int64 [N] (discrete), int64 [N, choices] or float [N, A], not clipped
+  at::Tensor log_prob;  ///< float [N]
+  at::Tensor value;     ///< float [N]
+};
+
+/// What evaluate gives, all float [N].
+struct action_evaluation {
+  at::Tensor log_prob;
+  at::Tensor entropy;
+  at::Tensor value;
+};
+
+/// The same without tensors, valid until the next call on the network that gave it.
+struct evaluation_rows {
+  const float* log_prob = nullptr;
+  const float* entropy = nullptr;
+  const float* value = nullptr;
+};
+
+/// Separate actor and critic perceptrons, as Stable-Baselines3's MlpPolicy. All parameters lie in
+/// one flat float block [P]: actor, log_std (continuous actions only), critic; the layers are views
+/// of it. The gradient is a second such block. So weights are copied with one memcpy, hashed in one
+/// pass and optimised in one pass.
+///
+/// Two ways lead to the gradient: `evaluate` builds an autograd graph, for any loss;
+/// `evaluate_rows` and `backward_rows` are hand-written, ten times faster for small networks, and
+/// give the same.
+///
+/// Not for two threads at once: calls share work buffers.
+class actor_critic {
+ public:
+  /// The seed decides the initial weights. Throws std::invalid_argument for an impossible shape.
+  actor_critic(network_shape shape, network_options options, std::uint64_t seed);
+  actor_critic(actor_critic&&) noexcept = default;
+  actor_critic& operator=(actor_critic&&) noexcept = default;
+
+  const network_shape& shape() const { return shape_; }
+  const network_options& options() const { return options_; }
+
+  /// P
+  std::int64_t parameter_count() const { return parameters_.numel(); }
+  /// The block itself, float [P]; writing to it changes the network.
+  const at::Tensor& parameters() const { return parameters_; }
+  /// The gradient of either way, float [P].
+  const at::Tensor& gradient() const { return gradient_; }
+  /// Copies weights [P] of an equal network. Throws c10::Error if the size differs.
+  void load_parameters(const at::Tensor& parameters);
+  /// Autograd leaves, views of parameters(): "actor.0.weight" [in, out], "actor.0.bias", "log_std",
+  /// "critic.0.weight"...; their .grad are views of gradient().
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
+  /// Standard deviations of continuous actions [A]; empty for discrete ones.
+  std::vector<float> action_std() const;
+
+  /// Draws actions for obs float [N, D] (`deterministic`: takes the likeliest). No autograd.
+  action_batch act(const at::Tensor& obs, action_random& random, bool deterministic = false);
+  /// The same from and to plain memory: log_prob and value are [rows].
+  void act(const float* obs, int rows, action_random& random, bool deterministic,
+           action_rows_out actions, float* log_prob, float* value);
+
+  /// V(obs), float [N], of obs [N, D]. No autograd.
+  at::Tensor values(const at::Tensor& obs);
+  void values(const float* obs, int rows, float* value);
+
+  /// log-probability and entropy of given actions, and values, with autograd.
+  action_evaluation evaluate(const at::Tensor& obs, const at::Tensor& action) const;
+  void zero_gradient();
+
+  /// The same by hand. `actions` as in act.
+  evaluation_rows evaluate_rows(const float* obs, int rows, action_rows actions);
+  /// After evaluate_rows with the same arguments: gradient() is overwritten with that of a loss
+  /// whose derivatives by the three results are given, each [rows].
+  void backward_rows(const float* obs, int rows, action_rows actions, const float* d_log_prob,
+                     const float* d_entropy, const float* d_value);
+
+ private:
+  struct leaf_layer {
+    at::Tensor weight;
+    at::Tensor bias;
+  };
+  std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
+  at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
+  at::Tensor run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const;
+  void check_obs(const at::Tensor& obs) const;
+
+  float* actor_parameters() const { return parameters_.data_ptr<float>(); }
+  float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
+  float* critic_parameters() const { return log_std() + shape_.continuous_size; }
+
+  network_shape shape_;
+  network_options options_;
+  detail::mlp actor_;
+  detail::mlp critic_;
+  detail::action_head head_;
+  at::Tensor parameters_;
+  at::Tensor gradient_;
+  std::vector<leaf_layer> actor_leaves_;
+  std::vector<leaf_layer> critic_leaves_;
+  at::Tensor log_std_leaf_;
+
+  detail::mlp_buffers actor_buffers_;
+  detail::mlp_buffers critic_buffers_;
+  std::vector<float> outputs_;
+  std::vector<float> d_outputs_;
+  std::vector<float> log_prob_;
+  std::vector<float> entropy_;
+};
+
+}  // namespace troupe

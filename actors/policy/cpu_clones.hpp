@@ -1,0 +1,18 @@
+#pragma once
+// A function marked TROUPE_CPU_CLONES is compiled for several x86-64 levels; the loader picks the
+// best one for the processor. One build then runs everywhere and is fast where it can be.
+// Sanitizers start after the loader has picked, so they get the plain function.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TROUPE_SANITIZED 1
+#endif
+#endif
+#if defined(__x86_64__) && defined(__clang__) && __clang_major__ >= 18 && !defined(TROUPE_SANITIZED)
+#define TROUPE_CPU_CLONES \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define TROUPE_CPU_CLONES
+#endif
+
+/// For the helpers of such a function: they must become part of each clone.
+#define TROUPE_ALWAYS_INLINE __attribute__((always_inline)) inline

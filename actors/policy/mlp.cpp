@@ -1,0 +1,153 @@
+#include "actors/policy/mlp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "actors/policy/dense_kernels.hpp"
+
+namespace troupe::detail {
+namespace {
+
+void grow(std::vector<float>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+}
+
+// Rows of a random matrix [count, length], count <= length, made orthonormal one after the other
+// (modified Gram-Schmidt): the Q of a QR decomposition whose R has a positive diagonal.
+std::vector<double> orthonormal_rows(action_random& random, int count, int length) {
+  std::vector<double> rows(static_cast<std::size_t>(count) * length);
+  for (auto& value : rows) value = random.normal();
+  for (int r = 0; r < count; ++r) {
+    double* row = &rows[static_cast<std::size_t>(r) * length];
+    for (int before = 0; before < r; ++before) {
+      const double* other = &rows[static_cast<std::size_t>(before) * length];
+      double dot = 0.0;
+      for (int i = 0; i < length; ++i) dot += row[i] * other[i];
+      for (int i = 0; i < length; ++i) row[i] -= dot * other[i];
+    }
+    double norm = 0.0;
+    for (int i = 0; i < length; ++i) norm += row[i] * row[i];
+    norm = std::sqrt(norm);
+    for (int i = 0; i < length; ++i) row[i] /= norm;
+  }
+  return rows;
+}
+
+}  // namespace
+
+mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation)
+    : hidden_activation_(hidden_activation) {
+  auto widths = hidden;
+  widths.push_back(outputs);
+  int in = inputs;
+  for (int out : widths) {
+    const std::size_t weights = static_cast<std::size_t>(in) * out;
+    layers_.push_back({in, out, parameter_count_, parameter_count_ + weights});
+    parameter_count_ += weights + out;
+    in = out;
+  }
+}
+
+void mlp::initialise_orthogonal(action_random& random, double output_gain,
+                                float* parameters) const {
+  for (const auto& layer : layers_) {
+    const double gain = &layer == &layers_.back() ? output_gain : std::numbers::sqrt2;
+    const bool wide = layer.in >= layer.out;
+    const auto rows = wide ? orthonormal_rows(random, layer.out, layer.in)
+                           : orthonormal_rows(random, layer.in, layer.out);
+    float* weight = parameters + layer.weight;
+    for (int i = 0; i < layer.in; ++i) {
+      for (int o = 0; o < layer.out; ++o) {
+        const std::size_t from =
+            wide ? std::size_t(o) * layer.in + i : std::size_t(i) * layer.out + o;
+        weight[std::size_t(i) * layer.out + o] = static_cast<float>(gain * rows[from]);
+      }
+    }
+    std::fill_n(parameters + layer.bias, layer.out, 0.0f);
+  }
+}
+
+void mlp::initialise_uniform(action_random& random, float* parameters) const {
+  for (const auto& layer : layers_) {
+    const double bound = 1.0 / std::sqrt(layer.in);
+    const std::size_t count = (static_cast<std::size_t>(layer.in) + 1) * layer.out;
+    for (std::size_t i = 0; i < count; ++i) {
+      parameters[layer.weight + i] = static_cast<float>(bound * (2.0 * random.uniform() - 1.0));
+    }
+  }
+}
+
+const float* mlp::forward(const float* parameters, const float* x, int rows,
+                          mlp_buffers& buffers) const {
+  buffers.outputs.resize(layers_.size());
+  const float* input = x;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const auto& layer = layers_[i];
+    const std::size_t count = static_cast<std::size_t>(rows) * layer.out;
+    grow(buffers.outputs[i], count);
+    float* output = buffers.outputs[i].data();
+    multiply({.left = input,
+              .row_stride = layer.in,
+              .step_stride = 1,
+              .right = parameters + layer.weight,
+              .bias = parameters + layer.bias,
+              .rows = rows,
+              .steps = layer.in,
+              .columns = layer.out},
+             output);
+    if (i + 1 < layers_.size()) activate(hidden_activation_, count, output);
+    input = output;
+  }
+  return input;
+}
+
+void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
+                float* y) const {
+  constexpr int block = 96;
+  const std::size_t in = layers_.front().in;
+  const std::size_t out = layers_.back().out;
+  for (int row = 0; row < rows; row += block) {
+    const int count = std::min(block, rows - row);
+    const float* output = forward(parameters, x + row * in, count, buffers);
+    std::copy_n(output, count * out, y + row * out);
+  }
+}
+
+void mlp::backward(const float* parameters, const float* x, int rows, const float* d_outputs,
+                   mlp_buffers& buffers, float* gradient) const {
+  const float* d_output = d_outputs;
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const auto& layer = layers_[i];
+    const float* input = i == 0 ? x : buffers.outputs[i - 1].data();
+    // dL/dW = input^T dL/dy, dL/db = sum of dL/dy
+    multiply({.left = input,
+              .row_stride = 1,
+              .step_stride = layer.in,
+              .right = d_output,
+              .rows = layer.in,
+              .steps = rows,
+              .columns = layer.out},
+             gradient + layer.weight);
+    sum_rows(d_output, rows, layer.out, gradient + layer.bias);
+    if (i == 0) return;
+    // dL/dx = dL/dy W^T, then through the activation that made x
+    const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
+    grow(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
+    grow(buffers.d_input, count);
+    transpose(parameters + layer.weight, layer.in, layer.out, buffers.transposed.data());
+    multiply({.left = d_output,
+              .row_stride = layer.out,
+              .step_stride = 1,
+              .right = buffers.transposed.data(),
+              .rows = rows,
+              .steps = layer.out,
+              .columns = layer.in},
+             buffers.d_input.data());
+    activate_backward(hidden_activation_, count, input, buffers.d_input.data());
+    std::swap(buffers.d_input, buffers.d_output);
+    d_output = buffers.d_output.data();
+  }
+}
+
+}  // namespace troupe::detail

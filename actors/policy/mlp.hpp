@@ -1,0 +1,63 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/network.hpp"
+
+namespace troupe::detail {
+
+/// One fully connected layer inside a flat block of parameters: weight [in, out] row-major (the
+/// transpose of PyTorch's), then bias [out].
+struct dense_layer {
+  int in = 0;
+  int out = 0;
+  std::size_t weight = 0;  ///< offset of the weight
+  std::size_t bias = 0;    ///< offset of the bias
+};
+
+/// What a forward pass leaves for the backward pass. One a thread of use; grows, never shrinks.
+struct mlp_buffers {
+  std::vector<std::vector<float>> outputs;  ///< of each layer, [rows, out]
+  std::vector<float> d_output;              ///< gradient of the layer at work
+  std::vector<float> d_input;
+  std::vector<float> transposed;
+};
+
+/// A multilayer perceptron without state: its parameters, a flat block of `parameter_count()`
+/// floats, are given to each call. Hidden layers are activated, the last one is not.
+class mlp {
+ public:
+  mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation);
+
+  std::size_t parameter_count() const { return parameter_count_; }
+  const std::vector<dense_layer>& layers() const { return layers_; }
+  activation hidden_activation() const { return hidden_activation_; }
+
+  /// Orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120): gain sqrt(2), the
+  /// last layer `output_gain`, biases zero.
+  void initialise_orthogonal(action_random& random, double output_gain, float* parameters) const;
+  /// PyTorch's nn.Linear: weights and biases uniform within 1 / sqrt(in).
+  void initialise_uniform(action_random& random, float* parameters) const;
+
+  /// x [rows, inputs]; returns the outputs [rows, outputs], kept in `buffers` with all that
+  /// backward needs.
+  const float* forward(const float* parameters, const float* x, int rows,
+                       mlp_buffers& buffers) const;
+
+  /// As forward, into y [rows, outputs], in blocks that stay in the cache.
+  void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
+             float* y) const;
+
+  /// After forward with the same x: gradient [parameter_count()] is overwritten with that of the
+  /// loss whose derivative by the outputs is d_outputs [rows, outputs].
+  void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
+                mlp_buffers& buffers, float* gradient) const;
+
+ private:
+  activation hidden_activation_;
+  std::vector<dense_layer> layers_;
+  std::size_t parameter_count_ = 0;
+};
+
+}  // namespace troupe::detail

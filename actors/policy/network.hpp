@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+enum class activation { tanh, relu };
+
+/// What an actor-critic network sees and which actions it gives. Exactly one of the three kinds of
+/// action is set; the constructor of actor_critic refuses anything else.
+struct network_shape {
+  int obs_size = 0;                 ///< D, floats in one flattened observation
+  int discrete_actions = 0;         ///< one categorical choice of this many; 0 if not discrete
+  int continuous_size = 0;          ///< floats in one continuous action; 0 if not continuous
+  std::vector<int> multi_discrete;  ///< several independent choices, each of this many
+
+  bool is_continuous() const { return continuous_size > 0; }
+  /// Sizes of the categorical choices, one for a discrete action, none for a continuous one.
+  std::vector<int> choices() const;
+  /// Numbers in one action: 1, the number of choices, or continuous_size.
+  int action_size() const;
+  /// Outputs of the actor: logits of all choices after one another, or the Gaussian's mean.
+  int actor_outputs() const;
+
+  bool operator==(const network_shape&) const = default;
+};
+
+/// Defaults are Stable-Baselines3's MlpPolicy.
+struct network_options {
+  std::vector<int> hidden = {64, 64};  ///< widths, the same for actor and critic
+  activation hidden_activation = activation::tanh;
+  bool ortho_init = true;     ///< orthogonal weights, zero biases; false: PyTorch's nn.Linear
+  float log_std_init = 0.0f;  ///< start of the state-independent log standard deviation
+
+  bool operator==(const network_options&) const = default;
+};
+
+/// For messages: "obs 4, discrete 2, hidden 64-64 tanh".
+std::string to_string(const network_shape& shape);
+std::string to_string(const network_shape& shape, const network_options& options);
+
+}  // namespace troupe

@@ -1,0 +1,102 @@
+#include "actors/trainer/adam.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "actors/policy/cpu_clones.hpp"
+
+namespace troupe {
+namespace {
+
+// Sums in several lanes, in an order that does not depend on the processor.
+TROUPE_CPU_CLONES double sum_of_squares(const float* x, std::size_t count) {
+  constexpr std::size_t lanes = 16;
+  double sums[lanes] = {};
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const double value = x[i + lane];
+      sums[lane] += value * value;
+    }
+  }
+  for (; i < count; ++i) sums[0] += static_cast<double>(x[i]) * x[i];
+  double total = 0.0;
+  for (double sum : sums) total += sum;
+  return total;
+}
+
+struct step_constants {
+  float gradient_scale, beta1, beta2, one_minus_beta1, one_minus_beta2;
+  float step_size;           // lr / (1 - beta1^t)
+  float inverse_correction;  // 1 / sqrt(1 - beta2^t)
+  float eps;
+};
+
+// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr_t m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+TROUPE_CPU_CLONES void update(std::size_t count, const step_constants& constants,
+                              const float* __restrict gradient, float* __restrict first,
+                              float* __restrict second, float* __restrict parameters) {
+  const step_constants c = constants;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * c.gradient_scale;
+    const float m = c.beta1 * first[i] + c.one_minus_beta1 * g;
+    const float v = c.beta2 * second[i] + c.one_minus_beta2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    parameters[i] -= c.step_size * m / (std::sqrt(v) * c.inverse_correction + c.eps);
+  }
+}
+
+void check_size(const char* what, std::size_t got, std::size_t expected) {
+  if (got == expected) return;
+  throw std::invalid_argument(std::string("adam: ") + what + " of size " + std::to_string(got) +
+                              ", expected " + std::to_string(expected));
+}
+
+}  // namespace
+
+adam::adam(std::size_t parameter_count, adam_options options) : options_(options) {
+  state_.first_moment.resize(parameter_count);
+  state_.second_moment.resize(parameter_count);
+}
+
+double adam::step(std::span<float> parameters, std::span<const float> gradient, double lr) {
+  const auto count = state_.first_moment.size();
+  check_size("parameters", parameters.size(), count);
+  check_size("gradient", gradient.size(), count);
+
+  const double norm = std::sqrt(sum_of_squares(gradient.data(), count));
+  double scale = 1.0;
+  if (options_.max_grad_norm > 0.0) scale = std::min(1.0, options_.max_grad_norm / (norm + 1e-6));
+  // Squares of the scaled gradient are kept as floats and must not overflow either.
+  const double square = norm * scale * norm * scale;
+  if (!(square < std::numeric_limits<float>::max())) {
+    return std::numeric_limits<double>::infinity();
+  }
+
+  ++state_.step;
+  const auto t = static_cast<double>(state_.step);
+  const step_constants constants{
+      .gradient_scale = static_cast<float>(scale),
+      .beta1 = static_cast<float>(options_.beta1),
+      .beta2 = static_cast<float>(options_.beta2),
+      .one_minus_beta1 = static_cast<float>(1.0 - options_.beta1),
+      .one_minus_beta2 = static_cast<float>(1.0 - options_.beta2),
+      .step_size = static_cast<float>(lr / (1.0 - std::pow(options_.beta1, t))),
+      .inverse_correction = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t))),
+      .eps = static_cast<float>(options_.eps)};
+  update(count, constants, gradient.data(), state_.first_moment.data(), state_.second_moment.data(),
+         parameters.data());
+  return norm;
+}
+
+void adam::set_state(adam_state state) {
+  check_size("first moment", state.first_moment.size(), state_.first_moment.size());
+  check_size("second moment", state.second_moment.size(), state_.second_moment.size());
+  state_ = std::move(state);
+}
+
+}  // namespace troupe

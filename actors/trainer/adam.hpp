@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace troupe {
+
+/// Defaults are Stable-Baselines3's for PPO where PyTorch's differ (eps, max_grad_norm).
+struct adam_options {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-5;           ///< added to the root of the second moment
+  double max_grad_norm = 0.5;  ///< the gradient's Euclidean norm is cut to this; 0: never
+};
+
+/// All that the next step depends on besides parameters and gradient.
+struct adam_state {
+  std::int64_t step = 0;
+  std::vector<float> first_moment;   ///< [P]
+  std::vector<float> second_moment;  ///< [P]
+
+  bool operator==(const adam_state&) const = default;
+};
+
+/// Adam over one flat block of P parameters, clipping the global gradient norm in the same pass.
+/// Kingma and Ba 2015, https://arxiv.org/abs/1412.6980, algorithm 1, in PyTorch's form: equal to
+/// torch.nn.utils.clip_grad_norm_ and torch.optim.Adam.
+class adam {
+ public:
+  explicit adam(std::size_t parameter_count, adam_options options = {});
+
+  /// One step with learning rate `lr`; returns the gradient's norm before clipping. If that is not
+  /// finite nothing changes. Throws std::invalid_argument if the sizes are not P.
+  double step(std::span<float> parameters, std::span<const float> gradient, double lr);
+
+  const adam_options& options() const { return options_; }
+  const adam_state& state() const { return state_; }
+  /// Throws std::invalid_argument if the state is of another size.
+  void set_state(adam_state state);
+
+ private:
+  adam_options options_;
+  adam_state state_;
+};
+
+}  // namespace troupe

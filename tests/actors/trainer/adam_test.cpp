@@ -1,0 +1,93 @@
+#include "actors/torch.hpp"
+
+#include "actors/trainer/adam.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+
+static void fill(action_random& random, double scale, std::vector<float>& numbers) {
+  for (auto& number : numbers) number = static_cast<float>(scale * random.normal());
+}
+
+TEST_CASE("adam: fifty clipped steps equal libtorch's Adam and clip_grad_norm_", "[trainer]") {
+  constexpr int count = 1003;  // not a multiple of any vector
+  action_random random(1);
+  std::vector<float> parameters(count), gradient(count);
+  fill(random, 1.0, parameters);
+  auto reference = at::tensor(parameters).set_requires_grad(true);
+  torch::optim::Adam expected({reference}, torch::optim::AdamOptions(3e-4).eps(1e-5));
+  adam optimizer(count);
+
+  for (int step = 0; step < 50; ++step) {
+    fill(random, step % 2 ? 0.001 : 1.0, gradient);  // norms of 0.03 and 32: free and clipped
+    reference.mutable_grad() = at::tensor(gradient);
+    const double norm = torch::nn::utils::clip_grad_norm_(reference, 0.5);
+    expected.step();
+    CHECK(optimizer.step(parameters, gradient, 3e-4) == Approx(norm).epsilon(1e-5));
+  }
+  const auto difference = (at::tensor(parameters) - reference.detach()).abs().max();
+  CHECK(difference.item<double>() < 1e-6);
+}
+
+TEST_CASE("adam: the first step is the learning rate against the gradient's sign", "[trainer]") {
+  // m / (1 - b1) = g and sqrt(v / (1 - b2)) = |g|, so p -= lr g / (|g| + eps)
+  adam optimizer(2, {.eps = 1e-8, .max_grad_norm = 0.0});
+  std::vector<float> parameters = {1.0f, 1.0f};
+  const std::vector<float> gradient = {3.0f, -4.0f};
+  CHECK(optimizer.step(parameters, gradient, 0.1) == Approx(5.0));
+  CHECK(parameters[0] == Approx(0.9));
+  CHECK(parameters[1] == Approx(1.1));
+}
+
+TEST_CASE("adam: a gradient that is not finite changes nothing", "[trainer]") {
+  for (float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3e38f}) {
+    for (double max_grad_norm : {0.0, 0.5}) {
+      adam optimizer(20, {.max_grad_norm = max_grad_norm});
+      std::vector<float> parameters(20, 1.0f), gradient(20, 0.1f);
+      optimizer.step(parameters, gradient, 0.1);
+      const auto before = parameters;
+      const auto state = optimizer.state();
+      gradient[17] = bad;
+      const bool only_large = std::isfinite(bad) && max_grad_norm > 0.0;
+      const double norm = optimizer.step(parameters, gradient, 0.1);
+      CHECK(std::isfinite(norm) == only_large);  // a huge one is clipped where clipping is on
+      CHECK((parameters == before) == !only_large);
+      CHECK((optimizer.state() == state) == !only_large);
+      for (float p : parameters) CHECK(std::isfinite(p));
+    }
+  }
+}
+
+TEST_CASE("adam: a restored state continues bit for bit", "[trainer]") {
+  action_random random(2);
+  std::vector<float> parameters(50), gradient(50);
+  adam optimizer(50), other(50);
+  for (int step = 0; step < 5; ++step) {
+    fill(random, 1.0, gradient);
+    optimizer.step(parameters, gradient, 0.01);
+  }
+  auto copy = parameters;
+  other.set_state(optimizer.state());
+  fill(random, 1.0, gradient);
+  optimizer.step(parameters, gradient, 0.01);
+  other.step(copy, gradient, 0.01);
+  CHECK(copy == parameters);
+  CHECK(other.state() == optimizer.state());
+}
+
+TEST_CASE("adam: sizes that differ are refused", "[trainer]") {
+  adam optimizer(3);
+  std::vector<float> three(3), four(4);
+  CHECK_THROWS_AS(optimizer.step(four, three, 0.1), std::invalid_argument);
+  CHECK_THROWS_AS(optimizer.step(three, four, 0.1), std::invalid_argument);
+  CHECK_THROWS_AS(optimizer.set_state({.first_moment = four, .second_moment = four}),
+                  std::invalid_argument);
+}
