@@ -1,0 +1,72 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/losses/ppo_loss.hpp"
+
+namespace troupe {
+namespace {
+
+void check(const char* name, const at::Tensor& tensor, const at::Tensor& like) {
+  TORCH_CHECK(tensor.defined() && tensor.dim() == 1 && tensor.sizes() == like.sizes(), name,
+              " must be [N] = ", like.sizes(), ", got ",
+              tensor.defined() ? tensor.sizes() : at::IntArrayRef{});
+}
+
+void check(const ppo_loss_inputs& in, const ppo_loss_options& options) {
+  TORCH_CHECK(in.log_prob.defined() && in.log_prob.dim() == 1 && in.log_prob.size(0) > 0,
+              "log_prob must be [N] with N > 0");
+  check("entropy", in.entropy, in.log_prob);
+  check("value", in.value, in.log_prob);
+  check("behaviour_log_prob", in.behaviour_log_prob, in.log_prob);
+  check("advantage", in.advantage, in.log_prob);
+  check("returns", in.returns, in.log_prob);
+  if (in.proximal_log_prob.defined()) {
+    check("proximal_log_prob", in.proximal_log_prob, in.log_prob);
+  }
+  if (options.clip_range_vf) check("old_value", in.old_value, in.log_prob);
+}
+
+at::Tensor normalised(const at::Tensor& advantage) {
+  if (advantage.size(0) < 2) return advantage;
+  return (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/true) + 1e-8);
+}
+
+}  // namespace
+
+ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
+  check(in, options);
+  const auto advantage =
+      options.normalize_advantage ? normalised(in.advantage.detach()) : in.advantage.detach();
+  const auto behaviour = in.behaviour_log_prob.detach();
+  const auto proximal = in.proximal_log_prob.defined() ? in.proximal_log_prob.detach() : behaviour;
+
+  const auto weight = (proximal - behaviour).exp().clamp_max(options.importance_cap);
+  const auto log_ratio = in.log_prob - proximal;
+  const auto ratio = log_ratio.exp();
+  const auto clipped = ratio.clamp(1.0 - options.clip_range, 1.0 + options.clip_range);
+  const auto surrogate = at::min(ratio * advantage, clipped * advantage);
+  const auto policy_gradient_loss = -(weight * surrogate).mean();
+
+  auto value = in.value;
+  if (options.clip_range_vf) {
+    const double range = *options.clip_range_vf;
+    value = in.old_value.detach() + (value - in.old_value.detach()).clamp(-range, range);
+  }
+  const auto value_loss = (in.returns.detach() - value).square().mean();
+  const auto entropy_loss = -in.entropy.mean();
+  const auto loss =
+      policy_gradient_loss + options.ent_coef * entropy_loss + options.vf_coef * value_loss;
+
+  const at::NoGradGuard no_grad;
+  const auto approx_kl = ((ratio - 1.0) - log_ratio).mean();
+  const auto clip_fraction = ((ratio - 1.0).abs() > options.clip_range).to(at::kFloat).mean();
+  return {loss,
+          {.loss = loss.item<double>(),
+           .policy_gradient_loss = policy_gradient_loss.item<double>(),
+           .value_loss = value_loss.item<double>(),
+           .entropy_loss = entropy_loss.item<double>(),
+           .approx_kl = approx_kl.item<double>(),
+           .clip_fraction = clip_fraction.item<double>(),
+           .importance_weight = weight.mean().item<double>()}};
+}
+
+}  // namespace troupe

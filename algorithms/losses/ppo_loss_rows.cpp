@@ -1,0 +1,86 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/losses/ppo_loss_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+namespace {
+
+// advantage' = scale * (advantage - mean)
+struct normalisation {
+  float mean = 0.0f;
+  float scale = 1.0f;
+};
+
+normalisation normalise(const float* advantage, int rows) {
+  if (rows < 2) return {};
+  double mean = 0.0;
+  for (int i = 0; i < rows; ++i) mean += advantage[i];
+  mean /= rows;
+  double squares = 0.0;
+  for (int i = 0; i < rows; ++i) squares += (advantage[i] - mean) * (advantage[i] - mean);
+  const double std = std::sqrt(squares / (rows - 1));
+  return {static_cast<float>(mean), static_cast<float>(1.0 / (std + 1e-8))};
+}
+
+}  // namespace
+
+ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_options& options,
+                                        const ppo_loss_derivatives& out) {
+  const auto [mean, scale] =
+      options.normalize_advantage ? normalise(in.advantage, in.rows) : normalisation{};
+  const auto clip_range = static_cast<float>(options.clip_range);
+  const auto cap = static_cast<float>(options.importance_cap);
+  const auto vf_range = static_cast<float>(options.clip_range_vf.value_or(0.0));
+  const float share = 1.0f / static_cast<float>(in.rows);
+  const auto vf_coef = static_cast<float>(options.vf_coef);
+
+  double surrogate_sum = 0.0, value_sum = 0.0, entropy_sum = 0.0, kl_sum = 0.0, weight_sum = 0.0;
+  int clipped_count = 0;
+  for (int i = 0; i < in.rows; ++i) {
+    const float behaviour = in.behaviour_log_prob[i];
+    const float proximal = in.proximal_log_prob ? in.proximal_log_prob[i] : behaviour;
+    const float weight = std::min(std::exp(proximal - behaviour), cap);
+    const float log_ratio = in.log_prob[i] - proximal;
+    const float ratio = std::exp(log_ratio);
+    const float advantage = scale * (in.advantage[i] - mean);
+
+    // min(r A, clip(r) A): where the clipped side is smaller nothing flows; else d r = r d log p.
+    const float clipped = std::clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);
+    const bool held = clipped * advantage < ratio * advantage;
+    const float surrogate = (held ? clipped : ratio) * advantage;
+    out.log_prob[i] = held ? 0.0f : -share * weight * ratio * advantage;
+    out.entropy[i] = -share * static_cast<float>(options.ent_coef);
+
+    float value = in.value[i];
+    bool value_held = false;
+    if (options.clip_range_vf) {
+      const float change = value - in.old_value[i];
+      value_held = std::abs(change) > vf_range;
+      value = in.old_value[i] + std::clamp(change, -vf_range, vf_range);
+    }
+    const float error = value - in.returns[i];
+    out.value[i] = value_held ? 0.0f : 2.0f * share * vf_coef * error;
+
+    surrogate_sum += static_cast<double>(weight) * surrogate;
+    value_sum += static_cast<double>(error) * error;
+    entropy_sum += in.entropy[i];
+    kl_sum += (ratio - 1.0f) - log_ratio;
+    weight_sum += weight;
+    clipped_count += std::abs(ratio - 1.0f) > clip_range;
+  }
+
+  ppo_loss_metrics metrics{.policy_gradient_loss = -surrogate_sum / in.rows,
+                           .value_loss = value_sum / in.rows,
+                           .entropy_loss = -entropy_sum / in.rows,
+                           .approx_kl = kl_sum / in.rows,
+                           .clip_fraction = static_cast<double>(clipped_count) / in.rows,
+                           .importance_weight = weight_sum / in.rows};
+  metrics.loss = metrics.policy_gradient_loss + options.ent_coef * metrics.entropy_loss +
+                 options.vf_coef * metrics.value_loss;
+  return metrics;
+}
+
+}  // namespace troupe
