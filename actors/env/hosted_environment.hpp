@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/env/vector_environment.hpp"
+#include "runtime/service/replica_info.hpp"
+
+namespace troupe {
+
+/// What B environments show now.
+struct env_observation {
+  std::vector<float> rows;        ///< [B, D]
+  std::int64_t environments = 0;  ///< B
+};
+
+/// Told what environments do; each function may be null.
+struct env_observers {
+  std::function<void(std::int64_t steps)> stepped;
+  std::function<void(double episode_return, std::int64_t length, bool truncated)> episode_ended;
+  std::function<void(const env_failure&)> failed;
+};
+
+/// The role in which environments are replicated: B of one kind that go on where they were left, however
+/// many coroutines take turns with them.
+class hosted_environment {
+ public:
+  /// Called in the replica, so that each has environments of its own.
+  using factory = std::function<std::unique_ptr<vector_environment>()>;
+
+  /// `seed`: of the first replica's first environment; the others there have the numbers after it.
+  hosted_environment(const replica_info& info, const factory& make, std::uint64_t seed,
+                     env_observers observers = {});
+
+  env_spec spec() { return environments_->spec(); }
+  /// Where they are now; the first call resets them.
+  env_observation observe();
+  /// One step of each. Throws std::invalid_argument if the actions don't fit.
+  env_step step(env_actions actions);
+
+ private:
+  std::unique_ptr<vector_environment> environments_;
+  std::uint64_t seed_;
+  env_observers observers_;
+  std::optional<std::vector<float>> obs_;  ///< [B, D]; none before the first reset.
+};
+
+}  // namespace troupe

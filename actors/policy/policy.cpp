@@ -1,0 +1,133 @@
+#include "actors/torch.hpp"
+
+#include "actors/policy/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+policy::policy(const replica_info& info, policy_options options, service<weight_store> store)
+    : options_(std::move(options)),
+      store_(std::move(store)),
+      network_(options_.shape, options_.network, options_.seed),
+      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation) {}
+
+task<> policy::catch_up() {
+  auto newest = co_await store_.route<&weight_store::latest>();
+  update(std::move(newest));
+}
+
+void policy::update(weights fresh) {
+  if (fresh.version <= version_) return;
+  network_.load_parameters(fresh.parameters);
+  version_ = fresh.version;
+}
+
+int policy::rows_of(const std::vector<float>& obs) const {
+  const auto width = static_cast<std::size_t>(options_.shape.obs_size);
+  if (obs.empty() || obs.size() % width != 0) {
+    throw std::invalid_argument(fmt::format(
+        "policy: expected observations of {} numbers each, got {} numbers", width, obs.size()));
+  }
+  if (!std::all_of(obs.begin(), obs.end(), [](float x) { return std::isfinite(x); })) {
+    throw std::invalid_argument("policy: an observation is not finite");
+  }
+  return static_cast<int>(obs.size() / width);
+}
+
+void policy::act_rows(const std::vector<float>& obs, int rows, bool deterministic,
+                      act_reply& reply) {
+  const auto n = static_cast<std::size_t>(rows);
+  const auto width = static_cast<std::size_t>(options_.shape.action_size());
+  action_rows_out actions;
+  if (options_.shape.is_continuous()) {
+    reply.continuous.resize(n * width);
+    actions.value = reply.continuous.data();
+  } else {
+    reply.discrete.resize(n * width);
+    actions.choice = reply.discrete.data();
+  }
+  reply.log_prob.resize(n);
+  reply.value.resize(n);
+  reply.version = version_;
+  network_.act(obs.data(), rows, random_, deterministic, actions, reply.log_prob.data(),
+               reply.value.data());
+}
+
+namespace {
+
+/// The rows [first, first + n) of a joint reply, each `width` actions wide.
+act_reply part_of(const act_reply& joint, std::size_t first, std::size_t n, std::size_t width) {
+  const auto cut = [](const auto& all, std::size_t from, std::size_t count) {
+    using column = std::remove_cvref_t<decltype(all)>;
+    if (all.empty()) return column{};
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+    return column(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  return {cut(joint.discrete, first * width, n * width),
+          cut(joint.continuous, first * width, n * width), cut(joint.log_prob, first, n),
+          cut(joint.value, first, n), joint.version};
+}
+
+}  // namespace
+
+batch<act_reply> policy::act(batch<act_request> requests) {
+  const std::size_t count = requests.size();
+  std::vector<int> rows(count, 0);
+  std::vector<std::exception_ptr> refused(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      rows[i] = rows_of(requests[i].obs);
+    } catch (...) {
+      refused[i] = std::current_exception();
+    }
+  }
+  std::vector<act_reply> replies(count);
+  if (count == 1) {
+    if (!refused[0]) act_rows(requests[0].obs, rows[0], requests[0].deterministic, replies[0]);
+  } else {
+    // One forward pass for all that draw, one for all that take the likeliest action.
+    for (const bool deterministic : {false, true}) {
+      std::vector<float> joint_obs;
+      int joint_rows = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (refused[i] || requests[i].deterministic != deterministic) continue;
+        joint_obs.insert(joint_obs.end(), requests[i].obs.begin(), requests[i].obs.end());
+        joint_rows += rows[i];
+      }
+      if (joint_rows == 0) continue;
+      act_reply joint;
+      act_rows(joint_obs, joint_rows, deterministic, joint);
+      std::size_t first = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (refused[i] || requests[i].deterministic != deterministic) continue;
+        const auto n = static_cast<std::size_t>(rows[i]);
+        replies[i] =
+            part_of(joint, first, n, static_cast<std::size_t>(options_.shape.action_size()));
+        first += n;
+      }
+    }
+  }
+  batch<act_reply> answer;
+  answer.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (refused[i]) {
+      answer.push_error(refused[i]);
+    } else {
+      answer.push_back(std::move(replies[i]));
+    }
+  }
+  return answer;
+}
+
+std::vector<float> policy::values(std::vector<float> obs) {
+  const int rows = rows_of(obs);
+  std::vector<float> value(static_cast<std::size_t>(rows));
+  network_.values(obs.data(), rows, value.data());
+  return value;
+}
+
+}  // namespace troupe

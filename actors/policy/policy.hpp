@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/policy/actor_critic.hpp"
+#include "actors/weights/weight_store.hpp"
+#include "runtime/service/batch.hpp"
+#include "runtime/service/role.hpp"
+#include "runtime/service/service.hpp"
+
+namespace troupe {
+
+/// N observations for which somebody wants actions.
+struct act_request {
+  std::vector<float> obs;  ///< [N, D]
+  bool deterministic = false;
+};
+
+/// The actions, and the version of the weights that chose them.
+struct act_reply {
+  std::vector<std::int64_t> discrete;  ///< [N, choices], or empty
+  std::vector<float> continuous;       ///< [N, A] not clipped, or empty
+  std::vector<float> log_prob;         ///< [N]
+  std::vector<float> value;            ///< [N]
+  std::int64_t version = 0;
+};
+
+struct policy_options {
+  network_shape shape;
+  network_options network;
+  std::uint64_t seed = 0;  ///< Of the action draws; each replica has a stream of its own.
+};
+
+/// The role that acts: weights of one version, exchanged between two batches without draining.
+class policy {
+ public:
+  policy(const replica_info& info, policy_options options, service<weight_store> store);
+
+  /// Takes the newest weights before the replica serves, also after a restart.
+  task<> catch_up();
+
+  /// Actions for each request; concurrent requests become one forward pass. A request whose
+  /// observations are no whole rows of D finite floats gets an error of its own.
+  batch<act_reply> act(batch<act_request> requests);
+  /// V(obs) [N] of obs [N, D].
+  std::vector<float> values(std::vector<float> obs);
+
+  /// Swaps in newer weights; older ones than those in use are ignored.
+  void update(weights fresh);
+  std::int64_t version() const { return version_; }
+
+ private:
+  /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
+  int rows_of(const std::vector<float>& obs) const;
+  void act_rows(const std::vector<float>& obs, int rows, bool deterministic, act_reply& reply);
+
+  policy_options options_;
+  service<weight_store> store_;
+  actor_critic network_;
+  action_random random_;
+  std::int64_t version_ = -1;
+};
+
+}  // namespace troupe

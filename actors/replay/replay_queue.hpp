@@ -1,0 +1,148 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/replay/admission.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/coroutine/condition.hpp"
+
+namespace troupe {
+
+struct replay_options {
+  std::int64_t batch = 1;          ///< Items in one sample.
+  std::int64_t max_staleness = 0;  ///< Versions that an item may be behind the weights it trains.
+  std::size_t capacity = 1024;     ///< Items held before `insert` waits.
+  duration patience =
+      std::chrono::minutes(10);  ///< After it a `sample` fails instead of waiting on.
+};
+
+/// What a replay has seen so far.
+struct replay_counts {
+  std::int64_t inserted = 0;
+  std::int64_t sampled = 0;
+  std::int64_t stale = 0;  ///< Dropped: older than max_staleness when their turn came.
+  std::int64_t staleness_max = 0;
+  double staleness_sum = 0;  ///< Over sampled items.
+  std::size_t held = 0;
+
+  double staleness_mean() const {
+    return sampled == 0 ? 0 : staleness_sum / static_cast<double>(sampled);
+  }
+};
+
+/// A sample that could not be had in time: says who waited, for what and why.
+class replay_starved : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The role between rollouts and an on-policy trainer: first in first out, each item once, none
+/// staler than allowed. Item has a member `version`: the oldest weights that made any part of it.
+///
+///   admit ──> (a rollout runs) ──> insert ──> sample ──> (an update) ──> trained
+template <class Item>
+class replay_queue {
+ public:
+  explicit replay_queue(replay_options options)
+      : options_(options), admission_(options.batch, options.max_staleness) {
+    if (options.capacity < static_cast<std::size_t>(options.batch)) {
+      throw std::invalid_argument(
+          fmt::format("replay: capacity: expected at least batch ({}), got {}", options.batch,
+                      options.capacity));
+    }
+  }
+
+  /// Waits until another item may begin and still be fresh when its turn comes.
+  task<> admit() {
+    while (!admission_.open(version_)) co_await changed_.wait();
+    admission_.begin();
+  }
+  /// An admitted item will not come: another may begin in its place.
+  void abandon() {
+    admission_.lose();
+    changed_.notify_all();
+  }
+
+  /// Waits while the queue is full.
+  task<> insert(Item item) {
+    while (items_.size() >= options_.capacity) co_await changed_.wait();
+    items_.push_back(std::move(item));
+    ++counts_.inserted;
+    changed_.notify_all();
+  }
+
+  /// The next `batch` items, oldest first. Waits for them; throws replay_starved once `patience`
+  /// has passed.
+  task<std::vector<Item>> sample() {
+    drop_stale();
+    if (!satisfied()) co_await wait_patiently();
+    std::vector<Item> batch;
+    for (std::int64_t i = 0; i < options_.batch; ++i) {
+      const auto staleness = version_ - items_.front().version;
+      counts_.staleness_max = std::max(counts_.staleness_max, staleness);
+      counts_.staleness_sum += static_cast<double>(staleness);
+      batch.push_back(std::move(items_.front()));
+      items_.pop_front();
+    }
+    counts_.sampled += options_.batch;
+    changed_.notify_all();
+    co_return batch;
+  }
+
+  /// Weights of `version` are in use now.
+  void trained(std::int64_t version) {
+    version_ = version;
+    drop_stale();
+    changed_.notify_all();
+  }
+
+  replay_counts counts() const {
+    auto now = counts_;
+    now.held = items_.size();
+    return now;
+  }
+
+ private:
+  bool satisfied() const { return items_.size() >= static_cast<std::size_t>(options_.batch); }
+
+  task<> wait_patiently() {
+    try {
+      co_await with_timeout(wait_until_satisfied(), options_.patience);
+    } catch (const call_error&) {
+      throw replay_starved(
+          fmt::format("replay: a sample of {} items for weights of version {} waited {}: {} are "
+                      "held, {} have begun, {} "
+                      "were too stale (max_staleness {})",
+                      options_.batch, version_, detail::to_text(options_.patience), items_.size(),
+                      admission_.begun(), counts_.stale, options_.max_staleness));
+    }
+  }
+
+  task<> wait_until_satisfied() {
+    while (!satisfied()) co_await changed_.wait();
+  }
+
+  void drop_stale() {
+    while (!items_.empty() && version_ - items_.front().version > options_.max_staleness) {
+      items_.pop_front();
+      ++counts_.stale;
+      admission_.lose();
+    }
+  }
+
+  const replay_options options_;
+  admission admission_;
+  std::int64_t version_ = 0;
+  std::deque<Item> items_;
+  replay_counts counts_;
+  condition changed_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "actors/policy/policy.hpp"
+#include "actors/weights/weight_store.hpp"
+#include "runtime/service/service.hpp"
+
+namespace troupe {
+
+/// The role that learns. Learner is an update rule without actors:
+///
+///   typename Learner::batch, typename Learner::report
+///   report update(const batch&)                  one update
+///   const at::Tensor& parameters() const         float [P]
+///   void load_parameters(const at::Tensor&)
+///
+/// Weights have version 0 before the first update, and one more after each.
+template <class Learner>
+class trainer {
+ public:
+  using batch_type = typename Learner::batch;
+  using report_type = typename Learner::report;
+
+  /// `make` makes the learner, here in the trainer's own replica.
+  trainer(std::function<Learner()> make, service<weight_store> store)
+      : learner_(make()), store_(std::move(store)) {}
+
+  /// Puts the first weights into the store; after a restart, goes on from the newest there.
+  task<> catch_up() {
+    const auto known = co_await store_.route<&weight_store::versions>();
+    if (known.empty()) {
+      weights first{version_, learner_.parameters().clone(), {}};
+      co_await store_.route<&weight_store::put>(first);
+    } else {
+      const auto newest = co_await store_.route<&weight_store::latest>();
+      learner_.load_parameters(newest.parameters);
+      version_ = newest.version;
+    }
+  }
+
+  /// One update. The new weights are the trainer's own until they are pushed.
+  report_type train_step(batch_type batch) {
+    auto report = learner_.update(batch);
+    ++version_;
+    return report;
+  }
+
+  /// Puts the current weights into the store and into every replica of `policies`; control
+  /// messages, so they never queue behind work. Returns their version.
+  task<std::int64_t> push_weights(service<policy> policies) {
+    weights fresh{version_, learner_.parameters().clone(), {}};
+    const auto store = store_.with({.priority = priority::control});
+    co_await store.template route<&weight_store::put>(fresh);
+    const auto everyone = policies.with({.priority = priority::control});
+    co_await everyone.template fanout<&policy::update>(fresh);
+    co_return fresh.version;
+  }
+
+ private:
+  Learner learner_;
+  service<weight_store> store_;
+  std::int64_t version_ = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,145 @@
+#include "actors/training_metrics.hpp"
+
+#include <array>
+
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr std::array<const char*, 3> failure_reasons = {"threw", "nonfinite", "shape"};
+
+}  // namespace
+
+struct training_metrics::handles {
+  handles(metrics_registry& r, const std::string& env);
+
+  metric_counter env_steps;
+  metric_counter episodes_terminated;
+  metric_counter episodes_truncated;
+  std::array<metric_counter, failure_reasons.size()> env_failures;
+  metric_histogram episode_return;
+  metric_histogram episode_length;
+  metric_histogram staleness;
+  metric_gauge replay_items;
+  metric_counter train_steps;
+  metric_counter train_samples;
+  metric_counter train_skipped;
+  metric_histogram train_duration;
+  metric_gauge loss;
+  metric_gauge kl;
+  metric_gauge entropy;
+  metric_gauge grad_norm;
+  metric_gauge clip_ratio;
+  metric_gauge lr;
+  metric_gauge version;
+  metric_histogram sync_duration;
+};
+
+training_metrics::handles::handles(metrics_registry& r, const std::string& env) {
+  const metric_labels on{{"env", env}};
+  const auto labelled = [&](const char* key, const char* value) {
+    auto both = on;
+    both.emplace(key, value);
+    return both;
+  };
+  env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
+  const auto* episodes = "Episodes ended, by how.";
+  episodes_terminated =
+      r.counter("troupe_episodes_total", episodes, labelled("outcome", "terminated"));
+  episodes_truncated =
+      r.counter("troupe_episodes_total", episodes, labelled("outcome", "truncated"));
+  for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
+    env_failures[i] =
+        r.counter("troupe_env_failures_total", "Episodes dropped because of the environment.",
+                  labelled("reason", failure_reasons[i]));
+  }
+  episode_return = r.histogram(
+      "troupe_episode_return", "Undiscounted return of an episode.",
+      {-1000, -500, -200, -100, -50, 0, 10, 25, 50, 100, 200, 300, 400, 475, 500, 1000}, on);
+  episode_length = r.histogram("troupe_episode_length_steps", "Steps of an episode.",
+                               {5, 10, 25, 50, 100, 200, 300, 400, 500, 1000, 5000}, on);
+  staleness = r.histogram("troupe_policy_staleness_versions",
+                          "Weights versions that sampled experience is behind the trainer.",
+                          {0, 1, 2, 4, 8, 16, 32});
+  replay_items = r.gauge("troupe_replay_items", "Items the replay holds.");
+  train_steps = r.counter("troupe_train_steps_total", "Updates done.");
+  train_samples = r.counter("troupe_train_samples_total", "Rows trained on, once an update.");
+  train_skipped = r.counter("troupe_train_skipped_steps_total",
+                            "Optimiser steps skipped because loss or gradient was not finite.");
+  const std::vector<double> seconds = {.001, .0025, .005, .01, .025, .05, .1,
+                                       .25,  .5,    1,    2.5, 5,    10,  60};
+  train_duration =
+      r.histogram("troupe_train_step_duration_seconds", "Time of one update.", seconds);
+  loss = r.gauge("troupe_train_loss", "Total loss of the last update.");
+  kl = r.gauge("troupe_train_kl", "Approximate KL divergence of the last update.");
+  entropy = r.gauge("troupe_train_entropy", "Mean entropy of the policy in the last update.");
+  grad_norm = r.gauge("troupe_train_grad_norm", "Mean gradient norm before clipping.");
+  clip_ratio = r.gauge("troupe_train_clip_ratio", "Share of rows whose ratio was clipped.");
+  lr = r.gauge("troupe_train_learning_rate", "Step size of the last update.");
+  version = r.gauge("troupe_policy_version", "Version of the weights pushed last.");
+  sync_duration =
+      r.histogram("troupe_weight_sync_duration_seconds",
+                  "From an update's end to the last policy's having its weights.", seconds);
+}
+
+training_metrics::training_metrics(metrics_registry& registry, const std::string& env)
+    : to_(std::make_shared<handles>(registry, env)) {}
+
+void training_metrics::env_stepped(std::int64_t steps) const {
+  if (to_) to_->env_steps.increment(static_cast<double>(steps));
+}
+
+void training_metrics::episode_ended(double episode_return, std::int64_t length,
+                                     bool truncated) const {
+  if (!to_) return;
+  (truncated ? to_->episodes_truncated : to_->episodes_terminated).increment();
+  to_->episode_return.observe(episode_return);
+  to_->episode_length.observe(static_cast<double>(length));
+}
+
+void training_metrics::env_failed(std::string_view reason) const {
+  if (!to_) return;
+  for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
+    if (reason == failure_reasons[i]) to_->env_failures[i].increment();
+  }
+}
+
+void training_metrics::batch_sampled(std::int64_t staleness) const {
+  if (to_) to_->staleness.observe(static_cast<double>(staleness));
+}
+
+void training_metrics::replay_holds(std::size_t items) const {
+  if (to_) to_->replay_items.set(static_cast<double>(items));
+}
+
+void training_metrics::trained(std::int64_t rows, double seconds) const {
+  if (!to_) return;
+  to_->train_steps.increment();
+  to_->train_samples.increment(static_cast<double>(rows));
+  to_->train_duration.observe(seconds);
+}
+
+void training_metrics::steps_skipped(std::int64_t optimizer_steps) const {
+  if (to_) to_->train_skipped.increment(static_cast<double>(optimizer_steps));
+}
+
+void training_metrics::loss(double total, double kl, double entropy, double grad_norm,
+                            double clip_ratio, double lr) const {
+  if (!to_) return;
+  to_->loss.set(total);
+  to_->kl.set(kl);
+  to_->entropy.set(entropy);
+  to_->grad_norm.set(grad_norm);
+  to_->clip_ratio.set(clip_ratio);
+  to_->lr.set(lr);
+}
+
+void training_metrics::weights_pushed(std::int64_t version, double seconds) const {
+  if (!to_) return;
+  to_->version.set(static_cast<double>(version));
+  to_->sync_duration.observe(seconds);
+}
+
+}  // namespace troupe

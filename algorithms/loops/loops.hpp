@@ -1,0 +1,166 @@
+#pragma once
+// Three ways to compose one episode function. `generate` is any coroutine
+// `task<Experience>(Roles)`; what the loop needs besides it is in `hooks`, so that a loop knows no
+// algorithm.
+//
+//   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
+//   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .max_staleness =
+//   1}); auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
+//
+// Roles has a member `replay`, a service<replay_queue<Experience>>.
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "actors/replay/replay_queue.hpp"
+#include "algorithms/loops/activity.hpp"
+#include "runtime/log.hpp"
+#include "runtime/service/service.hpp"
+
+namespace troupe::loops {
+
+/// What a loop does with experience. All run on the loop's own actor.
+template <class Experience>
+struct hooks {
+  /// Trains on one batch and pushes the weights; returns their version.
+  std::function<task<std::int64_t>(std::vector<Experience>)> train;
+  /// After each update: progress, evaluation, checkpoints. May be null.
+  std::function<task<>(std::int64_t version)> updated;
+};
+
+struct synchronous_options {
+  std::size_t batch = 1;     ///< Episodes of one update, generated at the same time.
+  std::int64_t updates = 1;  ///< After which the loop returns.
+};
+
+struct asynchronous_options {
+  std::size_t rollouts = 2;  ///< Episodes generated at the same time.
+  std::int64_t updates = 1;
+};
+
+/// What a loop did.
+struct report {
+  std::int64_t updates = 0;
+  std::int64_t episodes = 0;
+  std::int64_t failed = 0;  ///< Episodes that ended with an error, and were generated anew.
+  double wall = 0;          ///< seconds
+  double overlap_fraction = 0;
+};
+
+namespace detail {
+
+/// Episodes that fail in a row until a loop gives up.
+inline constexpr std::int64_t max_failures = 20;
+
+/// What the coroutines of one loop share. It outlives them: the loop holds it.
+template <class Roles, class Experience>
+struct stage {
+  using queue = typename decltype(Roles::replay)::role_type;
+
+  Roles roles;
+  task<Experience> (*generate)(Roles);
+  const hooks<Experience>& then;
+  activity& active;
+  report& done;
+};
+
+template <class Roles, class Experience>
+task<> generate_one(stage<Roles, Experience> on) {
+  for (std::int64_t attempt = 1;; ++attempt) {
+    std::exception_ptr failure;
+    try {
+      std::optional<Experience> made;
+      {
+        const auto busy = on.active.rollout();
+        made.emplace(co_await on.generate(on.roles));
+      }
+      co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::insert>(
+          std::move(*made));
+      ++on.done.episodes;
+      co_return;
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    ++on.done.failed;
+    log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
+    if (attempt == max_failures) std::rethrow_exception(failure);
+    co_await sleep_for(std::chrono::milliseconds(10) * attempt);
+  }
+}
+
+template <class Roles, class Experience>
+task<> generate_for_ever(stage<Roles, Experience> on) {
+  for (;;) {
+    co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
+    co_await generate_one(on);
+  }
+}
+
+template <class Roles, class Experience>
+task<> train_once(stage<Roles, Experience> on) {
+  using queue = typename stage<Roles, Experience>::queue;
+  auto batch = co_await on.roles.replay.template route<&queue::sample>();
+  std::int64_t version = 0;
+  {
+    const auto busy = on.active.training();
+    version = co_await on.then.train(std::move(batch));
+  }
+  co_await on.roles.replay.template route<&queue::trained>(version);
+  ++on.done.updates;
+  if (on.then.updated) co_await on.then.updated(version);
+}
+
+/// Episodes and updates side by side; leaving it cancels the episodes under way.
+template <class Roles, class Experience>
+task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options options) {
+  for (std::size_t i = 0; i < options.rollouts; ++i) beside.start(generate_for_ever(on));
+  while (on.done.updates < options.updates) co_await train_once(on);
+}
+
+}  // namespace detail
+
+/// On-policy: generates `batch` episodes with the newest weights, trains on them, and so on.
+template <class Roles, class Experience>
+task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
+                         synchronous_options options) {
+  report done;
+  activity active;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
+  while (done.updates < options.updates) {
+    std::vector<task<>> episodes;
+    for (std::size_t i = 0; i < options.batch; ++i) episodes.push_back(detail::generate_one(stage));
+    co_await all(std::move(episodes));
+    co_await detail::train_once(stage);
+  }
+  done.wall = active.elapsed();
+  done.overlap_fraction = active.overlap_fraction();
+  co_return done;
+}
+
+/// Off-policy within a bound: `rollouts` episodes are always under way while the trainer trains.
+/// The replay admits an episode only if it will be within its max_staleness when it is trained on.
+template <class Roles, class Experience>
+task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
+                          asynchronous_options options) {
+  report done;
+  activity active;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
+  co_await with_group(detail::overlap<Roles, Experience>, stage, options);
+  done.wall = active.elapsed();
+  done.overlap_fraction = active.overlap_fraction();
+  co_return done;
+}
+
+/// Generates episodes until `enough(experience)` says so; nothing is stored.
+template <class Roles, class Experience>
+task<> evaluate(Roles roles, task<Experience> (*generate)(Roles),
+                std::function<bool(const Experience&)> enough) {
+  for (;;) {
+    const auto experience = co_await generate(roles);
+    if (enough(experience)) co_return;
+  }
+}
+
+}  // namespace troupe::loops

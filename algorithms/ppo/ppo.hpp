@@ -1,0 +1,60 @@
+#pragma once
+// PPO as a cast of services (Schulman et al. 2017, https://arxiv.org/abs/1707.06347):
+//
+//   environments   one or more replicas, B environments each
+//   policies       act on observations, in batches
+//   replay         hands each rollout to the trainer once, none too stale
+//   trainer        updates the weights, on a thread of its own
+//   weights        keeps versions; what a restarted policy catches up from
+//   evaluator      plays deterministic episodes now and then
+//   recorder       the run directory
+//
+// loops::synchronous or loops::asynchronous brings them together over one episode function,
+// generate_rollout.
+
+#include <functional>
+#include <string>
+
+#include "actors/env/hosted_environment.hpp"
+#include "actors/recorder/recorder.hpp"
+#include "algorithms/ppo/ppo_config.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe {
+
+/// What a run leaves on the screen and on the disk.
+struct ppo_output {
+  std::string root = "runs";  ///< The run directory is root/ppo/ENV_k.
+  bool table = false;         ///< Stable-Baselines3's table on stdout, after each update.
+  bool progress_bar = false;  ///< On stderr.
+  int metrics_port = 0;       ///< For the summary alone.
+};
+
+/// How a run went. The names are those of summary.json.
+struct ppo_summary {
+  std::string env;
+  training_mode mode = training_mode::sync;
+  std::uint64_t seed = 0;
+  std::int64_t steps = 0;  ///< Environment steps trained on.
+  double wall_s = 0;       ///< From the first rollout to the last update.
+  double cpu_s = 0;        ///< Of the whole process, until the end of the final evaluation.
+  double steps_per_s = 0;  ///< steps / wall_s
+  double eval_mean = 0;
+  double eval_std = 0;
+  std::int64_t eval_episodes = 0;
+  bool solved = false;  ///< eval_mean reached the environment's reward threshold.
+  double staleness_mean = 0;
+  std::int64_t staleness_max = 0;
+  double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
+  int metrics_port = 0;
+  std::string weights_sha256;
+  std::string run_directory;
+
+  std::string to_json() const;  ///< One line.
+};
+
+/// Trains on the registered environment config.env.id. Throws unknown_environment, and
+/// std::invalid_argument if no network fits it.
+task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output);
+
+}  // namespace troupe

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/env/hosted_environment.hpp"
+#include "actors/policy/policy.hpp"
+#include "actors/replay/replay_queue.hpp"
+#include "algorithms/ppo/rollout_batch.hpp"
+
+namespace troupe {
+
+/// T steps of the B environments of one replica, as the policy saw them: PPO's experience. It
+/// begins where the one before it on that replica ended, in the middle of an episode or not. Plain
+/// numbers, so that it travels anywhere.
+struct rollout {
+  /// An episode that ended in this rollout.
+  struct episode {
+    std::int64_t step;  ///< Row, below T.
+    double episode_return;
+    std::int64_t length;
+  };
+  /// Where an episode was cut, and what was seen last.
+  struct cut {
+    std::int64_t step;
+    std::int64_t index;  ///< Environment, below B.
+  };
+
+  std::int64_t steps = 0;                           ///< T
+  std::int64_t environments = 0;                    ///< B
+  std::vector<float> obs;                           ///< [T, B, D]
+  std::vector<std::int64_t> discrete;               ///< [T, B, choices], or empty
+  std::vector<float> continuous;                    ///< [T, B, A] not clipped, or empty
+  std::vector<float> log_prob;                      ///< [T, B]
+  std::vector<float> value;                         ///< [T, B]
+  std::vector<float> reward;                        ///< [T, B]
+  std::vector<std::uint8_t> terminated, truncated;  ///< [T, B]
+  std::vector<std::uint8_t> valid;                  ///< [T, B] 0: of an episode that was dropped
+  std::vector<cut> cuts;                            ///< F, where `truncated`
+  std::vector<float> final_obs;                     ///< [F, D]
+  std::vector<float> final_value;                   ///< [F]
+  std::vector<float> bootstrap_obs;                 ///< [B, D] after the last step
+  std::vector<float> bootstrap_value;               ///< [B]
+
+  std::int64_t version = 0;       ///< Oldest weights that acted.
+  std::int64_t last_version = 0;  ///< Newest weights that acted.
+  std::vector<episode> episodes;
+
+  /// Room for `steps` rows of `environments` environments.
+  rollout(std::int64_t steps, std::int64_t environments);
+  rollout() = default;
+
+  /// Row t: `before` was seen, `acted` was done, `after` came of it.
+  void add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
+           const env_step& after);
+
+ private:
+  void drop_episode(std::int64_t t, std::int64_t index);
+  std::vector<std::int64_t>
+      episode_began_;  ///< [B] the row in which the current episode began, or 0.
+};
+
+/// The services that PPO's rollouts are made with.
+struct rollout_roles {
+  service<hosted_environment> environments;
+  service<policy> policies;
+  service<replay_queue<rollout>> replay;
+  std::int64_t n_steps = 2048;
+  bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
+};
+
+/// The episode function of PPO, for every loop: T steps on one replica of the environments, by
+/// whatever weights the policies have.
+task<rollout> generate_rollout(rollout_roles roles);
+
+/// Rollouts side by side, as tensors. They have the same T and kinds of action; B adds up. `stale`:
+/// they were made by older weights than the trainer's.
+rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape& shape,
+                       bool stale);
+
+}  // namespace troupe

@@ -1,0 +1,48 @@
+#pragma once
+// The commands of `troupe`, a function each. Each returns the process's exit code: 0 done, 1
+// failed, 2 bad input, 130 cancelled.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe::command {
+
+struct train_arguments {
+  std::string algo = "ppo";
+  std::optional<std::string> env;
+  std::optional<std::int64_t> total_steps;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> mode;
+  std::string config_file;             ///< Empty: none.
+  std::vector<std::string> overrides;  ///< "a.b=value"
+  std::string runs = "runs";
+  bool progress_bar = false;
+  bool verbose = false;  ///< Stable-Baselines3's table on stdout.
+  bool json = false;     ///< The summary as the last line of stdout.
+  int metrics_port = 9464;
+  bool metrics_port_asked = false;
+  std::size_t threads = 0;
+};
+int train(const train_arguments& arguments);
+
+struct eval_arguments {
+  std::string run_directory;
+  std::size_t episodes = 100;
+  std::uint64_t seed = 0;
+  std::string model = "last_model";
+  bool json = false;
+};
+int eval(const eval_arguments& arguments);
+
+/// Prints the algorithms and environments.
+int list();
+
+/// Prints the JSON schema of an algorithm's configuration.
+int config_schema(const std::string& algo);
+
+/// Throws std::invalid_argument naming the known algorithms and the nearest, unless `algo` is one.
+void require_algorithm(const std::string& algo);
+
+}  // namespace troupe::command

@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "actors/env/registry.hpp"
+#include "actors/evaluator/evaluator.hpp"
+#include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "actors/torch_threads.hpp"
+#include "algorithms/ppo/ppo_config.hpp"
+#include "deploy/troupe/commands.hpp"
+
+namespace troupe::command {
+
+int eval(const eval_arguments& arguments) {
+  use_one_torch_thread();
+  ppo_config config;
+  saved_model model;
+  try {
+    const auto run = run_directory::open(arguments.run_directory);
+    config = parse_config<ppo_config>(read_json_file(run.config_json()));
+    model = load_model(arguments.model == "best_model" ? run.best_model() : run.last_model());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe eval: %s\n", e.what());
+    return 2;
+  }
+
+  const auto n = std::min<std::size_t>(arguments.episodes, 10);
+  evaluator judge({.environments = [&] { return make_vector_environment(config.env.id, n); },
+                   .shape = model.shape,
+                   .network = model.options,
+                   .seed = arguments.seed});
+  const auto version = static_cast<std::int64_t>(model.policy_version);
+  const auto result = judge.evaluate(weights{version, model.parameters, {}}, arguments.episodes);
+  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n",
+              config.env.id.c_str(), static_cast<long long>(version), result.mean, result.std,
+              result.returns.size());
+  if (arguments.json) {
+    const nlohmann::ordered_json line{{"env", config.env.id},
+                                      {"version", version},
+                                      {"eval_mean", result.mean},
+                                      {"eval_std", result.std},
+                                      {"eval_episodes", result.returns.size()}};
+    std::puts(line.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace troupe::command

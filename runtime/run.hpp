@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/metrics/metrics_server.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe {
+
+/// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
+/// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed` and
+/// `--help`. SIGINT and SIGTERM cancel the coroutine; a second one ends the process at once.
+///
+/// Returns 0 when `main` has returned, 1 when it threw (the error is on stderr), 2 for a wrong
+/// argument or a metrics port that is taken, 130 when cancelled.
+int run(int argc, char** argv, task<> (*main)(system&));
+
+inline constexpr int default_metrics_port = 9464;
+
+/// Serves a system's metrics. `port` 0 serves nothing and gives null. A busy port that was `asked`
+/// for throws port_busy; one that was not gives way to the next free one.
+std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked);
+
+/// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends
+/// the process at once with exit code 130. Make it before any other thread.
+class signal_watch {
+ public:
+  explicit signal_watch(std::function<void()> on_first);
+  ~signal_watch();
+  signal_watch(const signal_watch&) = delete;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace troupe
