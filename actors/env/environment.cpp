@@ -1,0 +1,16 @@
+#include "actors/env/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace troupe {
+
+void write_obs(std::span<const float> values, std::span<float> obs) {
+  if (values.size() != obs.size())
+    throw wrong_shape(
+        fmt::format("expected an observation of {} floats, got {}", obs.size(), values.size()));
+  std::copy(values.begin(), values.end(), obs.begin());
+}
+
+}  // namespace troupe

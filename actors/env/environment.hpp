@@ -1,0 +1,81 @@
+#pragma once
+// What a user writes to bring an environment of their own: Gymnasium's contract for one episode.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "actors/env/space.hpp"
+
+namespace troupe {
+
+/// What is fixed about an environment.
+struct env_spec {
+  std::string id;  ///< Such as "CartPole-v1".
+  space observation_space;
+  space action_space;
+  std::optional<std::int64_t> max_episode_steps = std::nullopt;  ///< None: no time limit.
+  std::optional<double> reward_threshold = std::nullopt;  ///< Mean return that counts as solved.
+  bool operator==(const env_spec&) const = default;
+};
+
+/// One environment's action, borrowed for the call. It lies inside the action space: whole numbers
+/// are checked and box actions clipped to the bounds before an environment sees them.
+class action_view {
+ public:
+  explicit action_view(std::span<const std::int64_t> integers) : integers_(integers) {}
+  explicit action_view(std::span<const float> floats) : floats_(floats) {}
+  explicit action_view(const std::int64_t& integer) : integers_(&integer, 1) {}
+  explicit action_view(std::int64_t&&) = delete;  // would dangle
+
+  /// The action of a discrete space.
+  std::int64_t discrete() const { return integers_[0]; }
+  /// The parts of a multi_discrete or multi_binary action.
+  std::span<const std::int64_t> parts() const { return integers_; }
+  /// The elements [A] of a box action.
+  std::span<const float> continuous() const { return floats_; }
+
+ private:
+  std::span<const std::int64_t> integers_;
+  std::span<const float> floats_;
+};
+
+/// Two facts, never one: `terminated` means that the task itself ended, so nothing is to be
+/// expected from the next state; `truncated` that the episode was cut. Both may hold.
+struct step_result {
+  double reward = 0;
+  bool terminated = false;
+  bool truncated = false;
+};
+
+/// Thrown by `write_obs`.
+class wrong_shape : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A single environment. It owns its random generator, and does not count steps: whoever drives it
+/// applies `env_spec::max_episode_steps`.
+///
+/// `obs` is the flattened observation [D], D = observation_space.flat_size(), to be written in full
+/// by every call. What throws, or leaves something not finite, ends the episode as a failure; see
+/// `env_failure`.
+class environment {
+ public:
+  virtual ~environment() = default;
+
+  /// The same at every call, and for every instance that one factory makes.
+  virtual env_spec spec() const = 0;
+  /// Starts an episode. A seed makes the generator anew; without one its stream goes on, and the
+  /// very first time the operating system seeds it.
+  virtual void reset(std::optional<std::uint64_t> seed, std::span<float> obs) = 0;
+  /// One step. Called only between a reset and the episode's end.
+  virtual step_result step(action_view action, std::span<float> obs) = 0;
+};
+
+/// Copies `values` into `obs`. Throws wrong_shape, naming both sizes, if they differ.
+void write_obs(std::span<const float> values, std::span<float> obs);
+
+}  // namespace troupe

@@ -1,0 +1,47 @@
+#pragma once
+// Environments by name.
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "actors/env/vector_env.hpp"
+
+namespace troupe {
+
+using environment_factory = std::function<std::unique_ptr<environment>()>;
+/// Makes B environments in one.
+using vector_environment_factory =
+    std::function<std::unique_ptr<vector_environment>(std::size_t size)>;
+
+/// The message names the nearest known environment, and lists all of them.
+class unknown_environment : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Makes an environment known under `id`. Throws std::invalid_argument if the id is empty or taken.
+/// May be called from any thread, as all functions here.
+void register_environment(std::string id, environment_factory make);
+void register_vector_environment(std::string id, vector_environment_factory make);
+
+/// The same for a class with a default constructor; a final one is stepped without virtual calls.
+template <class Env>
+  requires std::is_base_of_v<environment, Env> && std::is_default_constructible_v<Env>
+void register_environment(std::string id) {
+  register_vector_environment(
+      std::move(id), [](std::size_t size) { return std::make_unique<vector_env<Env>>(size); });
+}
+
+/// B environments of that name. Throws unknown_environment, and std::invalid_argument for a size of
+/// 0.
+std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size);
+
+/// The ids, sorted.
+std::vector<std::string> known_environments();
+
+}  // namespace troupe

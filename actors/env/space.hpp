@@ -1,0 +1,124 @@
+#pragma once
+// What an observation or an action may be: Gymnasium's spaces as values.
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+class space;
+
+/// One element of a space: an integer (discrete), floats (box), integers (multi_discrete), zeros
+/// and ones (multi_binary), text, or one value for each part (tuple in order, dict in order of its
+/// keys).
+struct space_value
+    : std::variant<std::int64_t, std::vector<float>, std::vector<std::int64_t>,
+                   std::vector<std::uint8_t>, std::string, std::vector<space_value>> {
+  using variant::variant;
+};
+
+/// The kinds of space. Constructors throw std::invalid_argument on bounds or sizes that make none.
+namespace spaces {
+
+/// Floats of a shape, each between its own bounds; an infinite bound is none. Row-major.
+struct box {
+  box() = default;
+  /// The same bounds everywhere.
+  box(float low, float high, std::vector<std::int64_t> shape);
+  /// Bounds [n] for a shape of [n].
+  box(std::vector<float> low, std::vector<float> high);
+
+  std::vector<float> low, high;
+  std::vector<std::int64_t> shape;
+  bool operator==(const box&) const = default;
+};
+
+/// One of the integers start .. start + n - 1.
+struct discrete {
+  explicit discrete(std::int64_t n, std::int64_t start = 0);
+
+  std::int64_t n, start;
+  bool operator==(const discrete&) const = default;
+};
+
+/// Several integers: part i is one of start[i] .. start[i] + n[i] - 1; `start` is zero by default.
+struct multi_discrete {
+  explicit multi_discrete(std::vector<std::int64_t> n, std::vector<std::int64_t> start = {});
+
+  std::vector<std::int64_t> n, start;
+  bool operator==(const multi_discrete&) const = default;
+};
+
+/// n zeros and ones.
+struct multi_binary {
+  explicit multi_binary(std::int64_t n);
+
+  std::int64_t n;
+  bool operator==(const multi_binary&) const = default;
+};
+
+/// A string of min_length .. max_length bytes, each one of `charset` (digits and Latin letters by
+/// default). Repeated characters count once.
+struct text {
+  explicit text(std::int64_t max_length, std::int64_t min_length = 1, std::string charset = {});
+
+  std::int64_t max_length, min_length;
+  std::string charset;
+  bool operator==(const text&) const = default;
+};
+
+/// Spaces side by side, in order.
+struct tuple {
+  explicit tuple(std::vector<space> parts);
+
+  std::vector<space> parts;
+  bool operator==(const tuple&) const;
+};
+
+/// Named spaces, kept in order of their names as Gymnasium does.
+struct dict {
+  explicit dict(std::vector<std::pair<std::string, space>> parts);
+
+  std::vector<std::pair<std::string, space>> parts;
+  bool operator==(const dict&) const;
+};
+
+}  // namespace spaces
+
+/// Any one of the kinds. A default-made space is a box of no element.
+class space {
+ public:
+  using kind = std::variant<spaces::box, spaces::discrete, spaces::multi_discrete,
+                            spaces::multi_binary, spaces::text, spaces::tuple, spaces::dict>;
+  space() = default;
+  template <class S>
+    requires(!std::is_same_v<std::remove_cvref_t<S>, space>)
+  space(S&& made) : kind_(std::forward<S>(made)) {}  // NOLINT: a kind of space is a space
+
+  /// The space as that kind, or null where it is another.
+  template <class S>
+  const S* get_if() const {
+    return std::get_if<S>(&kind_);
+  }
+  const kind& as_variant() const { return kind_; }
+
+  bool contains(const space_value& value) const;
+  /// Number of floats in a flattened value, as Gymnasium's `flatdim`: one-hot for discrete parts.
+  std::size_t flat_size() const;
+  /// The value as floats [flat_size()], as Gymnasium's `flatten`. Throws std::invalid_argument if
+  /// the space does not contain it.
+  std::vector<float> flatten(const space_value& value) const;
+  bool operator==(const space&) const = default;
+
+ private:
+  kind kind_;
+};
+
+/// As Gymnasium prints it: `Discrete(2)`, `Box(-2.0, 2.0, (1,), float32)`.
+std::string to_string(const space& what);
+
+}  // namespace troupe

@@ -1,0 +1,159 @@
+#include "actors/env/vector_env.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <stdexcept>
+
+namespace troupe {
+
+std::string_view to_string(env_failure_reason reason) {
+  switch (reason) {
+    case env_failure_reason::threw:
+      return "threw";
+    case env_failure_reason::nonfinite:
+      return "nonfinite";
+    case env_failure_reason::shape:
+      return "shape";
+  }
+  return "unknown";
+}
+
+namespace detail {
+namespace {
+
+// How many newly made environments may fail to begin an episode before that is given up.
+constexpr int replacements_max = 3;
+
+// Of the exception that is being handled.
+std::pair<env_failure_reason, std::string> reason_of_exception() {
+  try {
+    throw;
+  } catch (const wrong_shape& error) {
+    return {env_failure_reason::shape, error.what()};
+  } catch (const std::exception& error) {
+    return {env_failure_reason::threw, error.what()};
+  } catch (...) {
+    return {env_failure_reason::threw, "an exception that is no std::exception"};
+  }
+}
+
+std::size_t checked_size(std::size_t size, const env_spec& spec) {
+  if (size == 0)
+    throw std::invalid_argument(spec.id + ": expected a batch of at least 1 environment, got 0");
+  return size;
+}
+
+}  // namespace
+
+vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
+    : spec_(spec),
+      obs_size_(spec.observation_space.flat_size()),
+      limit_(spec.max_episode_steps.value_or(-1)),
+      checker_(spec, checked_size(size, spec)),
+      episodes_(size) {
+  if (spec.max_episode_steps && limit_ < 1)
+    throw std::invalid_argument(
+        fmt::format("{}: expected max_episode_steps >= 1, got {}", spec.id, limit_));
+}
+
+env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
+  if (seed) replacement_seeds_ = numpy_random(*seed);
+  env_reset out;
+  obs_rows rows(size(), obs_size_);
+  for (std::size_t i = 0; i < size(); ++i)
+    begin_episode(i, seed ? std::optional(*seed + i) : std::nullopt, rows, out.failures);
+  was_reset_ = true;
+  out.obs = std::move(rows).take();
+  return out;
+}
+
+vector_env_base::batch_step vector_env_base::begin_step(env_actions actions) {
+  if (!was_reset_)
+    throw std::logic_error(spec_.id + ": expected a reset before the first step, got none");
+  checker_.check(actions);
+  batch_step batch{std::move(actions), obs_rows(size(), obs_size_), {}};
+  batch.out.reward.resize(size());
+  batch.out.terminated.resize(size());
+  batch.out.truncated.resize(size());
+  return batch;
+}
+
+env_step vector_env_base::end_step(batch_step batch) const {
+  batch.out.obs = std::move(batch.rows).take();
+  return std::move(batch.out);
+}
+
+void vector_env_base::finish(batch_step& batch, std::size_t i) {
+  const auto obs = batch.rows.row(i);
+  batch.out.finished.push_back({.index = i,
+                                .episode_return = episodes_[i].sum,
+                                .length = episodes_[i].length,
+                                .final_obs = {obs.begin(), obs.end()}});
+  begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+}
+
+void vector_env_base::drop_thrown(batch_step& batch, std::size_t i) {
+  auto [reason, message] = reason_of_exception();
+  batch.out.failures.push_back(failure_of(i, reason, std::move(message), false));
+  begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+}
+
+void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double reward) {
+  std::pair fault{env_failure_reason::nonfinite,
+                  fmt::format("expected a finite reward, got {}", reward)};
+  if (!batch.rows.good(i)) fault = batch.rows.fault(i);
+  batch.out.failures.push_back(failure_of(i, fault.first, std::move(fault.second), false));
+  begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
+}
+
+void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> seed,
+                                    obs_rows& rows, failure_list& failures) {
+  episodes_[i] = {};
+  if (try_reset(i, seed, rows, failures)) return;
+  for (int attempt = 0; attempt < replacements_max; ++attempt)
+    if (try_replace(i, rows, failures)) return;
+  throw environment_lost(fmt::format(
+      "environment {} of {}: expected an episode to begin, but its reset failed, and that of {} "
+      "newly made ones: {}",
+      i, spec_.id, replacements_max, failures.back().message));
+}
+
+bool vector_env_base::try_replace(std::size_t i, obs_rows& rows, failure_list& failures) {
+  try {
+    replace(i);
+  } catch (...) {
+    auto [reason, message] = reason_of_exception();
+    failures.push_back(failure_of(i, reason, "making it anew: " + message, true));
+    return false;
+  }
+  return try_reset(i, replacement_seeds_.next64(), rows, failures);
+}
+
+bool vector_env_base::try_reset(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
+                                failure_list& failures) {
+  rows.clear(i);
+  try {
+    at(i).reset(seed, rows.row(i));
+  } catch (...) {
+    auto [reason, message] = reason_of_exception();
+    failures.push_back(failure_of(i, reason, std::move(message), true));
+    return false;
+  }
+  if (rows.good(i)) return true;
+  auto [reason, message] = rows.fault(i);
+  failures.push_back(failure_of(i, reason, std::move(message), true));
+  return false;
+}
+
+env_failure vector_env_base::failure_of(std::size_t i, env_failure_reason reason,
+                                        std::string message, bool at_reset) const {
+  return {.index = i,
+          .id = spec_.id,
+          .reason = reason,
+          .message = std::move(message),
+          .at_reset = at_reset};
+}
+
+}  // namespace detail
+}  // namespace troupe
