@@ -63,6 +63,21 @@ class driver final : public host {
   std::shared_ptr<outcome> result_;
 };
 
+/// Ends a service whose start failed or was cancelled: its name is free again.
+class closer {
+ public:
+  closer(system_core& system, service_state& service) : system_(&system), service_(service) {}
+  closer(const closer&) = delete;
+  ~closer() {
+    if (system_) system_->stop_service(service_);
+  }
+  void dismiss() noexcept { system_ = nullptr; }
+
+ private:
+  system_core* system_;
+  service_state& service_;
+};
+
 }  // namespace
 
 system_core::system_core(system_options options)
@@ -98,14 +113,10 @@ void system_core::host_started() {
 }
 
 void system_core::host_ended() {
-  {
-    std::lock_guard lock(mutex_);
-    --hosts_;
-  }
-  changed();
+  std::lock_guard lock(mutex_);
+  --hosts_;
+  hosts_changed_.notify_all();
 }
-
-void system_core::changed() { condition_.notify_all(); }
 
 std::shared_ptr<service_state> system_core::add_service(serve_options options) {
   const auto require = [&](bool holds, const char* name, const char* expected) {
@@ -113,12 +124,23 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     throw std::invalid_argument("service \"" + options.name + "\": " + name + ": expected " +
                                 expected);
   };
-  require(!options.name.empty(), "name", "a name");
+  require(!options.name.empty(), "name", "a name, got none");
   require(options.replicas > 0, "replicas", "a number > 0, got 0");
   require(options.max_queued > 0, "max_queued", "a number > 0, got 0");
   require(options.max_ongoing > 0, "max_ongoing", "a number > 0, got 0");
   require(options.max_batch > 0, "max_batch", "a number > 0, got 0");
   require(options.poison_limit > 0, "poison_limit", "a number > 0, got 0");
+  const auto require_time = [&](duration value, bool zero, const char* name) {
+    require(value > duration(0) || (zero && value == duration(0)), name,
+            ((zero ? "a time >= 0, got " : "a time > 0, got ") + to_text(value)).c_str());
+  };
+  require_time(options.deadline, false, "deadline");
+  require_time(options.max_delay, true, "max_delay");
+  require_time(options.restart_window, false, "restart_window");
+  require_time(options.backoff, true, "backoff");
+  require_time(options.backoff_limit, true, "backoff_limit");
+  for (const auto* e : options.idempotent)
+    require(e != nullptr, "idempotent", "endpoints, got null");
 
   std::lock_guard lock(mutex_);
   for (const auto& known : services_) {
@@ -137,7 +159,8 @@ void system_core::set_supervisor(const service_state& service, ref<inbox> superv
   services_.at(service.number).supervisor = std::move(supervisor);
 }
 
-void system_core::stop_service(const service_state& service) {
+void system_core::stop_service(service_state& service) {
+  service.close("it was stopped");
   ref<inbox> supervisor;
   {
     std::lock_guard lock(mutex_);
@@ -163,7 +186,7 @@ void system_core::stop_all() {
   } else {
     const auto limit = std::chrono::steady_clock::now() + stop_limit;
     std::unique_lock lock(mutex_);
-    condition_.wait_until(lock, limit, [this] { return hosts_ == 0; });
+    hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
   }
   if (none_left()) return;
   log::error("actors did not end in time; leaving without them", {{"actors", hosts_}});
@@ -184,12 +207,28 @@ void system_core::run_until(const std::function<bool()>& finished) {
   if (deterministic()) {
     while (!finished()) {
       if (step_deterministic()) continue;
-      throw std::logic_error("deadlock: every actor waits, and no deadline or timer is pending");
+      throw std::logic_error("deadlock: every actor waits, and no deadline or timer is pending" +
+                             unanswered());
     }
     return;
   }
   std::unique_lock lock(main_mutex);
-  while (!finished()) condition_.wait_for(lock, std::chrono::milliseconds(100));
+  main_changed_.wait(lock, finished);
+}
+
+/// What the deadlock's message says of services: ": counter (3 in flight, 1 waiting)".
+std::string system_core::unanswered() const {
+  std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& known : services_) {
+    std::int64_t in_flight = 0;
+    for (const auto& slot : *known.state->table()) in_flight += slot->pending.load();
+    if (in_flight == 0 && known.state->waiting() == 0) continue;
+    text += (text.empty() ? ": " : ", ") + known.state->options.name + " (" +
+            std::to_string(in_flight) + " in flight, " + std::to_string(known.state->waiting()) +
+            " waiting)";
+  }
+  return text;
 }
 
 }  // namespace detail
@@ -209,26 +248,35 @@ task<std::shared_ptr<detail::service_state>> system::open(
       [started](std::exception_ptr error) { detail::signal::set(started, std::move(error)); });
   core_->set_supervisor(*state,
                         detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor)));
+  detail::closer unless_started(*core_, *state);
   co_await detail::signal::awaiter(started);
+  unless_started.dismiss();
   co_return state;
 }
 
-void system::close(detail::service_state& service) {
-  service.close("it was stopped");
-  core_->stop_service(service);
-}
+void system::close(detail::service_state& service) { core_->stop_service(service); }
 
 void system::drive(detail::branch main) {
   const auto result = std::make_shared<detail::driver::outcome>();
-  const auto actor =
-      core_->actors().spawn<detail::driver>(std::ref(*core_), std::move(main), result);
+  const auto finished = [&] { return result->finished; };
   {
     std::lock_guard lock(core_->main_mutex);
+    if (core_->main) throw std::logic_error("system::run: it runs already");
+    const auto actor =
+        core_->actors().spawn<detail::driver>(std::ref(*core_), std::move(main), result);
     core_->main = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   }
-  core_->run_until([&] { return result->finished; });
+  std::exception_ptr deadlock;
+  try {
+    core_->run_until(finished);
+  } catch (const std::logic_error&) {
+    deadlock = std::current_exception();
+    cancel();
+    core_->run_until(finished);
+  }
   std::lock_guard lock(core_->main_mutex);
   core_->main = nullptr;
+  if (deadlock) std::rethrow_exception(deadlock);
   if (result->error) std::rethrow_exception(result->error);
 }
 

@@ -59,7 +59,7 @@ class system {
       };
     }
     auto state = co_await open(std::move(options), std::move(factory));
-    co_return service<Role>(std::move(state), std::make_shared<detail::direct_access<Role>>());
+    co_return service<Role>(std::move(state));
   }
 
   /// Ends a service: callers get service_down.

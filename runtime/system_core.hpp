@@ -34,13 +34,14 @@ class system_core {
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
-  void stop_service(const service_state& service);
+  /// Closes it and ends its actors.
+  void stop_service(service_state& service);
 
   /// Runs actors until `finished()`: in a deterministic system here and now, else it waits for the
-  /// pool.
+  /// pool. Throws std::logic_error if a deterministic system can't go on.
   void run_until(const std::function<bool()>& finished);
   /// Says that something `run_until` waits for may have changed.
-  void changed();
+  void changed() { main_changed_.notify_all(); }
 
   std::mutex main_mutex;
   ref<inbox> main;  ///< The driver, while `run` runs.
@@ -53,6 +54,7 @@ class system_core {
 
   bool step_deterministic();
   void stop_all();
+  std::string unanswered() const;
 
   system_options options_;
   metrics_registry metrics_;
@@ -61,9 +63,10 @@ class system_core {
   std::unique_ptr<caf::actor_system> actors_;
   std::uint64_t seed_;
   std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
-  std::mutex mutex_;
-  std::condition_variable condition_;
-  std::size_t hosts_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable main_changed_;   ///< With main_mutex.
+  std::condition_variable hosts_changed_;  ///< With mutex_.
+  std::size_t hosts_ = 0;                  ///< Actors started and not ended.
   std::vector<entry> services_;
 };
 

@@ -12,29 +12,32 @@ namespace {
 /// Set while this thread runs a host's turn: new work is then put on that worker's queue.
 thread_local caf::execution_unit* current_unit = nullptr;
 
+using element = caf::mailbox_element_vals<envelope>;
+
 class local_inbox final : public inbox {
  public:
   explicit local_inbox(caf::strong_actor_ptr actor) : actor(std::move(actor)) {}
 
   void request(ref<call_base> call, priority urgency) override {
-    put(request_message{std::move(call)}, urgency);
+    put({envelope::kind::request, std::move(call)}, urgency);
   }
-  void reply(ref<call_base> call) override { put(reply_message{std::move(call)}); }
-  void post(std::function<void()> action) override {
-    put(action_message{std::make_shared<std::function<void()>>(std::move(action))},
-        priority::control);
+  void reply(ref<call_base> call) override { put({envelope::kind::reply, std::move(call)}); }
+  void post(std::function<void()> action) override { act(std::move(action), priority::control); }
+  void post_last(std::function<void()> action) override { act(std::move(action)); }
+  void ring() override { put({envelope::kind::ring}); }
+  void kill(const char* reason) override {
+    put({envelope::kind::kill, nullptr, nullptr, reason}, priority::control);
   }
-  void post_last(std::function<void()> action) override {
-    put(action_message{std::make_shared<std::function<void()>>(std::move(action))});
-  }
-  void ring() override { put(ring_message{}); }
-  void kill(const char* reason) override { put(kill_message{reason}, priority::control); }
 
   const caf::strong_actor_ptr actor;
 
  private:
-  template <class Message>
-  void put(Message message, priority urgency = priority::normal) {
+  void act(std::function<void()> action, priority urgency = priority::normal) {
+    put({envelope::kind::action, nullptr,
+         std::make_shared<std::function<void()>>(std::move(action))},
+        urgency);
+  }
+  void put(envelope message, priority urgency = priority::normal) {
     const auto id = urgency == priority::control ? caf::make_message_id(caf::message_priority::high)
                                                  : caf::make_message_id();
     actor->enqueue(caf::make_mailbox_element(nullptr, id, {}, std::move(message)), current_unit);
@@ -95,27 +98,40 @@ caf::behavior host::make_behavior() {
     });
   });
   turn_with([this] { starting(); });
-  return {
-      [this](request_message& m) { turn_with([&] { on_request(std::move(m.call)); }); },
-      [this](reply_message& m) {
-        turn_with([&] {
-          if (auto* waiting = m.call->pending) waiting->replied();
-        });
-      },
-      [this](action_message& m) { turn_with([&] { (*m.action)(); }); },
-      [this](ring_message) {
-        turn_with([&] {
-          alarm_ = time_point::max();
-          const auto time = now();
-          wake_sleepers(time);
-          caller_.tick(time);
-        });
-      },
-      [this](kill_message m) {
-        log::debug("an actor is told to end", {{"reason", m.reason}});
-        end();
-      },
-  };
+  return {[](envelope&) {}};  // CAF wants a behaviour; `consume` is quicker.
+}
+
+caf::invoke_message_result host::consume(caf::mailbox_element& message) {
+  if (typeid(message) != typeid(element)) return caf::event_based_actor::consume(message);
+  current_mailbox_element(&message);
+  auto& content = message.content().get_mutable_as<envelope>(0);
+  turn_with([&] { open(content); });
+  return caf::invoke_message_result::consumed;
+}
+
+void host::open(envelope& message) {
+  switch (message.what) {
+    case envelope::kind::request:
+      return on_request(std::move(message.call));
+    case envelope::kind::reply:
+      if (auto* waiting = message.call->pending) waiting->replied();
+      return;
+    case envelope::kind::action:
+      return (*message.action)();
+    case envelope::kind::ring:
+      return alarm_rang();
+    case envelope::kind::kill:
+      log::debug("an actor is told to end", {{"reason", message.reason}});
+      return end();
+  }
+}
+
+void host::alarm_rang() {
+  const auto time = now();
+  // An alarm that an earlier one has replaced still rings; it must not be set once more.
+  if (time >= alarm_) alarm_ = time_point::max();
+  wake_sleepers(time);
+  caller_.tick(time);
 }
 
 void host::rearm() {
@@ -125,7 +141,10 @@ void host::rearm() {
   system_.clock().wake_at(next, inbox_);
 }
 
-void host::end() { quit(caf::exit_reason::user_shutdown); }
+void host::end() {
+  stop();
+  quit(caf::exit_reason::user_shutdown);
+}
 
 void host::on_exit() {
   {
@@ -135,9 +154,10 @@ void host::on_exit() {
   }
   // What refers to other actors goes now: CAF keeps the object until its last handle is dropped.
   caller_.forget();
+  for (const auto& [actor, where] : watched_) demonitor(actor);
   watched_.clear();
-  system_.host_ended();
   inbox_ = nullptr;
+  system_.host_ended();
 }
 
 void host::on_request(ref<call_base>) {}

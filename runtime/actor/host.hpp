@@ -6,6 +6,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include "runtime/actor/clock.hpp"
 #include "runtime/actor/inbox.hpp"
@@ -17,19 +18,14 @@ namespace troupe::detail {
 
 class system_core;
 
-// What travels between hosts. Never leaves the process.
-struct request_message {
-  ref<call_base> call;
-};
-struct reply_message {
-  ref<call_base> call;
-};
-struct action_message {
-  std::shared_ptr<std::function<void()>> action;
-};
-struct ring_message {};
-struct kill_message {
-  const char* reason;
+/// What travels between hosts. One type, so that a host knows its messages at one look. Never
+/// leaves the process.
+struct envelope {
+  enum class kind : std::uint8_t { request, reply, action, ring, kill };
+  kind what;
+  ref<call_base> call;                            ///< Of a request or reply.
+  std::shared_ptr<std::function<void()>> action;  ///< Of an action.
+  const char* reason = nullptr;                   ///< Of a kill.
 };
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
@@ -63,20 +59,24 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 
  private:
   caf::behavior make_behavior() override;
+  caf::invoke_message_result consume(caf::mailbox_element& message) override;
   void on_exit() override;
   void finished(branch& done, std::exception_ptr error) override;
   void watch(inbox& who);
 
   template <class F>
   void turn_with(F handle);
+  void open(envelope& message);
+  void alarm_rang();
   void rearm();
 
   ref<inbox> inbox_;
   class caller caller_;
+  /// Who is watched, until its end is heard.
   std::vector<std::pair<caf::actor_addr, class inbox*>> watched_;
   std::list<branch> roots_;
   bool roots_finished_ = false;
-  time_point alarm_ = time_point::max();
+  time_point alarm_ = time_point::max();  ///< When the clock rings next.
 
   friend class supervisor;
 };
@@ -88,8 +88,4 @@ const caf::strong_actor_ptr& actor_of(const inbox& local);
 
 }  // namespace troupe::detail
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::request_message)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::reply_message)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::action_message)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::ring_message)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::kill_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::envelope)

@@ -1,11 +1,11 @@
 #pragma once
 // Several tasks at once, structured: none outlives the co_await that started it.
 //
-//   auto [x, y] = co_await all(f(), g());            // both; an error cancels the other and is
-//   thrown std::vector<int> v = co_await all(tasks);        // every task of a vector auto winner =
-//   co_await any(std::move(tasks));    // the first to finish; the others are cancelled int x =
-//   co_await with_timeout(f(), 50ms);        // or a call_error of kind deadline_exceeded co_await
-//   with_group(body);                       // body(group&) starts tasks beside itself
+//   auto both = co_await all(f(), g());             // a tuple; an error cancels the other
+//   std::vector<int> values = co_await all(tasks);  // every task of a vector
+//   auto first = co_await any(std::move(tasks));    // the first to end; the others are cancelled
+//   int x = co_await with_timeout(f(), 50ms);       // or a call_error: deadline_exceeded
+//   co_await with_group(body);                      // body(group&) starts tasks beside itself
 
 #include <deque>
 #include <functional>
@@ -67,21 +67,50 @@ struct winner {
   detail::value_or_monostate<T> value;
 };
 
-/// The first task to finish; if it threw, its error. The others are cancelled. Needs at least one
-/// task.
+namespace detail {
+
+/// Which of several tasks ended first, and how.
+template <class T>
+struct race {
+  std::optional<std::size_t> first;
+  std::optional<value_or_monostate<T>> value;
+  std::exception_ptr error;
+};
+
+template <class T>
+branch run_in_race(task<T> work, std::size_t index, race<T>& race) {
+  std::optional<value_or_monostate<T>> value;
+  std::exception_ptr error;
+  try {
+    if constexpr (std::is_void_v<T>) {
+      co_await work;
+      value.emplace();
+    } else {
+      value.emplace(co_await work);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (race.first) co_return;
+  race.first = index;
+  race.value = std::move(value);
+  race.error = error;
+}
+
+}  // namespace detail
+
+/// The first task to end; if it threw, its error. The others are cancelled. Needs at least one.
 template <class T>
 task<winner<T>> any(std::vector<task<T>> tasks) {
   if (tasks.empty()) throw std::invalid_argument("any: expected at least one task, got none");
-  std::deque<std::optional<detail::value_or_monostate<T>>> results(tasks.size());
+  detail::race<T> race;
   detail::crew crew;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    crew.start(detail::keep_result(std::move(tasks[i]), results[i]));
+    crew.start(detail::run_in_race(std::move(tasks[i]), i, race));
   }
   co_await crew.changed();
-  crew.check();
-  for (std::size_t i = 0;; ++i) {
-    if (results[i]) co_return winner<T>{i, std::move(*results[i])};
-  }
+  if (race.error) std::rethrow_exception(race.error);
+  co_return winner<T>{*race.first, std::move(*race.value)};
 }
 
 template <class T>
@@ -115,33 +144,36 @@ class group {
  public:
   /// Starts `work`; it runs once the running coroutine has suspended.
   void start(task<> work) { crew_.start(run(std::move(work))); }
-  /// Awaits everything started so far; the first error is thrown.
-  task<> join() { return crew_.join(); }
-  std::size_t running() const noexcept { return crew_.running(); }
+  /// Awaits everything started so far. An error of one of them doesn't come here but ends the
+  /// group.
+  task<> join() {
+    while (running() > 0) co_await crew_.changed();
+  }
+  /// How many of the started tasks have not finished.
+  std::size_t running() const noexcept { return crew_.running() - 1; }
 
  private:
   static detail::branch run(task<> work) { co_await work; }
-  detail::crew crew_;
+  detail::crew crew_;  ///< The body is one of it, for as long as anybody can ask.
 
-  template <class F>
-  friend std::invoke_result_t<F&, group&> with_group(F body);
+  template <class F, class... A>
+  friend std::invoke_result_t<F&, group&, A...> with_group(F body, A... args);
 };
 
-/// Runs `body(group&)`, a coroutine, and leaves when it has returned: what it started and did not
-/// join is cancelled. An error of a started task cancels the body and all others, and is thrown
-/// here.
-template <class F>
-std::invoke_result_t<F&, group&> with_group(F body) {
-  using result_type = typename std::invoke_result_t<F&, group&>::value_type;
+/// Runs `body(group&, args...)`, a coroutine, and leaves when it has returned: what it started and
+/// did not join is cancelled. An error of a started task cancels the body and all others, and is
+/// thrown here.
+template <class F, class... A>
+std::invoke_result_t<F&, group&, A...> with_group(F body, A... args) {
+  using result_type = typename std::invoke_result_t<F&, group&, A...>::value_type;
   group members;
   std::optional<detail::value_or_monostate<result_type>> result;
   auto& crew = members.crew_;
-  const auto& main = crew.start(detail::keep_result(body(members), result));
-  while (!main.done()) {
+  crew.start(detail::keep_result(std::invoke(body, members, std::move(args)...), result));
+  while (!result) {
     co_await crew.changed();
     crew.check();
   }
-  crew.check();
   if constexpr (!std::is_void_v<result_type>) co_return std::move(*result);
 }
 

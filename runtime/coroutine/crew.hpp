@@ -93,8 +93,7 @@ branch keep_result(task<T> work, std::optional<value_or_monostate<T>>& result) {
   }
 }
 
-/// Branches of one parent coroutine, which alone may touch it. Destroying it cancels those that
-/// run.
+/// Branches of one parent coroutine, which owns it. Destroying it cancels those that run.
 class crew final : public branch::listener {
  public:
   crew() : home_(strand::current()) {}
@@ -113,14 +112,23 @@ class crew final : public branch::listener {
     if (error_) std::rethrow_exception(error_);
   }
 
-  /// Awaits that a branch finishes.
-  struct change {
-    crew& c;
+  /// Awaits that a branch finishes. Several coroutines may wait: the parent, and one of the
+  /// branches.
+  class change {
+   public:
+    explicit change(crew& c) noexcept : crew_(c) {}
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> parent) const noexcept { c.parent_.handle = parent; }
-    void await_resume() const noexcept { c.parent_.handle = nullptr; }
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      waiter_.handle = h;
+      crew_.watching_.push_back(waiter_);
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    crew& crew_;
+    waiter waiter_;
   };
-  change changed() noexcept { return {*this}; }
+  change changed() noexcept { return change(*this); }
 
   /// Awaits all of them; the first error cancels the rest and is thrown.
   task<> join() {
@@ -129,7 +137,7 @@ class crew final : public branch::listener {
     check();
   }
 
-  /// Destroys every branch, running or not.
+  /// Destroys every branch, running or not. Not from one of them.
   void cancel() {
     branches_.clear();
     running_ = finished_ = 0;
@@ -140,7 +148,7 @@ class crew final : public branch::listener {
     --running_;
     ++finished_;
     if (error && !error_) error_ = error;
-    if (parent_.handle) home_.wake(parent_);
+    while (!watching_.empty()) home_.wake(watching_.front());
   }
 
   void reap() {
@@ -153,7 +161,7 @@ class crew final : public branch::listener {
   std::size_t running_ = 0;
   std::size_t finished_ = 0;
   std::exception_ptr error_;
-  waiter parent_;
+  list<waiter> watching_;
 };
 
 }  // namespace troupe::detail

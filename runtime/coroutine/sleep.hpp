@@ -9,6 +9,11 @@ namespace troupe {
 
 namespace detail {
 
+/// `from + by`, or the end of time where that is later than it.
+inline time_point later(time_point from, duration by) {
+  return by < time_point::max() - from ? from + by : time_point::max();
+}
+
 /// The awaiter of sleep_for.
 class sleep_awaiter {
  public:
@@ -17,7 +22,7 @@ class sleep_awaiter {
   void await_suspend(std::coroutine_handle<> h) {
     sleeper_.handle = h;
     auto& home = strand::current();
-    home.sleep(sleeper_, home.now() + pause_);
+    home.sleep(sleeper_, later(home.now(), pause_));
   }
   void await_resume() const noexcept {}
 
@@ -33,7 +38,8 @@ std::string to_text(duration d);
 
 }  // namespace detail
 
-/// Suspends the coroutine, not the thread. Virtual time where the system runs on it.
+/// Suspends the coroutine, not the thread. Virtual time where the system runs on it. A pause of
+/// zero or less doesn't suspend; one past the end of time never ends.
 inline detail::sleep_awaiter sleep_for(duration pause) { return detail::sleep_awaiter(pause); }
 
 }  // namespace troupe

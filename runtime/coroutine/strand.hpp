@@ -9,7 +9,7 @@
 #include <chrono>
 #include <coroutine>
 #include <map>
-#include <vector>
+#include <utility>
 
 #include "runtime/coroutine/list.hpp"
 
@@ -34,6 +34,10 @@ struct sleeper : waiter {
   std::multimap<time_point, sleeper*>::iterator place;
 };
 
+class strand;
+/// The strand whose coroutine is running on this thread, or null.
+inline constinit thread_local strand* current_strand = nullptr;
+
 class strand {
  public:
   strand() = default;
@@ -42,9 +46,12 @@ class strand {
   virtual ~strand() = default;
 
   /// The strand whose coroutine is running on this thread. Throws std::logic_error outside of one.
-  static strand& current();
+  static strand& current() {
+    if (!current_strand) refuse_outside();
+    return *current_strand;
+  }
   /// The same, or null.
-  static strand* current_or_null() noexcept;
+  static strand* current_or_null() noexcept { return current_strand; }
 
   virtual time_point now() const = 0;
   /// The actor's calling side; null if it has none.
@@ -54,8 +61,8 @@ class strand {
   void transfer_to(std::coroutine_handle<> next) noexcept { next_ = next; }
   /// Puts a waiter at the end of the ready list.
   void wake(waiter& w) noexcept { ready_.push_back(w); }
-  /// Destroys a finished coroutine once it is off the stack.
-  void bury(std::coroutine_handle<> finished) { graveyard_.push_back(finished); }
+  /// Nobody is resumed any more: the actor ends once the running coroutine has suspended.
+  void stop() noexcept { stopped_ = true; }
 
   /// Wakes `s` at `at`, unless it is destroyed before.
   void sleep(sleeper& s, time_point at);
@@ -70,8 +77,9 @@ class strand {
   /// Makes a strand the current one of this thread for a scope.
   class turn {
    public:
-    explicit turn(strand& s) noexcept;
-    ~turn();
+    explicit turn(strand& s) noexcept : before_(std::exchange(current_strand, &s)) {}
+    turn(const turn&) = delete;
+    ~turn() { current_strand = before_; }
 
    private:
     strand* before_;
@@ -79,12 +87,13 @@ class strand {
 
  private:
   friend struct sleeper;
+  [[noreturn]] static void refuse_outside();
   void step(std::coroutine_handle<> handle);
 
+  bool stopped_ = false;
   std::coroutine_handle<> next_;
   list<waiter> ready_;
   std::multimap<time_point, sleeper*> sleepers_;
-  std::vector<std::coroutine_handle<>> graveyard_;
 };
 
 }  // namespace detail

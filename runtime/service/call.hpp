@@ -3,9 +3,11 @@
 // two never look at the same field at the same time, but for the atomics.
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,6 +31,8 @@ class call_base : public counted {
   virtual void execute(replica_port& replica, role_box& box) = 0;
   /// The same call once more, for another replica; null if its arguments can't be copied.
   virtual ref<call_base> again() const = 0;
+  /// For the log: numbers and texts as they are, of other types the name.
+  virtual std::string describe_arguments() const = 0;
 
   const endpoint_info& endpoint;
 
@@ -43,6 +47,7 @@ class call_base : public counted {
 
   // Between both.
   std::atomic<bool> cancelled{false};  ///< The caller has given up: don't start it.
+  std::atomic<bool> begun{false};      ///< A replica has started it.
   std::atomic<bool> answered{false};  ///< Its reply is on the way, whatever becomes of the replica.
 
   // Written by the replica before it replies.
@@ -67,32 +72,46 @@ class replica_port {
   ~replica_port() = default;
 };
 
-/// A call of the endpoint F.
-template <auto F>
+/// "7", "\"left\"", "<observation>".
+template <class T>
+std::string describe_argument(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    return '"' + std::string(std::string_view(value)) + '"';
+  } else {
+    return '<' + std::string(type_name<T>()) + '>';
+  }
+}
+
+/// A call of the endpoint F on a handle of Role, which is F's class or derived from it.
+template <auto F, class Role>
 class call_of final : public call_base {
  public:
   using traits = endpoint_of<F>;
-  using role_type = typename traits::role;
   using result_type = typename traits::result;
   using arguments = typename traits::arguments;
 
+  /// `access` is held by the service.
   template <class... A>
-  explicit call_of(std::shared_ptr<const role_access<role_type>> access, A&&... args)
-      : call_base(*troupe::endpoint<F>),
-        access_(std::move(access)),
-        args_(std::forward<A>(args)...) {}
+  explicit call_of(const role_access<Role>& access, A&&... args)
+      : call_base(*troupe::endpoint<F>), access_(access), args_(std::forward<A>(args)...) {}
 
   void execute(replica_port& replica, role_box& box) override {
     if constexpr (traits::kind == endpoint_kind::batched) {
       replica.gather(this, &run_batch);
     } else if constexpr (traits::kind == endpoint_kind::coroutine) {
-      replica.start(run_coroutine(this, replica, access_->of(box)));
+      replica.start(run_coroutine(this, replica, access_.of(box)));
     } else {
       try {
-        auto& role = access_->of(box);
+        auto& role = access_.of(box);
         with_arguments([&](auto&&... args) {
-          keep(
-              [&]() -> decltype(auto) { return (role.*F)(std::forward<decltype(args)>(args)...); });
+          if constexpr (std::is_void_v<result_type>) {
+            (role.*F)(std::forward<decltype(args)>(args)...);
+            value_.emplace();
+          } else {
+            value_.emplace((role.*F)(std::forward<decltype(args)>(args)...));
+          }
         });
       } catch (const fatal& reason) {
         return replica.crash(reason.what());
@@ -113,6 +132,13 @@ class call_of final : public call_base {
     }
   }
 
+  std::string describe_arguments() const override {
+    std::string text;
+    std::apply([&](const auto&... arg) { ((text += describe_argument(arg) + ' '), ...); }, args_);
+    if (!text.empty()) text.pop_back();
+    return text;
+  }
+
   /// The value; the caller has checked that there is one.
   result_type take() {
     if constexpr (!std::is_void_v<result_type>) return std::move(*value_);
@@ -120,18 +146,8 @@ class call_of final : public call_base {
 
  private:
   struct from_tuple {};
-  call_of(std::shared_ptr<const role_access<role_type>> access, const arguments& args, from_tuple)
-      : call_base(*troupe::endpoint<F>), access_(std::move(access)), args_(args) {}
-
-  template <class Invoke>
-  void keep(Invoke invoke) {
-    if constexpr (std::is_void_v<result_type>) {
-      invoke();
-      value_.emplace();
-    } else {
-      value_.emplace(invoke());
-    }
-  }
+  call_of(const role_access<Role>& access, const arguments& args, from_tuple)
+      : call_base(*troupe::endpoint<F>), access_(access), args_(args) {}
 
   /// Moves the arguments into the endpoint, or copies them if they may be needed again.
   template <class Invoke>
@@ -146,64 +162,37 @@ class call_of final : public call_base {
     std::apply([&](auto&... args) { invoke(std::move(args)...); }, args_);
   }
 
-  static branch run_coroutine(ref<call_of> self, replica_port& replica, role_type& role) {
-    bool crashed = false;
-    std::string reason;
+  static branch run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
+    std::optional<std::string> crashed;
+    std::optional<arguments> copy;  // In this frame: the endpoint may take them by reference.
     try {
-      auto work = self->begin(role);
+      if constexpr (std::is_copy_constructible_v<arguments>) {
+        if (self->keep_arguments) copy.emplace(self->args_);
+      }
+      auto work = std::apply([&](auto&... args) { return (role.*F)(std::move(args)...); },
+                             copy ? *copy : self->args_);
       if constexpr (std::is_void_v<result_type>) {
         co_await work;
         self->value_.emplace();
       } else {
         self->value_.emplace(co_await work);
       }
-    } catch (const fatal& e) {
-      crashed = true;
-      reason = e.what();
+    } catch (const fatal& reason) {
+      crashed = reason.what();
     } catch (...) {
       self->error = std::current_exception();
     }
     if (crashed) {
-      replica.crash(reason);
+      replica.crash(*crashed);
     } else {
       replica.finish(*self);
     }
   }
 
-  auto begin(role_type& role) {
-    std::optional<decltype(std::apply([&](auto&... args) { return (role.*F)(std::move(args)...); },
-                                      args_))>
-        work;
-    with_arguments(
-        [&](auto&&... args) { work.emplace((role.*F)(std::forward<decltype(args)>(args)...)); });
-    return std::move(*work);
-  }
-
   static void run_batch(std::vector<ref<call_base>>& calls, replica_port& replica, role_box& box) {
     if constexpr (traits::kind == endpoint_kind::batched) {
-      using argument = std::tuple_element_t<0, arguments>;
-      batch<argument> items;
-      items.reserve(calls.size());
-      for (auto& call : calls) {
-        static_cast<call_of&>(*call).with_arguments(
-            [&](auto&& arg) { items.push_back(std::forward<decltype(arg)>(arg)); });
-      }
       try {
-        auto& role = static_cast<call_of&>(*calls.front()).access_->of(box);
-        batch<result_type> results = (role.*F)(std::move(items));
-        if (results.size() != calls.size()) {
-          throw std::logic_error(std::string(calls.front()->endpoint.name) + " answered " +
-                                 std::to_string(results.size()) + " items of a batch of " +
-                                 std::to_string(calls.size()));
-        }
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-          auto& result = results.at(i);
-          if (result.ok()) {
-            static_cast<call_of&>(*calls[i]).value_.emplace(std::move(result).value());
-          } else {
-            calls[i]->error = result.error();
-          }
-        }
+        answer_batch(calls, static_cast<call_of&>(*calls.front()).access_.of(box));
       } catch (const fatal& reason) {
         return replica.crash(reason.what());
       } catch (...) {
@@ -213,7 +202,30 @@ class call_of final : public call_base {
     }
   }
 
-  const std::shared_ptr<const role_access<role_type>> access_;
+  static void answer_batch(std::vector<ref<call_base>>& calls, Role& role) {
+    batch<std::tuple_element_t<0, arguments>> items;
+    items.reserve(calls.size());
+    for (auto& call : calls) {
+      static_cast<call_of&>(*call).with_arguments(
+          [&](auto&& item) { items.push_back(std::forward<decltype(item)>(item)); });
+    }
+    batch<result_type> results = (role.*F)(std::move(items));
+    if (results.size() != calls.size()) {
+      throw std::logic_error(std::string(calls.front()->endpoint.name) + " answered " +
+                             std::to_string(results.size()) + " items of a batch of " +
+                             std::to_string(calls.size()));
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      auto& result = results.at(i);
+      if (result.ok()) {
+        static_cast<call_of&>(*calls[i]).value_.emplace(std::move(result).value());
+      } else {
+        calls[i]->error = result.error();
+      }
+    }
+  }
+
+  const role_access<Role>& access_;
   arguments args_;
   std::optional<value_or_monostate<result_type>> value_;
 };

@@ -10,7 +10,10 @@ namespace troupe::detail {
 namespace {
 
 constexpr auto stalled_after = std::chrono::seconds(30);
-constexpr auto stall_check_every = std::chrono::seconds(1);
+/// Before the first retry of a lost call; doubles, up to sixteen times as long.
+constexpr auto retry_pause = std::chrono::milliseconds(25);
+/// What a full queue still takes of control calls: weights and health don't wait for work.
+constexpr std::int64_t control_room = 64;
 
 }  // namespace
 
@@ -18,135 +21,169 @@ constexpr auto stall_check_every = std::chrono::seconds(1);
 
 bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   home_ = &caller::current();
-  parent_ = parent;
   wake_.handle = parent;
   call_->pending = this;
   call_->keep_arguments = service_->idempotent(call_->endpoint);
 
   const auto now = home_->home().now();
-  const auto limit =
-      options_.deadline == duration(0) ? service_->options.deadline : options_.deadline;
-  if (limit != no_limit) {
-    deadline_ = now + limit;
-    home_->wheel_.enter(alarm_, deadline_, now);
-  } else {
-    if (home_->unlimited_++ == 0) home_->next_stall_check_ = now + stall_check_every;
-  }
   call_->sent = now;
+  if (limit() != no_limit) deadline_ = later(now, limit());
+  set_alarm(now);
   const bool suspended = send_or_wait();
   resuming_ = true;
   return suspended;
 }
 
 pending_call::~pending_call() {
-  if (!home_) return;
-  if (stage_ != stage::ended) {
-    call_->cancelled.store(true, std::memory_order_relaxed);
-    if (deadline_ == time_point::max()) --home_->unlimited_;
-  }
+  if (!home_ || stage_ == stage::ended) return;
+  // Its coroutine is destroyed while it waits.
+  call_->cancelled.store(true, std::memory_order_relaxed);
   call_->pending = nullptr;
-  if (ticket_) service_->leave(*ticket_);
+  service_->refused[static_cast<std::size_t>(refusal::cancelled)].fetch_add(1);
+  if (ticket_) service_->leave(*ticket_, nullptr);
 }
 
+duration pending_call::limit() const noexcept {
+  return options_.deadline == duration(0) ? service_->options.deadline : options_.deadline;
+}
+
+/// False if the call has ended.
 bool pending_call::send_or_wait() {
   auto& view = home_->view(*service_);
-  for (bool queued = false;; queued = true) {
-    bool any = false;
-    if (auto* to = home_->take_room(view, options_, only_.get(), any)) {
-      if (ticket_) service_->leave(*std::exchange(ticket_, nullptr));
-      stage_ = stage::in_flight;
-      to->in_flight.push_back(*this);
-      call_->statistics = home_->row_of(view, call_->endpoint);
-      call_->caller = home_->me_;
-      to->slot->where->request(call_, options_.priority);
-      return true;
-    }
-    if (only_ && !only_->alive.load()) {
-      const auto kind = session_ ? error_kind::session_lost : error_kind::replica_lost;
-      end(kind, where() + ": replica " + std::to_string(only_->index) + " has died");
-      return false;
-    }
-    if (const auto reason = service_->closed()) {
-      end(error_kind::service_down, where() + ": " + *reason);
-      return false;
-    }
-    if (!options_.wait) {
-      end(error_kind::overloaded, any ? where() + ": every queue is full (max_queued " +
-                                            std::to_string(service_->options.max_queued) +
-                                            " a replica)"
-                                      : where() + ": no replica is ready");
-      return false;
-    }
-    // Wait, then look once more: room that came between the look and the entry told nobody.
-    if (queued) return true;
-    stage_ = stage::waiting;
+  if (auto* to = home_->take_room(view, options_, only_.get())) {
+    send(*to, view);
+    return true;
+  }
+  if (const auto reason = service_->closed()) {
+    end(error_kind::service_down, where() + ": " + *reason);
+    return false;
+  }
+  if (only_ && !only_->alive.load()) {
+    const auto kind = session_ ? error_kind::session_lost : error_kind::replica_lost;
+    end(kind, where() + ": replica " + std::to_string(only_->index) + " has died");
+    return false;
+  }
+  if (!options_.wait) {
+    end(error_kind::overloaded,
+        view.links.empty() ? where() + ": no replica is ready"
+                           : where() + ": every queue is full (max_queued " +
+                                 std::to_string(service_->options.max_queued) + " a replica)");
+    return false;
+  }
+  return wait_in_line();
+}
+
+void pending_call::send(link& to, service_view& view) {
+  if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), to.slot.get());
+  stage_ = stage::in_flight;
+  to.in_flight.push_back(*this);
+  call_->statistics = home_->row_of(view, call_->endpoint);
+  call_->caller = home_->me_;
+  to.slot->where->request(call_, options_.priority);
+}
+
+bool pending_call::wait_in_line() {
+  stage_ = stage::waiting;
+  if (!ticket_) {
     ticket_ = std::make_shared<ticket>();
     ticket_->who = home_->me_;
     ticket_->only = only_.get();
+    ticket_->urgency = options_.priority;
     ticket_->waiting = this;
-    if (!service_->wait(ticket_)) {
-      ticket_ = nullptr;
-      end(error_kind::overloaded, where() + ": " + std::to_string(service_->options.max_waiting) +
-                                      " callers wait already (max_waiting)");
-      return false;
-    }
   }
+  if (!service_->wait(ticket_)) {
+    ticket_ = nullptr;
+    end(error_kind::overloaded, where() + ": " + std::to_string(service_->options.max_waiting) +
+                                    " callers wait already (max_waiting)");
+    return false;
+  }
+  // Look once more: what came between the first look and the entry has told nobody.
+  auto& view = home_->view(*service_);
+  if (auto* to = home_->take_room(view, options_, only_.get())) {
+    send(*to, view);
+  } else if (service_->closed() || (only_ && !only_->alive.load())) {
+    return send_or_wait();
+  }
+  return true;
 }
 
-void pending_call::try_again() {
-  if (stage_ == stage::ended) return;
-  ticket_ = nullptr;
-  send_or_wait();
-}
+void pending_call::called_up() { send_or_wait(); }
 
 void pending_call::replied() { end(nullptr); }
 
 void pending_call::lost() {
   unlink();
-  if (call_->answered.load(std::memory_order_acquire)) return;  // Its reply is already on the way.
-  ++losses_;
-  const auto& options = service_->options;
-  if (session_)
+  if (call_->answered.load(std::memory_order_acquire)) return;  // Its reply is on the way.
+  if (const auto reason = service_->closed()) {
+    return end(error_kind::service_down, where() + ": " + *reason);
+  }
+  if (session_) {
     return end(error_kind::session_lost, where() + ": its replica died during the call");
+  }
   if (only_ || !call_->keep_arguments) {
     return end(error_kind::replica_lost, where() + ": the replica died during the call");
   }
-  if (losses_ >= options.poison_limit) {
-    log::error(
-        "a call is refused as poison",
-        {{"service", options.name}, {"endpoint", call_->endpoint.name}, {"killed", losses_}});
+  const auto& options = service_->options;
+  ++losses_;
+  if (call_->begun.load(std::memory_order_acquire)) ++killed_;
+  if (killed_ >= options.poison_limit) {
+    log::error("a call is refused as poison", {{"service", options.name},
+                                               {"endpoint", call_->endpoint.name},
+                                               {"arguments", call_->describe_arguments()},
+                                               {"killed", killed_}});
     return end(error_kind::poison,
-               where() + ": this call has killed " + std::to_string(losses_) + " replicas");
+               where() + ": this call has killed " + std::to_string(killed_) + " replicas");
   }
-  auto fresh = call_->again();
-  if (losses_ > options.max_retries || !fresh) {
+  if (losses_ > options.max_retries) {
     return end(error_kind::replica_lost, where() + ": lost " + std::to_string(losses_) + " times");
   }
+  retry();
+}
+
+void pending_call::retry() {
   // The dying replica may still hold the old call, so another attempt is another call.
+  auto fresh = call_->again();
+  if (!fresh) {
+    return end(error_kind::replica_lost,
+               where() + ": the replica died, and the arguments can't be copied for another");
+  }
   const auto now = home_->home().now();
-  fresh->keep_arguments = true;
   fresh->sent = now;
   call_->pending = nullptr;
   call_ = std::move(fresh);
   call_->pending = this;
   stage_ = stage::backing_off;
   service_->retries.fetch_add(1, std::memory_order_relaxed);
-  const auto pause = std::chrono::milliseconds(25) * (1 << std::min<std::size_t>(losses_ - 1, 4));
+  const auto pause = retry_pause * (1 << std::min<std::uint32_t>(losses_ - 1, 4));
   home_->wheel_.enter(alarm_, std::min(deadline_, now + pause), now);
 }
 
 void pending_call::expired() {
   const auto now = home_->home().now();
-  if (now < deadline_) {  // It was the pause before another attempt.
-    if (deadline_ != time_point::max()) home_->wheel_.enter(alarm_, deadline_, now);
-    if (stage_ == stage::backing_off) send_or_wait();
-    return;
+  if (now >= deadline_) {
+    call_->cancelled.store(true, std::memory_order_relaxed);
+    return end(error_kind::deadline_exceeded, where() + ": no answer within " + to_text(limit()));
   }
-  call_->cancelled.store(true, std::memory_order_relaxed);
-  end(error_kind::deadline_exceeded,
-      where() + ": no answer within " +
-          to_text(options_.deadline == duration(0) ? service_->options.deadline
-                                                   : options_.deadline));
+  if (stage_ == stage::backing_off) {
+    set_alarm(now);
+    send_or_wait();
+  } else {
+    report_stall(now);
+  }
+}
+
+void pending_call::set_alarm(time_point now) {
+  const bool limited = deadline_ != time_point::max();
+  home_->wheel_.enter(alarm_, limited ? deadline_ : now + stalled_after, now);
+}
+
+void pending_call::report_stall(time_point now) {
+  service_->stalled.fetch_add(1, std::memory_order_relaxed);
+  log::warn("a call without a deadline is stalled",
+            {{"service", service_->options.name},
+             {"endpoint", call_->endpoint.name},
+             {"stage", stage_ == stage::waiting ? "waiting for room" : "sent"},
+             {"for", to_text(now - call_->sent)}});
 }
 
 void pending_call::end(error_kind kind, const std::string& why) {
@@ -164,14 +201,14 @@ void pending_call::end(std::exception_ptr error) {
   error_ = std::move(error);
   unlink();
   alarm_.leave();
-  if (deadline_ == time_point::max()) --home_->unlimited_;
-  if (ticket_) service_->leave(*std::exchange(ticket_, nullptr));
+  call_->pending = nullptr;  // An answer that comes later finds nobody.
+  if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), nullptr);
   if (resuming_) home_->home().wake(wake_);
 }
 
-void pending_call::check() const {
+void pending_call::fail() const {
   if (error_) std::rethrow_exception(error_);
-  if (call_->error) throw role_error(where(), call_->error);
+  throw role_error(where(), call_->error);
 }
 
 std::string pending_call::where() const {
@@ -198,14 +235,13 @@ std::uint32_t caller::random() noexcept {
   return static_cast<std::uint32_t>(random_state_ >> 32);
 }
 
-service_view& caller::view(service_state& service) {
+service_view& caller::first_view(service_state& service) {
   if (views_.size() <= service.number) views_.resize(service.number + 1);
-  auto& known = views_[service.number];
-  if (!known) {
-    known = std::make_unique<service_view>();
-    known->state = service.shared_from_this();
-  }
-  return *known;
+  auto& fresh = views_[service.number];
+  fresh = std::make_unique<service_view>();
+  fresh->state = service.shared_from_this();
+  refresh(*fresh);
+  return *fresh;
 }
 
 std::uint8_t caller::row_of(service_view& view, const endpoint_info& endpoint) {
@@ -234,78 +270,85 @@ void caller::refresh(service_view& view) {
 
 namespace {
 
+bool usable(const link& l) { return !l.ended && l.slot->alive.load(std::memory_order_relaxed); }
+
+std::int64_t load_of(const link& l) { return l.slot->pending.load(std::memory_order_relaxed); }
+
 /// The live links of a view, as routers see them.
 class live_links final : public replica_view {
  public:
-  live_links(const std::vector<link*>& links, std::function<std::uint32_t()> random)
-      : links_(links), random_(std::move(random)) {}
-  std::size_t size() const override { return links_.size(); }
+  live_links(const std::vector<std::shared_ptr<link>>& links, std::vector<std::size_t>& live,
+             std::function<std::uint32_t()> random)
+      : links_(links), live_(live), random_(std::move(random)) {
+    live_.clear();
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (usable(*links[i])) live_.push_back(i);
+    }
+  }
+  std::size_t size() const override { return live_.size(); }
   std::size_t pending(std::size_t i) const override {
-    return static_cast<std::size_t>(links_[i]->slot->pending.load(std::memory_order_relaxed));
+    return static_cast<std::size_t>(load_of(at(i)));
   }
   std::size_t sessions(std::size_t i) const override {
-    return static_cast<std::size_t>(links_[i]->slot->sessions.load(std::memory_order_relaxed));
+    return static_cast<std::size_t>(at(i).slot->sessions.load(std::memory_order_relaxed));
   }
-  std::size_t index(std::size_t i) const override { return links_[i]->slot->index; }
+  std::size_t index(std::size_t i) const override { return at(i).slot->index; }
   std::uint32_t random() override { return random_(); }
 
  private:
-  const std::vector<link*>& links_;
+  const link& at(std::size_t i) const { return *links_[live_[i]]; }
+  const std::vector<std::shared_ptr<link>>& links_;
+  std::vector<std::size_t>& live_;
   std::function<std::uint32_t()> random_;
 };
 
-bool usable(const link& l) { return !l.ended && l.slot->alive.load(std::memory_order_relaxed); }
-
 }  // namespace
 
-link* caller::take_room(service_view& view, const call_options& options, const replica_slot* only,
-                        bool& any) {
-  if (view.version != view.state->version()) refresh(view);
+/// The place in view.links that the router prefers. Only while there are links.
+std::size_t caller::choose(service_view& view, const call_options& options) {
   const auto& links = view.links;
-  const auto limit = static_cast<std::int64_t>(view.state->options.max_queued);
-  const auto take = [&](const std::shared_ptr<link>& l) {
-    return usable(*l) && l->slot->take_room(limit);
-  };
-  any = false;
-  for (const auto& l : links) any = any || usable(*l);
-  if (!any) return nullptr;
+  if (auto* router = view.state->options.router.get()) {
+    live_links seen(links, live_, [this] { return random(); });
+    return live_.empty() ? 0 : live_.at(router->pick(seen, options.key));
+  }
+  if (links.size() == 1) return 0;
+  // Power of two choices, without the detour.
+  const auto n = links.size();
+  const std::size_t first = (std::uint64_t{random()} * n) >> 32;
+  std::size_t second = (std::uint64_t{random()} * (n - 1)) >> 32;
+  if (second >= first) ++second;
+  if (!usable(*links[first])) return second;
+  if (!usable(*links[second])) return first;
+  return load_of(*links[first]) <= load_of(*links[second]) ? first : second;
+}
+
+link* caller::take_room(service_view& view, const call_options& options, const replica_slot* only) {
+  const auto& links = view.links;
+  auto limit = static_cast<std::int64_t>(view.state->options.max_queued);
+  if (options.priority == priority::control) limit += control_room;
+  const auto take = [&](link& l) { return usable(l) && l.slot->take_room(limit); };
+  if (links.empty()) return nullptr;
 
   if (only) {
+    // While all replicas serve, each link stands at its replica's index.
+    if (only->index < links.size() && links[only->index]->slot.get() == only) {
+      return take(*links[only->index]) ? links[only->index].get() : nullptr;
+    }
     for (const auto& l : links) {
-      if (l->slot.get() == only) return take(l) ? l.get() : nullptr;
+      if (l->slot.get() == only) return take(*l) ? l.get() : nullptr;
     }
     return nullptr;
   }
-  std::size_t choice = 0;
-  if (auto* router = view.state->options.router.get()) {
-    std::vector<link*> live;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      if (!usable(*links[i])) continue;
-      live.push_back(links[i].get());
-      places.push_back(i);
-    }
-    live_links seen(live, [this] { return random(); });
-    choice = places.at(router->pick(seen, options.key));
-  } else if (links.size() > 1) {  // Power of two choices, without the detour.
-    const auto n = links.size();
-    const std::size_t first = (std::uint64_t{random()} * n) >> 32;
-    std::size_t second = (std::uint64_t{random()} * (n - 1)) >> 32;
-    if (second >= first) ++second;
-    const auto load = [&](std::size_t i) {
-      return links[i]->slot->pending.load(std::memory_order_relaxed);
-    };
-    choice = load(first) <= load(second) ? first : second;
-  }
-  if (take(links[choice])) return links[choice].get();
-  for (const auto& l : links) {
-    if (take(l)) return l.get();
+  const auto choice = choose(view, options);
+  if (take(*links[choice])) return links[choice].get();
+  for (std::size_t step = 1; step < links.size(); ++step) {
+    auto& other = *links[(choice + step) % links.size()];
+    if (take(other)) return &other;
   }
   return nullptr;
 }
 
 std::shared_ptr<replica_slot> caller::for_session(service_view& view) {
-  if (view.version != view.state->version()) refresh(view);
   std::shared_ptr<replica_slot> best;
   for (const auto& l : view.links) {
     if (usable(*l) && (!best || l->slot->sessions.load() < best->sessions.load())) best = l->slot;
@@ -330,35 +373,9 @@ void caller::forget() {
   links_.clear();
 }
 
-time_point caller::next_tick() const noexcept {
-  auto next = wheel_.empty() ? time_point::max() : wheel_.next();
-  if (unlimited_ > 0) next = std::min(next, next_stall_check_);
-  return next;
-}
-
 void caller::tick(time_point now) {
   wheel_.expire(
       now, [](timing_wheel::entry& e) { static_cast<pending_call::alarm&>(e).owner.expired(); });
-  if (unlimited_ > 0 && now >= next_stall_check_) {
-    report_stalls(now);
-    next_stall_check_ = now + stall_check_every;
-  }
-}
-
-void caller::report_stalls(time_point now) {
-  for (const auto& l : links_) {
-    l->in_flight.for_each([&](pending_call& c) {
-      if (c.stall_reported_ || c.deadline_ != time_point::max()) return;
-      if (now - c.call_->sent < stalled_after) return;
-      c.stall_reported_ = true;
-      c.service_->stalled.fetch_add(1, std::memory_order_relaxed);
-      log::warn("a call without a deadline is stalled",
-                {{"service", c.service_->options.name},
-                 {"endpoint", c.call_->endpoint.name},
-                 {"replica", l->slot->index},
-                 {"waiting", to_text(now - c.call_->sent)}});
-    });
-  }
 }
 
 }  // namespace troupe::detail

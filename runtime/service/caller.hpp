@@ -29,13 +29,17 @@ struct service_view {
   std::shared_ptr<service_state> state;
   std::uint64_t version = 0;
   std::vector<std::shared_ptr<link>> links;
-  std::vector<std::uint8_t>
-      rows;  ///< By endpoint number: its row in the statistics, +1; 0: not asked yet.
+  /// By endpoint number: its row in the statistics, +1; 0: not asked yet.
+  std::vector<std::uint8_t> rows;
 };
 
 /// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
 /// destroying it gives the call up. In a list it is in flight to a replica.
-class pending_call : public list_node {
+///
+///   idle ──co_await──> in flight ──reply──────────────> ended
+///          │             │    ^
+///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
+class pending_call : public list_node, private line_member {
  public:
   pending_call(service_state& service, const call_options& options, ref<call_base> call,
                std::shared_ptr<replica_slot> only, bool session)
@@ -52,14 +56,15 @@ class pending_call : public list_node {
   bool await_suspend(std::coroutine_handle<> parent);
 
   // The rest is for the caller.
-  void try_again();
   void replied();
   void lost();
   void expired();
 
  protected:
   /// Throws the call's error, if it has one.
-  void check() const;
+  void check() const {
+    if (error_ || call_->error) fail();
+  }
   call_base& call() noexcept { return *call_; }
 
  private:
@@ -70,28 +75,33 @@ class pending_call : public list_node {
     pending_call& owner;
   };
 
+  void called_up() override;
+  bool send_or_wait();
+  void send(link& to, service_view& view);
+  bool wait_in_line();
+  void retry();
+  void set_alarm(time_point now);
+  void report_stall(time_point now);
   void end(std::exception_ptr error);
   void end(error_kind kind, const std::string& why);
-  void send();
-  bool send_or_wait();
+  [[noreturn]] void fail() const;
+  duration limit() const noexcept;
   std::string where() const;
 
-  service_state*
-      service_;  ///< Held by the handle until the call begins, by the caller's view then.
+  service_state* service_;  ///< Its system holds it.
   const call_options options_;
   std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
   const bool session_;
   ref<call_base> call_;
   caller* home_ = nullptr;
-  std::coroutine_handle<> parent_;
   std::exception_ptr error_;
   stage stage_ = stage::idle;
   bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
-  bool stall_reported_ = false;
-  std::size_t losses_ = 0;
+  std::uint32_t losses_ = 0;
+  std::uint32_t killed_ = 0;  ///< Losses after the replica had begun this call.
   time_point deadline_ = time_point::max();
-  std::shared_ptr<ticket> ticket_;
-  alarm alarm_{*this};
+  std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
+  alarm alarm_{*this};  ///< At the deadline; without one, when the call counts as stalled.
   waiter wake_;
 };
 
@@ -108,11 +118,18 @@ class caller {
   strand& home() noexcept { return home_; }
   const ref<inbox>& me() const noexcept { return me_; }
 
-  service_view& view(service_state& service);
-  /// A replica with room for one call, which is taken; null if there is none. Sets `any` to whether
-  /// there was a live replica at all.
-  link* take_room(service_view& view, const call_options& options, const replica_slot* only,
-                  bool& any);
+  /// What this actor knows of a service, brought up to date.
+  service_view& view(service_state& service) {
+    if (service.number < views_.size()) {
+      if (auto* known = views_[service.number].get()) {
+        if (known->version != service.version()) refresh(*known);
+        return *known;
+      }
+    }
+    return first_view(service);
+  }
+  /// A replica with room for one call, which is taken; null if there is none.
+  link* take_room(service_view& view, const call_options& options, const replica_slot* only);
   /// The live replica with the fewest sessions; null if there is none.
   std::shared_ptr<replica_slot> for_session(service_view& view);
 
@@ -120,15 +137,18 @@ class caller {
   void ended(const inbox& where);
   /// Deadlines and stalls.
   void tick(time_point now);
-  time_point next_tick() const noexcept;
+  time_point next_tick() const noexcept {
+    return wheel_.empty() ? time_point::max() : wheel_.next();
+  }
   /// Drops every view and link. No call may be pending.
   void forget();
 
  private:
   friend class pending_call;
+  service_view& first_view(service_state& service);
   void refresh(service_view& view);
+  std::size_t choose(service_view& view, const call_options& options);
   std::uint8_t row_of(service_view& view, const endpoint_info& endpoint);
-  void report_stalls(time_point now);
   std::uint32_t random() noexcept;
 
   strand& home_;
@@ -137,9 +157,8 @@ class caller {
   std::uint64_t random_state_;
   std::vector<std::unique_ptr<service_view>> views_;  ///< By service number.
   std::vector<std::shared_ptr<link>> links_;  ///< Every replica known and not heard to have ended.
+  std::vector<std::size_t> live_;             ///< Scratch of `choose`.
   timing_wheel wheel_;
-  std::size_t unlimited_ = 0;  ///< Calls in flight without a deadline.
-  time_point next_stall_check_{};
 };
 
 }  // namespace troupe::detail

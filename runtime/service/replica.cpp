@@ -34,42 +34,64 @@ branch replica::begin() {
       co_return;
     }
   }
-  serving_ = true;
   ready_(slot_);
 }
 
 void replica::on_request(ref<call_base> call) {
-  if (call->cancelled.load(std::memory_order_relaxed)) {
-    // Nobody waits for it any more. It still has to give its room back.
-    slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
-    service_->room_at(*slot_);
-    return;
+  if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
+  switch (call->endpoint.kind) {
+    case endpoint_kind::coroutine:
+      backlog_.push_back(std::move(call));
+      return start_backlog();
+    case endpoint_kind::batched:  // Begun when its batch closes.
+      return call->execute(*this, *role_);
+    case endpoint_kind::plain:
+      begun(*call);
+      return call->execute(*this, *role_);
   }
-  if (call->endpoint.kind == endpoint_kind::coroutine &&
-      ongoing_ >= service_->options.max_ongoing) {
-    backlog_.push_back(std::move(call));
-    return;
-  }
-  execute(std::move(call));
 }
 
-void replica::execute(ref<call_base> call) {
-  const auto waited = std::chrono::duration<double>(now() - call->sent).count();
-  slot_->tally_of(call->statistics).queue_wait.add(waited, duration_bounds);
-  call->execute(*this, *role_);
+void replica::begun(call_base& call) {
+  call.begun.store(true, std::memory_order_release);
+  const auto waited = std::chrono::duration<double>(now() - call.sent).count();
+  slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
+}
+
+void replica::give_room_back() {
+  slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
+  service_->room_at(*slot_);
 }
 
 void replica::finish(call_base& call) {
+  if (call.endpoint.kind == endpoint_kind::coroutine) --ongoing_;
   auto& counts = slot_->tally_of(call.statistics);
   const auto took = std::chrono::duration<double>(now() - call.sent).count();
   counts.duration.add(took, duration_bounds);
   if (call.error) counts.threw.fetch_add(1, std::memory_order_relaxed);
-  const bool restart = call.error && service_->options.on_throw == on_throw::restart;
+  // After the reply the call is its caller's again.
+  std::string reason;
+  if (call.error && service_->options.on_throw == on_throw::restart) {
+    reason = "its endpoint threw: " + describe(call.error);
+  }
   slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
   call.answered.store(true, std::memory_order_release);
   call.caller->reply(ref<call_base>(&call));
+  if (!reason.empty()) return crash(reason);
   service_->room_at(*slot_);
-  if (restart) crash("its endpoint threw: " + describe(call.error));
+  if (!backlog_.empty()) start_backlog();
+}
+
+void replica::start_backlog() {
+  while (!backlog_.empty() && ongoing_ < service_->options.max_ongoing) {
+    const auto call = std::move(backlog_.front());
+    backlog_.pop_front();
+    if (call->cancelled.load(std::memory_order_relaxed)) {
+      give_room_back();
+      continue;
+    }
+    begun(*call);
+    call->execute(*this, *role_);
+  }
 }
 
 void replica::start(branch work) {
@@ -79,53 +101,56 @@ void replica::start(branch work) {
 
 void replica::root_finished(std::exception_ptr error) {
   if (error) crash(describe(error));
-  if (!serving_ || ongoing_ == 0) return;  // It was `begin`.
-  --ongoing_;
-  while (!backlog_.empty() && ongoing_ < service_->options.max_ongoing) {
-    auto next = std::move(backlog_.front());
-    backlog_.pop_front();
-    on_request(std::move(next));
-  }
 }
 
 void replica::gather(ref<call_base> call, batch_runner run) {
-  const auto* key = &call->endpoint;
-  auto& batch = batches_[key];
+  auto& batch = batches_[&call->endpoint];
   batch.run = run;
   batch.calls.push_back(std::move(call));
   if (batch.calls.size() >= service_->options.max_batch) return close(batch);
   if (batch.calls.size() > 1) return;
-  if (service_->options.max_delay > duration(0)) {
-    ++ongoing_;
-    start_root(close_later(batch, batch.round));
-  } else {
-    close_when_drained(batch, batch.round);
+  if (service_->options.max_delay == duration(0)) return close_when_drained(batch);
+  batch.opened = now();
+  if (!std::exchange(batch.timed, true)) start_root(close_in_time(batch));
+}
+
+/// One for an endpoint, however many batches close in the meantime because they are full.
+branch replica::close_in_time(open_batch& batch) {
+  while (!batch.calls.empty()) {
+    const auto left = later(batch.opened, service_->options.max_delay) - now();
+    if (left > duration(0)) {
+      co_await sleep_for(left);
+    } else {
+      close(batch);
+    }
   }
+  batch.timed = false;
 }
 
-branch replica::close_later(open_batch& batch, std::size_t round) {
-  co_await sleep_for(service_->options.max_delay);
-  if (batch.round == round) close(batch);
-}
-
-/// A message to itself comes after all that is in the mailbox now; if more has come meanwhile, once
-/// more.
-void replica::close_when_drained(open_batch& batch, std::size_t round) {
-  self()->post_last([this, &batch, round] {
+/// A message to itself comes after all that is in the mailbox now. If that made the batch grow,
+/// once more; if it was only other endpoints' calls, the batch doesn't wait for them.
+void replica::close_when_drained(open_batch& batch) {
+  self()->post_last([this, &batch, round = batch.round, size = batch.calls.size()] {
     if (batch.round != round) return;
-    if (mailbox().empty()) {
+    if (mailbox().empty() || batch.calls.size() == size) {
       close(batch);
     } else {
-      close_when_drained(batch, round);
+      close_when_drained(batch);
     }
   });
 }
 
 void replica::close(open_batch& batch) {
   ++batch.round;
-  std::vector<ref<call_base>> calls;
-  calls.swap(batch.calls);
+  auto calls = std::exchange(batch.calls, {});
+  std::erase_if(calls, [&](const auto& call) {
+    if (!call->cancelled.load(std::memory_order_relaxed)) return false;
+    give_room_back();
+    return true;
+  });
+  if (calls.empty()) return;
   slot_->batch_size.add(static_cast<double>(calls.size()), batch_bounds);
+  for (const auto& call : calls) begun(*call);
   batch.run(calls, *this, *role_);
 }
 

@@ -35,15 +35,18 @@ class replica final : public host, private replica_port {
   struct open_batch {
     batch_runner run;
     std::vector<ref<call_base>> calls;
-    std::size_t round =
-        0;  ///< Counts the batches, so that an old request to close is known as old.
+    std::size_t round = 0;  ///< Counts batches: an old request to close is known as old.
+    time_point opened{};
+    bool timed = false;  ///< Its `close_in_time` runs.
   };
 
   branch begin();
-  branch close_later(open_batch& batch, std::size_t round);
-  void close_when_drained(open_batch& batch, std::size_t round);
+  branch close_in_time(open_batch& batch);
+  void close_when_drained(open_batch& batch);
   void close(open_batch& batch);
-  void execute(ref<call_base> call);
+  void begun(call_base& call);
+  void give_room_back();
+  void start_backlog();
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
@@ -51,10 +54,9 @@ class replica final : public host, private replica_port {
   std::function<void(std::shared_ptr<replica_slot>)> ready_;
   std::shared_ptr<replica_slot> slot_;
   std::unique_ptr<role_box> role_;
-  bool serving_ = false;
   std::size_t ongoing_ = 0;  ///< Coroutine calls begun and not finished.
-  std::deque<ref<call_base>>
-      backlog_;  ///< Coroutine calls above max_ongoing. Bounded by max_queued.
+  /// Coroutine calls above max_ongoing. Bounded by max_queued.
+  std::deque<ref<call_base>> backlog_;
   std::map<const endpoint_info*, open_batch> batches_;
 };
 

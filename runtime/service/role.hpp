@@ -7,15 +7,9 @@
 #include <utility>
 
 #include "runtime/coroutine/task.hpp"
+#include "runtime/service/replica_info.hpp"
 
 namespace troupe {
-
-/// Which replica a role is made for. A role whose constructor takes one first is given it, before
-/// the arguments of `serve`: to draw from a random stream of its own, say.
-struct replica_info {
-  std::size_t index = 0;       ///< Below the number of replicas; kept across restarts.
-  std::size_t generation = 0;  ///< 0, then one more with each restart.
-};
 
 namespace detail {
 
@@ -33,7 +27,8 @@ class box_of final : public role_box {
   Role role;
 };
 
-/// The way from a box to the Role in it, where Role is the concrete class or a base of it.
+/// The way from a box to the Role in it, where Role is the concrete class or a base of it. The
+/// service's state holds it for all handles and calls.
 template <class Role>
 class role_access {
  public:
@@ -50,12 +45,11 @@ class direct_access final : public role_access<Role> {
 template <class Base, std::derived_from<Base> Derived>
 class base_access final : public role_access<Base> {
  public:
-  explicit base_access(std::shared_ptr<const role_access<Derived>> derived)
-      : derived_(std::move(derived)) {}
-  Base& of(role_box& box) const override { return derived_->of(box); }
+  explicit base_access(const role_access<Derived>& derived) : derived_(derived) {}
+  Base& of(role_box& box) const override { return derived_.of(box); }
 
  private:
-  std::shared_ptr<const role_access<Derived>> derived_;
+  const role_access<Derived>& derived_;
 };
 
 /// How a replica makes its role, and what it does before it serves.

@@ -3,9 +3,9 @@
 //
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
-//   auto try_one = co_await counters.try_route<&counter::add>(3);  // outcome<int>: no exception
-//   auto quick = counters.with({.deadline = 50ms, .wait = false}); // the same service, called
-//   otherwise auto mine = co_await counters.session();                     // sticky to one replica
+//   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
+//   auto quick = counters.with({.deadline = 50ms, .wait = false});  // called in another way
+//   auto mine = co_await counters.session();                     // sticky to one replica
 
 #include <concepts>
 #include <memory>
@@ -26,20 +26,21 @@ class session;
 namespace detail {
 
 /// What `co_await handle.route<F>(...)` awaits.
-template <auto F>
+template <auto F, class Role>
 class routed_call final : public pending_call {
  public:
-  using result_type = typename call_of<F>::result_type;
+  using result_type = typename endpoint_of<F>::result;
   using pending_call::pending_call;
   result_type await_resume() {
     check();
-    return static_cast<call_of<F>&>(call()).take();
+    return static_cast<call_of<F, Role>&>(call()).take();
   }
 };
 
-template <auto F>
-task<outcome<typename call_of<F>::result_type>> settle(std::unique_ptr<routed_call<F>> pending) {
-  using result_type = typename call_of<F>::result_type;
+template <auto F, class Role>
+task<outcome<typename endpoint_of<F>::result>> settle(
+    std::unique_ptr<routed_call<F, Role>> pending) {
+  using result_type = typename endpoint_of<F>::result;
   try {
     if constexpr (std::is_void_v<result_type>) {
       co_await *pending;
@@ -66,6 +67,9 @@ class session_lease {
 /// Waits until a replica serves, then picks the one with the fewest sessions.
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
                                                   call_options options);
+/// Waits until a replica serves, then gives all that do.
+task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
+                                                      call_options options);
 
 }  // namespace detail
 
@@ -83,9 +87,7 @@ class service {
   template <std::derived_from<Role> Derived>
     requires(!std::same_as<Derived, Role>)
   service(const service<Derived>& derived)
-      : state_(derived.state_),
-        access_(std::make_shared<detail::base_access<Role, Derived>>(derived.access_)),
-        options_(derived.options_) {}
+      : state_(derived.state_), access_(access_through(derived)), options_(derived.options_) {}
 
   const std::string& name() const { return state().options.name; }
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -100,37 +102,38 @@ class service {
   /// One replica, chosen by the service's router. Throws call_error.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  detail::routed_call<F> route(A&&... args) const {
-    return detail::routed_call<F>(state(), options_, make_call<F>(std::forward<A>(args)...),
-                                  nullptr, false);
+  detail::routed_call<F, Role> route(A&&... args) const {
+    return detail::routed_call<F, Role>(state(), options_, make_call<F>(std::forward<A>(args)...),
+                                        nullptr, false);
   }
 
   /// The same, with the error in the outcome.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
-    return detail::settle<F>(std::make_unique<detail::routed_call<F>>(
+    return detail::settle(std::make_unique<detail::routed_call<F, Role>>(
         state(), options_, make_call<F>(std::forward<A>(args)...), nullptr, false));
   }
 
-  /// Every replica that serves now. Waits for all, then throws if one failed. No value for void.
+  /// Every replica that serves now, or the first that do. Waits for all, then throws if one failed.
+  /// No value for void.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   auto fanout(const A&... args) const {
     return values<F>(fanout_settled<F>(args...));
   }
 
-  /// Every replica that serves now: an outcome each, in the order of their indices.
+  /// The same, but an outcome each, in the order of the replicas' indices. Throws where no replica
+  /// was asked: service_down, or as the options say.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
       const A&... args) const {
-    std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
-    for (const auto& slot : *state().table()) {
-      calls.push_back(detail::settle<F>(std::make_unique<detail::routed_call<F>>(
-          state(), options_, make_call<F>(args...), slot, false)));
-    }
-    return all(std::move(calls));
+    using arguments = typename detail::endpoint_of<F>::arguments;
+    static_assert(std::constructible_from<arguments, const A&...>,
+                  "these arguments don't fit the endpoint's parameters");
+    state();
+    return ask_all<F>(*this, arguments(args...));
   }
 
   /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives.
@@ -142,9 +145,21 @@ class service {
   friend class system;
   friend class troupe::session<Role>;
 
-  service(std::shared_ptr<detail::service_state> state,
-          std::shared_ptr<const detail::role_access<Role>> access)
-      : state_(std::move(state)), access_(std::move(access)) {}
+  using access = detail::role_access<Role>;
+
+  /// Of the service whose replicas hold a Role itself.
+  explicit service(std::shared_ptr<detail::service_state> state)
+      : state_(std::move(state)), access_(state_->template keep<access>(typeid(Role), nullptr, [] {
+          return std::make_shared<detail::direct_access<Role>>();
+        })) {}
+
+  template <class Derived>
+  static const access* access_through(const service<Derived>& derived) {
+    if (!derived.state_) return nullptr;
+    return derived.state_->template keep<access>(typeid(Role), derived.access_, [&] {
+      return std::make_shared<detail::base_access<Role, Derived>>(*derived.access_);
+    });
+  }
 
   detail::service_state& state() const {
     if (!state_) throw std::logic_error("a service handle that names no service was called");
@@ -153,16 +168,24 @@ class service {
 
   template <auto F, class... A>
   detail::ref<detail::call_base> make_call(A&&... args) const {
-    using endpoint_role = typename detail::endpoint_of<F>::role;
     static_assert(std::constructible_from<typename detail::endpoint_of<F>::arguments, A...>,
                   "these arguments don't fit the endpoint's parameters");
-    if constexpr (std::same_as<endpoint_role, Role>) {
-      return new detail::call_of<F>(access_, std::forward<A>(args)...);
-    } else {
-      return new detail::call_of<F>(
-          std::make_shared<detail::base_access<endpoint_role, Role>>(access_),
-          std::forward<A>(args)...);
+    state();
+    return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
+  }
+
+  template <auto F>
+  static task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> ask_all(
+      service self, typename detail::endpoint_of<F>::arguments arguments) {
+    const auto table = co_await detail::open_table(self.state_, self.options_);
+    std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
+    for (const auto& slot : *table) {
+      auto call =
+          std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
+      calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
+          self.state(), self.options_, std::move(call), slot, false)));
     }
+    co_return co_await all(std::move(calls));
   }
 
   template <auto F>
@@ -188,7 +211,7 @@ class service {
   }
 
   std::shared_ptr<detail::service_state> state_;
-  std::shared_ptr<const detail::role_access<Role>> access_;
+  const access* access_ = nullptr;
   call_options options_;
 };
 
@@ -199,10 +222,10 @@ class session {
  public:
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  detail::routed_call<F> route(A&&... args) const {
-    return detail::routed_call<F>(service_.state(), service_.options_,
-                                  service_.template make_call<F>(std::forward<A>(args)...),
-                                  lease_->slot, true);
+  detail::routed_call<F, Role> route(A&&... args) const {
+    return detail::routed_call<F, Role>(service_.state(), service_.options_,
+                                        service_.template make_call<F>(std::forward<A>(args)...),
+                                        lease_->slot, true);
   }
 
   /// The index of its replica.

@@ -42,7 +42,7 @@ namespace {
 void call_up(std::shared_ptr<ticket> t) {
   auto who = t->who;
   who->post([t = std::move(t)] {
-    if (t->waiting) t->waiting->try_again();
+    if (t->waiting) t->waiting->called_up();
   });
 }
 
@@ -61,6 +61,7 @@ std::shared_ptr<const replica_table> service_state::table() const {
 void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slot) {
   {
     std::lock_guard lock(mutex_);
+    if (closed_) return;
     auto next = std::make_shared<replica_table>(*table_);
     std::erase_if(*next, [&](const auto& other) {
       if (other->index != index) return false;
@@ -81,7 +82,8 @@ void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slo
 void service_state::close(const std::string& reason) {
   {
     std::lock_guard lock(mutex_);
-    if (!closed_) closed_ = reason;
+    if (closed_) return;
+    closed_ = reason;
     for (const auto& slot : *table_) ended_->add_counts_of(*slot);
     table_ = std::make_shared<replica_table>();
     version_.fetch_add(1, std::memory_order_release);
@@ -96,50 +98,66 @@ std::optional<std::string> service_state::closed() const {
 
 bool service_state::wait(const std::shared_ptr<ticket>& t) {
   std::lock_guard lock(mutex_);
-  if (tickets_.size() >= options.max_waiting) return false;
-  tickets_.push_back(t);
+  if (t->number == 0) {
+    if (line_.size() >= options.max_waiting) return false;
+    t->number = ++last_number_;
+  }
+  t->in_line = true;
+  t->called_for = nullptr;
+  line_.emplace(key_of(*t), t);
   waiting_.fetch_add(1, std::memory_order_seq_cst);
   return true;
 }
 
-void service_state::leave(ticket& t) {
+void service_state::leave(ticket& t, const replica_slot* got) {
   t.waiting = nullptr;
   {
     std::lock_guard lock(mutex_);
-    const auto place = std::find_if(tickets_.begin(), tickets_.end(),
-                                    [&](const auto& other) { return other.get() == &t; });
-    if (place != tickets_.end()) {
-      tickets_.erase(place);
+    if (t.in_line) {
+      t.in_line = false;
+      line_.erase(key_of(t));
       waiting_.fetch_sub(1);
       return;
     }
+    if (t.called_for == got) return;
   }
-  // It had been called, and doesn't come: the next one takes its turn.
-  call_next(t.only);
+  offer_room();
 }
 
-void service_state::call_next(replica_slot* slot) {
+void service_state::call_next(const replica_slot& slot) {
   std::shared_ptr<ticket> next;
   {
     std::lock_guard lock(mutex_);
-    const auto fits = [&](const auto& t) { return !slot || !t->only || t->only == slot; };
-    const auto place = std::find_if(tickets_.begin(), tickets_.end(), fits);
-    if (place == tickets_.end()) return;
-    next = *place;
-    tickets_.erase(place);
+    const auto place = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
+      return !entry.second->only || entry.second->only == &slot;
+    });
+    if (place == line_.end()) return;
+    next = place->second;
+    line_.erase(place);
     waiting_.fetch_sub(1);
+    next->in_line = false;
+    next->called_for = &slot;
   }
   call_up(std::move(next));
 }
 
+void service_state::offer_room() {
+  const auto limit = static_cast<std::int64_t>(options.max_queued);
+  const auto now = table();
+  for (const auto& slot : *now) {
+    if (slot->alive.load() && slot->pending.load() < limit) room_at(*slot);
+  }
+}
+
 void service_state::call_everybody() {
-  std::deque<std::shared_ptr<ticket>> all;
+  decltype(line_) all;
   {
     std::lock_guard lock(mutex_);
-    all.swap(tickets_);
+    all.swap(line_);
     waiting_.fetch_sub(static_cast<std::int64_t>(all.size()));
+    for (auto& [key, t] : all) t->in_line = false;
   }
-  for (auto& t : all) call_up(std::move(t));
+  for (auto& [key, t] : all) call_up(std::move(t));
 }
 
 std::uint8_t service_state::row_of(const endpoint_info& endpoint) {

@@ -4,19 +4,19 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/service/options.hpp"
 
 namespace troupe::detail {
-
-class pending_call;
 
 /// Histogram bounds in seconds, for durations and waits of calls.
 inline constexpr std::array<double, 16> duration_bounds = {
@@ -82,11 +82,27 @@ struct replica_slot {
 /// The replicas that serve now, by index. Immutable: a change makes a new table.
 using replica_table = std::vector<std::shared_ptr<replica_slot>>;
 
-/// A caller that waits for room.
+/// Something in a service's line, on an actor of its own.
+class line_member {
+ public:
+  /// Room may have come, or a replica, or the service's end.
+  virtual void called_up() = 0;
+
+ protected:
+  ~line_member() = default;
+};
+
+/// A place in a service's line. It is kept when its member was called up in vain.
 struct ticket {
   ref<inbox> who;
-  replica_slot* only = nullptr;     ///< Room at this replica; null: at any.
-  pending_call* waiting = nullptr;  ///< The caller's alone; null once it has given up.
+  replica_slot* only = nullptr;  ///< Room at this replica; null: at any.
+  priority urgency = priority::normal;
+  line_member* waiting = nullptr;  ///< Its actor's alone; null once it has given up.
+
+  // The service's, under its lock.
+  std::uint64_t number = 0;                  ///< In order of coming; 0: it has not come yet.
+  bool in_line = false;                      ///< False while it is called up.
+  const replica_slot* called_for = nullptr;  ///< Whose room it was called up for.
 };
 
 /// Ways a call ends that its replica doesn't see.
@@ -109,14 +125,25 @@ class service_state : public std::enable_shared_from_this<service_state> {
   void close(const std::string& reason);
   std::optional<std::string> closed() const;
 
-  /// False if more callers wait than `max_waiting`.
+  /// Enters the line, at its old place if it has been there. False if `max_waiting` are there.
   bool wait(const std::shared_ptr<ticket>& t);
-  void leave(ticket& t);
-  /// A call of `slot` was answered: the next caller may try.
-  void room_at(replica_slot& slot) {
-    if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(&slot);
+  /// Leaves it for good, having taken room at `got` if that is not null. Room that it was called up
+  /// for and didn't take is offered to the next.
+  void leave(ticket& t, const replica_slot* got);
+  /// A call of `slot` was answered: the next in line may try.
+  void room_at(const replica_slot& slot) {
+    if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
-  void call_next(replica_slot* slot);
+
+  /// Holds an object for as long as this service lives: what calls in flight point to. One for each
+  /// key; `make` makes it.
+  template <class T, class Make>
+  const T* keep(std::type_index type, const void* from, Make make) {
+    std::lock_guard lock(mutex_);
+    auto& place = kept_[{type, from}];
+    if (!place) place = make();
+    return static_cast<const T*>(place.get());
+  }
 
   /// The row in replicas' statistics of an endpoint.
   std::uint8_t row_of(const endpoint_info& endpoint);
@@ -133,14 +160,20 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::atomic<std::uint64_t> stalled{0};
 
  private:
+  using line_key = std::pair<bool, std::uint64_t>;  // Control calls first, then in order of coming.
+  static line_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
   void call_everybody();
+  void call_next(const replica_slot& slot);
+  void offer_room();
 
   mutable std::mutex mutex_;
   std::shared_ptr<const replica_table> table_ = std::make_shared<replica_table>();
   std::atomic<std::uint64_t> version_{1};
   std::optional<std::string> closed_;
-  std::deque<std::shared_ptr<ticket>> tickets_;
-  std::atomic<std::int64_t> waiting_{0};
+  std::map<line_key, std::shared_ptr<ticket>> line_;
+  std::uint64_t last_number_ = 0;
+  std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.
+  std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
   std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0, nullptr);
 };

@@ -38,6 +38,8 @@ void supervisor::start_replica(std::size_t index) {
 }
 
 void supervisor::serves(std::size_t index, std::shared_ptr<replica_slot> slot) {
+  // It may have died since, and its successor may be on the way.
+  if (!places_[index].replica || !slot->alive.load()) return;
   places_[index].serving = true;
   service_->publish(index, std::move(slot));
   for (const auto& p : places_) {
@@ -72,6 +74,7 @@ branch supervisor::restart(std::size_t index) {
   restarts_.push_back(time);
   service_->restarts.fetch_add(1, std::memory_order_relaxed);
   co_await sleep_for(pause);
+  if (service_->closed()) co_return;
   log::info("a replica is restarted",
             {{"service", options.name}, {"replica", index}, {"in_window", restarts_.size()}});
   start_replica(index);

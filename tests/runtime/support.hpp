@@ -1,0 +1,68 @@
+#pragma once
+// What the tests of runtime/ share: a program in virtual time, objects that count themselves, and
+// errors by kind.
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
+#include "runtime/system.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::testing {
+
+using namespace std::chrono_literals;
+
+/// Runs a program on this thread, in virtual time, in the order drawn from `seed`.
+inline void play(task<> (*main)(system&), std::uint64_t seed = 1) {
+  log::set_level("off");
+  system sys({.deterministic = true, .seed = seed});
+  sys.run(main(sys));
+}
+
+/// Counts the live objects of its type.
+struct tracked {
+  static inline std::atomic<int> live{0};
+  tracked() { ++live; }
+  tracked(const tracked&) { ++live; }
+  tracked& operator=(const tracked&) = default;
+  ~tracked() { --live; }
+};
+
+/// The text of "kind: message" that the task threw; "none" if it threw nothing.
+template <class T>
+task<std::string> error_of(task<T> work) {
+  try {
+    co_await work;
+  } catch (const std::exception& e) {
+    co_return e.what();
+  }
+  co_return "none";
+}
+
+/// The kind of an outcome's error; throws if it has none or one that is no call_error.
+template <class T>
+error_kind kind_of(const outcome<T>& o) {
+  try {
+    o.value();
+  } catch (const call_error& e) {
+    return e.kind();
+  }
+  throw std::logic_error("expected a call_error, got a value");
+}
+
+/// A matcher of Catch2 v2 and v3.
+#if __has_include(<catch2/catch_all.hpp>)
+inline auto has_text(const std::string& part) { return Catch::Matchers::ContainsSubstring(part); }
+#else
+inline auto has_text(const std::string& part) { return Catch::Matchers::Contains(part); }
+#endif
+
+inline bool starts_with(const std::string& text, const std::string& start) {
+  return text.rfind(start, 0) == 0;
+}
+
+}  // namespace troupe::testing
