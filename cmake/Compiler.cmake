@@ -47,14 +47,17 @@ endif()
 if(NOT DEFINED TROUPE_COROUTINES_WORK)
   try_run(run_status compile_status ${CMAKE_BINARY_DIR}/coroutine_check
           ${CMAKE_CURRENT_LIST_DIR}/coroutine_check.cpp
-          CMAKE_FLAGS -DCMAKE_CXX_STANDARD=20
-          COMPILE_DEFINITIONS -std=c++20 LINK_OPTIONS ${TROUPE_CHECK_LINK}
+          COMPILE_DEFINITIONS -std=c++20
           COMPILE_OUTPUT_VARIABLE compile_output)
-  if(NOT compile_status OR NOT run_status EQUAL 0)
-    message(FATAL_ERROR "${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) "
-            "compiles coroutines wrongly: cmake/coroutine_check.cpp "
-            "destroyed an object twice or did not finish. Install clang-19 (apt-get install clang-19) and "
-            "configure with -DCMAKE_CXX_COMPILER=clang++-19.\n${compile_output}")
+  set(compiler "${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
+  set(remedy "Install clang-19 (apt-get install clang-19) and configure with "
+             "-DCMAKE_CXX_COMPILER=clang++-19.")
+  if(NOT compile_status)
+    message(FATAL_ERROR "${compiler} does not compile cmake/coroutine_check.cpp. " ${remedy}
+            "\n${compile_output}")
+  elseif(NOT run_status EQUAL 0)
+    message(FATAL_ERROR "${compiler} compiles coroutines wrongly: cmake/coroutine_check.cpp "
+            "destroyed an object twice or did not finish. " ${remedy})
   endif()
   set(TROUPE_COROUTINES_WORK TRUE CACHE INTERNAL "cmake/coroutine_check.cpp ran correctly")
 endif()
