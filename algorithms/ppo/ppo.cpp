@@ -41,6 +41,26 @@ struct production {
   double best = -std::numeric_limits<double>::infinity();
 };
 
+/// Stops the services of a run when it ends, however it ends: the last one served first.
+struct curtain {
+  system& sys;
+  const production& p;
+
+  ~curtain() {
+    fall(p.judge);
+    fall(p.roles.environments);
+    fall(p.roles.replay);
+    fall(p.roles.policies);
+    fall(p.learner);
+    fall(p.store);
+    fall(p.records);
+  }
+  template <class Role>
+  void fall(const service<Role>& which) const {
+    if (which) sys.stop(which);
+  }
+};
+
 double process_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -234,6 +254,7 @@ task<loops::report> run_loop(production& p) {
 
 task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output) {
   production p;
+  const curtain at_the_end{sys, p};
   p.config = std::move(config);
   p.spec = make_vector_environment(p.config.env.id, 1)->spec();
   p.shape = shape_of(p.spec);

@@ -17,7 +17,7 @@ namespace {
 ppo_config resolve(const train_arguments& arguments) {
   std::vector<std::string> overrides;
   const auto set = [&](const char* path, const auto& value) {
-    if (value) overrides.push_back(fmt::format("{}={}", path, nlohmann::json(*value).dump()));
+    if (value) overrides.push_back(std::string(path) + "=" + nlohmann::json(*value).dump());
   };
   set("env.id", arguments.env);
   set("total_steps", arguments.total_steps);

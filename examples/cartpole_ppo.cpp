@@ -1,0 +1,41 @@
+// PPO learns to balance a pole, twice: once on-policy, once with rollouts that go on while the trainer
+// trains. The episode function is the same (generate_rollout in algorithms/ppo/rollout.cpp); only the loop
+// around it differs.
+//
+// The cast, made by train_ppo: environments, policies, replay, trainer, weights, evaluator, recorder.
+//
+//   build/release/examples/cartpole_ppo
+//
+// Ends after a few seconds with two lines of results; the run directories are in runs/ppo/.
+
+#include <cstdio>
+
+#include "actors/torch_threads.hpp"
+#include "algorithms/ppo/ppo.hpp"
+#include "runtime/run.hpp"
+
+using namespace troupe;
+
+// readme: train_ppo
+task<> learn(troupe::system& sys, training_mode mode) {
+  ppo_config config;  // Stable-Baselines3's defaults, on CartPole-v1
+  config.mode = mode;
+  config.total_steps = 60'000;
+  config.seed = 1;
+  const auto result = co_await train_ppo(sys, config, {.root = "runs"});
+  std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
+              mode == training_mode::sync ? "sync" : "async", result.steps_per_s,
+              result.eval_mean, static_cast<long long>(result.staleness_max),
+              result.run_directory.c_str());
+}
+// readme: end
+
+task<> main_task(troupe::system& sys) {
+  co_await learn(sys, training_mode::sync);
+  co_await learn(sys, training_mode::async);
+}
+
+int main(int argc, char** argv) {
+  use_one_torch_thread();
+  return troupe::run(argc, argv, main_task);
+}
