@@ -1,8 +1,9 @@
-// PPO learns to balance a pole, twice: once on-policy, once with rollouts that go on while the trainer
-// trains. The episode function is the same (generate_rollout in algorithms/ppo/rollout.cpp); only the loop
-// around it differs.
+// PPO learns to balance a pole, twice: once on-policy, once with rollouts that go on while the
+// trainer trains. The episode function is the same (generate_rollout in
+// algorithms/ppo/rollout.cpp); only the loop around it differs.
 //
-// The cast, made by train_ppo: environments, policies, replay, trainer, weights, evaluator, recorder.
+// The cast, made by train_ppo: environments, policies, replay, trainer, weights, evaluator,
+// recorder.
 //
 //   build/release/examples/cartpole_ppo
 //
@@ -24,9 +25,8 @@ task<> learn(troupe::system& sys, training_mode mode) {
   config.seed = 1;
   const auto result = co_await train_ppo(sys, config, {.root = "runs"});
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
-              mode == training_mode::sync ? "sync" : "async", result.steps_per_s,
-              result.eval_mean, static_cast<long long>(result.staleness_max),
-              result.run_directory.c_str());
+              mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
+              static_cast<long long>(result.staleness_max), result.run_directory.c_str());
 }
 // readme: end
 

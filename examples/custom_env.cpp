@@ -4,7 +4,8 @@
 //
 //   build/release/examples/custom_env
 //
-// Ends after a few seconds with the return of the learned policy, near 0.92 (1 for the exit, -0.01 a step).
+// Ends after a few seconds with the return of the learned policy, near 0.92 (1 for the exit, -0.01
+// a step).
 
 #include <cstdio>
 #include <random>
@@ -55,8 +56,8 @@ task<> main_task(troupe::system& sys) {
   config.total_steps = 20'000;
   config.rollout.n_steps = 128;
   const auto result = co_await train_ppo(sys, config, {.root = "runs"});
-  std::printf("Corridor-v0: return %.2f%s: %s\n", result.eval_mean,
-              result.solved ? ", solved" : "", result.run_directory.c_str());
+  std::printf("Corridor-v0: return %.2f%s: %s\n", result.eval_mean, result.solved ? ", solved" : "",
+              result.run_directory.c_str());
   if (!result.solved) throw std::runtime_error("the corridor was not learned");
 }
 
