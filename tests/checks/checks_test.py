@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+"""Each check and tests/run.py, given planted violations: checks_test.py BUILD_DIR"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def plant(root, files):
+    for name, text in files.items():
+        path = pathlib.Path(root) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+
+def run(script, *arguments):
+    return subprocess.run([sys.executable, str(script), *map(str, arguments)], text=True,
+                          capture_output=True, check=False,
+                          env={**os.environ, "TROUPE_TEST_SECONDS": "2"})
+
+
+class CheckCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def check(self, name, files):
+        plant(self.root, files)
+        return run(HERE / name, self.root)
+
+    def assert_refused(self, name, files, *parts):
+        result = self.check(name, files)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stdout)
+
+    def assert_accepted(self, name, files):
+        result = self.check(name, files)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
+class Layering(CheckCase):
+    def test_an_include_that_points_left_is_accepted(self):
+        self.assert_accepted("layering.py", {
+            "runtime/a.hpp": "#include <caf/fwd.hpp>\n",
+            "actors/b.hpp": '#include "runtime/a.hpp"\n#include <ATen/core/Tensor.h>\n',
+            "actors/torch.hpp": "#include <torch/torch.h>\n",
+            "actors/b.cpp": '#include "actors/torch.hpp"\n',
+            "examples/c.cpp": '#include "algorithms/ppo/ppo.hpp"\n',
+            "tests/runtime/d.cpp": '#include "deploy/x.hpp"\n#include <caf/all.hpp>\n'})
+
+    def test_what_breaks_the_layers_is_refused(self):
+        for path, included in [
+                ("runtime/a.hpp", '"actors/b.hpp"'), ("actors/a.cpp", '"algorithms/b.hpp"'),
+                ("algorithms/a.cpp", '"examples/b.hpp"'), ("algorithms/a.cpp", '"tests/test.hpp"'),
+                ("runtime/a.cpp", "<torch/torch.h>"), ("runtime/a.cpp", "<ATen/core/Tensor.h>"),
+                ("runtime/a.cpp", '"actors/torch.hpp"'), ("actors/env/a.cpp", "<ATen/ATen.h>"),
+                ("actors/a.hpp", "<torch/torch.h>"), ("actors/a.hpp", '"actors/torch.hpp"'),
+                ("actors/a.cpp", "<caf/all.hpp>"), ("examples/a.cpp", "<caf/actor.hpp>")]:
+            with self.subTest(path=path, included=included):
+                self.assert_refused("layering.py", {path: f"// first\n  # include {included}\n"},
+                                    f"{path}:2: includes {included[1:-1]}")
+                (self.root / path).unlink()
+
+
+class Coroutines(CheckCase):
+    def judge(self, statement):
+        return {"actors/a.cpp": "task<> f(int n) {\n  int x = 0;\n" + statement + "\n}\n"}
+
+    def test_an_await_that_stands_alone_is_accepted(self):
+        for statement in [
+                "co_await g();", "auto x = co_await g({.name = \"?\", .n = 4});", "this->x_ = co_await g();",
+                "co_return co_await g();", "if (x == 1) co_await g();", "while (!(a && b())) co_await g();",
+                "for (int i = 0; i < n; ++i) { co_await g(i); }", "if (a) { b(); } else co_await g();",
+                "value.emplace(co_await g(1, h(2)));", "co_return outcome<int>(co_await g());",
+                "co_await g(n > 1 ? 2 : 3);", "// if (co_await g()) x;", "auto s = \"(co_await g())\";",
+                "std::vector<int> all = co_await s.fanout<&counter::add>(1);",
+                "auto f = [&x](int y) { return x + y; };", "auto f = [](int y) -> task<> { co_return; };",
+                "int a[2]; a[x] = 1;", "switch (x) { case 1: co_await g(); }"]:
+            with self.subTest(statement=statement):
+                self.assert_accepted("coroutines.py", self.judge(statement))
+
+    def test_what_is_easy_to_get_wrong_is_refused(self):
+        for statement in [
+                "if (co_await g()) h();", "while (auto x = co_await g()) h();",
+                "switch (co_await g()) { default: break; }", "for (; co_await g();) h();",
+                "use(co_await a(), co_await b());", "use(1, co_await b());", "x = 1 + co_await g();",
+                "x = n ? co_await g() : 1;", "co_await (n ? g() : h());", "x = (co_await g()).size();",
+                "co_await g([x] { return x; });", "co_await g([&](int y) { return x + y; });",
+                "auto f = [x]() -> task<int> { co_return x; };",
+                "run([&, n](int y) mutable -> task<> { co_await g(y); });",
+                "auto f = [this] { co_await g(); };", "return x == co_await g();"]:
+            with self.subTest(statement=statement):
+                self.assert_refused("coroutines.py", self.judge(statement), "actors/a.cpp:3:")
+
+
+class Readme(CheckCase):
+    FILES = {
+        "dev": "case $command in\n  run) a ;;\n  test) b ;;\n  help | -h) c ;;\nesac\n",
+        "deploy/troupe/CMakeLists.txt": "add_executable(troupe main.cpp)\n",
+        "docs/a.md": "",
+        "examples/hello.cpp": "int main() {\n  // readme: hello\n  int a = 1;\n    run(a);\n  // readme: end\n}\n",
+    }
+
+    def readme(self, text):
+        return {**self.FILES, "README.md": text}
+
+    def test_what_is_true_is_accepted(self):
+        self.assert_accepted("readme.py", self.readme(
+            "```console\n$ ./dev run\nsolved\n$ build/release/deploy/troupe/troupe train \\\n  --seed 1\n```\n"
+            "```sh ci\n# first\ngit clone x\nA=1 ./dev test  # all\n```\n"
+            "```cpp\nint a = 1;\n  run(a);\n```\n[docs](docs/a.md#part) [web](https://example.org/x)\n"))
+
+    def test_what_is_not_is_refused(self):
+        for text, part in [
+                ("```sh\n./dev fly\n```\n", "./dev fly"),
+                ("```console\n$ build/release/deploy/troupe/troop\n```\n", "no CMakeLists.txt makes"),
+                ("```sh\nbuild/debug/x\n```\n", "build/debug/x"),
+                ("```sh\n./run.sh\n```\n", "./run.sh"),
+                ("```cpp\nint a = 2;\n```\n", "README.md:2"),
+                ("[docs](docs/b.md)\n", "docs/b.md"),
+                ('<img alt="a" src="docs/c.png">\n', "docs/c.png")]:
+            with self.subTest(text=text):
+                self.assert_refused("readme.py", self.readme(text), part)
+
+    def test_a_missing_readme_is_refused(self):
+        self.assert_refused("readme.py", {}, "README.md: is missing")
+
+    def test_marked_commands_are_run(self):
+        plant(self.root, self.readme("```sh\nfalse\n```\n```sh ci\nbuild/release/ok\n```\n"))
+        plant(self.root, {"b/ok": "#!/bin/sh\nexit 0\n", "c/ok": "#!/bin/sh\nexit 3\n"})
+        for folder in "bc":
+            (self.root / folder / "ok").chmod(0o755)
+        good = run(HERE / "readme.py", self.root, "--run", self.root / "b")
+        self.assertEqual((good.returncode, good.stdout), (0, "1 passed, 0 failed\n"))
+        bad = run(HERE / "readme.py", self.root, "--run", self.root / "c")
+        self.assertEqual(bad.returncode, 1)
+        self.assertTrue(bad.stdout.endswith("0 passed, 1 failed\n"), bad.stdout)
+
+
+class Runner(CheckCase):
+    def run_scripts(self, scripts, suites=(), names=()):
+        plant(self.root, {f"{name}.sh": "#!/bin/bash\n" + text for name, text in scripts.items()})
+        for name in scripts:
+            (self.root / f"{name}.sh").chmod(0o755)
+        plant(self.root, {
+            "tests/suites.txt": "".join(f"{suite}\n" for suite in suites),
+            "tests/scripts.txt": "".join(f"{self.root}/{name}.sh\n" for name in scripts)})
+        result = run(HERE.parent / "run.py", self.root, *names)
+        return result.returncode, result.stdout.splitlines()[-1], result.stdout
+
+    def test_closing_lines_are_added_up(self):
+        code, closing, _ = self.run_scripts(
+            {"a": 'echo "2 passed, 0 failed"', "b": '[[ -d $1 ]] && echo "1 passed, 0 failed, 3 skipped"'})
+        self.assertEqual((code, closing), (0, "3 passed, 0 failed, 3 skipped"))
+
+    def test_whatever_goes_wrong_counts_as_a_failure(self):
+        for text in ['echo "1 passed, 2 failed"; exit 1', 'echo "1 passed, 0 failed"; exit 1',
+                     "echo bye", 'echo "0 passed, 0 failed"', "exit 0", "kill -SEGV $$", "sleep 60"]:
+            with self.subTest(text=text):
+                code, closing, output = self.run_scripts({"a": text})
+                self.assertEqual(code, 1, output)
+                self.assertNotIn(" 0 failed", closing)
+                self.assertIn("FAILED a.sh", output)
+
+    def test_a_suite_that_is_not_built_counts_as_a_failure(self):
+        code, closing, _ = self.run_scripts({}, suites=["/nowhere/test_x"])
+        self.assertEqual((code, closing), (1, "0 passed, 1 failed, 0 skipped"))
+
+    def test_running_nothing_is_an_error(self):
+        code, closing, _ = self.run_scripts({"a": 'echo "2 passed, 0 failed"'}, names=["b"])
+        self.assertEqual((code, closing), (1, "0 passed, 0 failed, 0 skipped"))
+
+    def test_catch2_reports_are_read_to_the_point_where_they_stop(self):
+        plant(self.root, {"test_x": """\
+            #!/bin/bash
+            while [[ $1 != -o ]]; do shift; done
+            cat >"$2" <<'XML'
+            <?xml version="1.0" encoding="UTF-8"?>
+            <Catch name="x"><Group name="x">
+            <TestCase name="x: good"><OverallResult success="true"/></TestCase>
+            <TestCase name="x: bad"><Expression success="false" type="CHECK" filename="x.cpp" line="7">
+            <Original>a == 1</Original><Expanded>2 == 1</Expanded></Expression>
+            <OverallResult success="false"/></TestCase>
+            <TestCase name="x: dies">
+            XML
+            kill -ABRT $$
+            """})
+        (self.root / "test_x").chmod(0o755)
+        code, closing, output = self.run_scripts({}, suites=[self.root / "test_x"])
+        self.assertEqual((code, closing), (1, "1 passed, 2 failed, 0 skipped"), output)
+        for part in ["FAILED x: bad", "x.cpp:7: CHECK failed", "a == 1", "with 2 == 1",
+                     "FAILED x: dies: test_x ended by SIGABRT"]:
+            self.assertIn(part, output)
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=1).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

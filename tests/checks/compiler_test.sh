@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Configuration refuses a compiler that gets coroutines wrong: compiler_test.sh BUILD_DIR
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# g++ 12 is the compiler known to fail; others may be right.
+if ! g++ -dumpversion 2>/dev/null | grep -qx 12; then
+  echo "g++ 12 is not installed"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit 0
+fi
+if cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER=g++ >"$folder/log" 2>&1; then
+  echo "FAILED g++ 12 was accepted"
+elif ! tr -s ' \n' ' ' <"$folder/log" | grep -q "compiles coroutines wrongly.*Install clang-19"; then
+  echo "FAILED g++ 12 was refused without saying why and what to install:"
+  cat "$folder/log"
+else
+  echo "1 passed, 0 failed"
+  exit 0
+fi
+echo "0 passed, 1 failed"
+exit 1

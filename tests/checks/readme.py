@@ -1,0 +1,142 @@
+"""Holds README.md to what is true: readme.py [ROOT] [--run BUILD_DIR]
+
+- A ```console or ```sh block's command is `./dev COMMAND`, `build/release/...` or a tool every
+  Debian has. ./dev must know COMMAND; what lies in build/release must be a target of the build.
+- A ```cpp block occurs, word for word, in a file below examples/ between the lines
+  `// readme: NAME` and `// readme: end`, so it compiles. Indentation may differ.
+- A link to a file in the repository finds it.
+
+With --run, it also runs the commands of blocks marked `ci` (```console ci) against BUILD_DIR, says
+which failed, and closes with `N passed, N failed`.
+"""
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+
+import source
+
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+_MARKED = re.compile(r"^[ \t]*// readme: (?!end\b)\S+\n(.*?)^[ \t]*// readme: end$",
+                     re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)|<img[^>]* src=\"(?!\w+:)([^\"]+)\"")
+_TOOLS = ["apt-get", "cd", "cmake", "curl", "export", "git", "ls", "ninja", "python3", "sudo"]
+BUILD = "build/release/"
+
+
+def read_blocks(text):
+    """The fenced blocks: line, language, words after the language, content."""
+    for match in _BLOCK.finditer(text):
+        words = match.group(1).split() or [""]
+        yield source.line_of(text, match.start()) + 1, words[0], words[1:], match.group(2)
+
+
+def read_commands(language, content):
+    """A block's command lines; in a console block those behind `$ `, or all if none is."""
+    lines = content.replace("\\\n", " ").splitlines()
+    if language == "console" and any(line.startswith("$ ") for line in lines):
+        lines = [line[2:] for line in lines if line.startswith("$ ")]
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+
+
+def list_dev_commands(root):
+    text = (root / "dev").read_text()
+    cases = text[text.rindex("case $command in"):]
+    return re.findall(r"^  (\w+)(?: \|[^)]*)?\)", cases, re.MULTILINE)
+
+
+def is_built(root, path):
+    """Whether a target of the build has this path below build/release."""
+    name = pathlib.PurePosixPath(path).name
+    added = re.compile(rf"add_executable\(\s*{re.escape(name)}\b|troupe_\w+\(\s*{re.escape(name)}\b")
+    folder = root / pathlib.PurePosixPath(path.removeprefix(BUILD)).parent
+    lists = [folder / "CMakeLists.txt", folder.parent / "CMakeLists.txt"]
+    return any(file.exists() and added.search(file.read_text()) for file in lists)
+
+
+def judge_command(root, command):
+    """Why this command line can't be right, or None."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError as error:
+        return f"no shell command: {error}"
+    while words and re.match(r"^\w+=", words[0]):
+        words = words[1:]
+    if not words:
+        return None
+    if words[0] == "./dev":
+        known = list_dev_commands(root)
+        if len(words) < 2 or words[1] not in known:
+            return f"./dev knows {', '.join(known)}"
+    elif words[0].startswith(BUILD):
+        if not is_built(root, words[0]):
+            return f"no CMakeLists.txt makes {words[0]}"
+    elif words[0].startswith(("./", "build/")) or words[0] not in _TOOLS:
+        return f"expected ./dev, {BUILD}... or one of {', '.join(_TOOLS)}"
+    return None
+
+
+def normalise(code):
+    return textwrap.dedent(code.expandtabs()).strip("\n")
+
+
+def list_marked_code(root):
+    for path in source.list_sources(root, ["examples"]):
+        for match in _MARKED.finditer((root / path).read_text()):
+            yield normalise(match.group(1))
+
+
+def find_problems(root):
+    readme = root / "README.md"
+    if not readme.exists():
+        yield "README.md: is missing"
+        return
+    text = readme.read_text()
+    marked = list(list_marked_code(root))
+    for line, language, _, content in read_blocks(text):
+        if language in ("console", "sh", "bash", "shell"):
+            for command in read_commands(language, content):
+                reason = judge_command(root, command)
+                if reason:
+                    yield f"README.md:{line}: {command}: {reason}"
+        elif language in ("cpp", "c++", "C++") and normalise(content) not in marked:
+            yield (f"README.md:{line}: this code is in no file below examples/ between "
+                   "`// readme: NAME` and `// readme: end`")
+    for match in _LINK.finditer(_BLOCK.sub(lambda block: "\n" * block.group().count("\n"), text)):
+        target = match.group(1) or match.group(2)
+        if not (root / target).exists():
+            yield f"README.md: links {target}, which does not exist"
+
+
+def run_commands(root, build):
+    passed = failed = 0
+    for line, language, words, content in read_blocks((root / "README.md").read_text()):
+        if "ci" not in words:
+            continue
+        for command in read_commands(language, content):
+            here = command.replace(BUILD, f"{pathlib.Path(build).resolve()}/")
+            result = subprocess.run(["bash", "-euo", "pipefail", "-c", here], cwd=root, text=True,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, check=False)
+            passed += result.returncode == 0
+            failed += result.returncode != 0
+            if result.returncode != 0:
+                print(f"FAILED README.md:{line}: {command}: exit code {result.returncode}")
+                print(result.stdout)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if "--run" in arguments:
+        at = arguments.index("--run")
+        build, arguments = arguments[at + 1], arguments[:at] + arguments[at + 2:]
+        run_commands(pathlib.Path(arguments[0]) if arguments else source.ROOT, build)
+    source.finish("README", list(find_problems(source.root_argument())))
+
+
+if __name__ == "__main__":
+    main()
