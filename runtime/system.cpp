@@ -15,8 +15,6 @@ namespace detail {
 
 namespace {
 
-constexpr auto stop_limit = std::chrono::seconds(10);
-
 /// splitmix64 (Steele et al. 2014): well-spread numbers from a counter.
 std::uint64_t next_of(std::uint64_t& state) {
   auto z = (state += 0x9e3779b97f4a7c15ULL);
@@ -184,7 +182,7 @@ void system_core::stop_all() {
     while (!none_left() && step_deterministic()) {
     }
   } else {
-    const auto limit = std::chrono::steady_clock::now() + stop_limit;
+    const auto limit = std::chrono::steady_clock::now() + options_.stop_limit;
     std::unique_lock lock(mutex_);
     hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
   }

@@ -18,6 +18,9 @@ struct system_options {
   /// Everything on the thread that calls `run`, in virtual time, in an order drawn from `seed`.
   bool deterministic = false;
   std::uint64_t seed = 0;
+  /// How long the destructor waits for actors to end. A thread that is stuck in a role's code can't
+  /// be ended, so the process then leaves with exit code 70.
+  duration stop_limit = std::chrono::seconds(10);
 };
 
 namespace detail {
@@ -27,7 +30,7 @@ class system_core;
 class system {
  public:
   explicit system(system_options options = {});
-  /// Stops every service, the latest first, and waits for its actors for at most ten seconds.
+  /// Stops every service, the latest first, and waits for its actors, at most for `stop_limit`.
   ~system();
   system(const system&) = delete;
   system& operator=(const system&) = delete;

@@ -9,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
 #include "runtime/system.hpp"
 #include "tests/test.hpp"
 
@@ -16,9 +17,12 @@ namespace troupe::testing {
 
 using namespace std::chrono_literals;
 
+/// Silences the log: these tests kill replicas by the thousand.
+inline void log_off() { log::set_level("off"); }
+
 /// Runs a program on this thread, in virtual time, in the order drawn from `seed`.
 inline void play(task<> (*main)(system&), std::uint64_t seed = 1) {
-  log::set_level("off");
+  log_off();
   system sys({.deterministic = true, .seed = seed});
   sys.run(main(sys));
 }
