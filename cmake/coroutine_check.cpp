@@ -1,6 +1,6 @@
 // Exits 0 where the compiler handles two everyday co_await expressions that g++ 12 gets wrong:
-// an aggregate temporary inside the awaited expression (its members are destroyed twice there), and a
-// co_await as an if condition in a coroutine without locals (it never completes there).
+// an aggregate temporary inside the awaited expression (its members are destroyed twice there), and
+// a co_await as an if condition in a coroutine without locals (it never completes there).
 #include <coroutine>
 #include <exception>
 #include <utility>
