@@ -102,7 +102,7 @@ class Coroutines(CheckCase):
 
 class Readme(CheckCase):
     FILES = {
-        "dev": "case $command in\n  run) a ;;\n  test) b ;;\n  help | -h) c ;;\nesac\n",
+        "dev": "case $command in\n  run) a ;;\n  bench) d ;;\n  test) b ;;\n  help | -h) c ;;\nesac\n",
         "deploy/troupe/CMakeLists.txt": "add_executable(troupe main.cpp)\n",
         "docs/a.md": "",
         "examples/hello.cpp": "int main() {\n  // readme: hello\n  int a = 1;\n    run(a);\n  // readme: end\n}\n",
@@ -114,12 +114,13 @@ class Readme(CheckCase):
     def test_what_is_true_is_accepted(self):
         self.assert_accepted("readme.py", self.readme(
             "```console\n$ ./dev run\nsolved\n$ build/release/deploy/troupe/troupe train \\\n  --seed 1\n```\n"
-            "```sh ci\n# first\ngit clone x\nA=1 ./dev test  # all\n```\n"
+            "```sh by-hand\n# first\ngit clone x\nA=1 ./dev test  # all\n```\n"
             "```cpp\nint a = 1;\n  run(a);\n```\n[docs](docs/a.md#part) [web](https://example.org/x)\n"))
 
     def test_what_is_not_is_refused(self):
         for text, part in [
                 ("```sh\n./dev fly\n```\n", "./dev fly"),
+                ("```sh\n./dev bench fly --json\n```\n", "bench_fly"),
                 ("```console\n$ build/release/deploy/troupe/troop\n```\n", "no CMakeLists.txt makes"),
                 ("```sh\nbuild/debug/x\n```\n", "build/debug/x"),
                 ("```sh\n./run.sh\n```\n", "./run.sh"),
@@ -132,16 +133,20 @@ class Readme(CheckCase):
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")
 
-    def test_marked_commands_are_run(self):
-        plant(self.root, self.readme("```sh\nfalse\n```\n```sh ci\nbuild/release/ok\n```\n"))
-        plant(self.root, {"b/ok": "#!/bin/sh\nexit 0\n", "c/ok": "#!/bin/sh\nexit 3\n"})
-        for folder in "bc":
-            (self.root / folder / "ok").chmod(0o755)
+    def test_commands_of_the_build_are_run_in_order(self):
+        plant(self.root, self.readme(
+            "```sh\n./dev run\nbuild/release/make a\nbuild/release/use a\n```\n"
+            "```sh by-hand\nbuild/release/use b\n```\n"))
+        plant(self.root, {"b/make": '#!/bin/sh\ntouch "$1"\n', "b/use": '#!/bin/sh\ncat "$1"\n'})
+        for name in ("make", "use"):
+            (self.root / "b" / name).chmod(0o755)
         good = run(HERE / "readme.py", self.root, "--run", self.root / "b")
-        self.assertEqual((good.returncode, good.stdout), (0, "1 passed, 0 failed\n"))
-        bad = run(HERE / "readme.py", self.root, "--run", self.root / "c")
+        self.assertEqual((good.returncode, good.stdout), (0, "2 passed, 0 failed\n"))
+        (self.root / "b/make").write_text("#!/bin/sh\nexit 3\n")
+        bad = run(HERE / "readme.py", self.root, "--run", self.root / "b")
         self.assertEqual(bad.returncode, 1)
-        self.assertTrue(bad.stdout.endswith("0 passed, 1 failed\n"), bad.stdout)
+        self.assertIn("build/release/make a: exit code 3", bad.stdout)
+        self.assertTrue(bad.stdout.endswith("0 passed, 2 failed\n"), bad.stdout)
 
 
 class Runner(CheckCase):

@@ -1,19 +1,21 @@
 """Holds README.md to what is true: readme.py [ROOT] [--run BUILD_DIR]
 
 - A ```console or ```sh block's command is `./dev COMMAND`, `build/release/...` or a tool every
-  Debian has. ./dev must know COMMAND; what lies in build/release must be a target of the build.
+  Debian has. ./dev must know COMMAND; what lies in build/release must be a target of the build, as
+  must the benchmark of `./dev bench NAME`.
 - A ```cpp block occurs, word for word, in a file below examples/ between the lines
   `// readme: NAME` and `// readme: end`, so it compiles. Indentation may differ.
 - A link to a file in the repository finds it.
 
-With --run, it also runs the commands of blocks marked `ci` (```console ci) against BUILD_DIR, says
-which failed, and closes with `N passed, N failed`.
+With --run, every `build/release/...` command is run instead, in the README's order and from an
+empty folder, except in blocks marked `by-hand` (```sh by-hand). Closes with `N passed, N failed`.
 """
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import source
@@ -24,6 +26,7 @@ _MARKED = re.compile(r"^[ \t]*// readme: (?!end\b)\S+\n(.*?)^[ \t]*// readme: en
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)|<img[^>]* src=\"(?!\w+:)([^\"]+)\"")
 _TOOLS = ["apt-get", "cd", "cmake", "curl", "export", "git", "ls", "ninja", "python3", "sudo"]
 BUILD = "build/release/"
+SHELLS = ["console", "sh", "bash", "shell"]
 
 
 def read_blocks(text):
@@ -70,6 +73,9 @@ def judge_command(root, command):
         known = list_dev_commands(root)
         if len(words) < 2 or words[1] not in known:
             return f"./dev knows {', '.join(known)}"
+        names = [word for word in words[2:] if not word.startswith("-")]
+        if words[1] == "bench" and names and not is_built(root, f"{BUILD}tests/bench/bench_{names[0]}"):
+            return f"no CMakeLists.txt makes bench_{names[0]}"
     elif words[0].startswith(BUILD):
         if not is_built(root, words[0]):
             return f"no CMakeLists.txt makes {words[0]}"
@@ -96,7 +102,7 @@ def find_problems(root):
     text = readme.read_text()
     marked = list(list_marked_code(root))
     for line, language, _, content in read_blocks(text):
-        if language in ("console", "sh", "bash", "shell"):
+        if language in SHELLS:
             for command in read_commands(language, content):
                 reason = judge_command(root, command)
                 if reason:
@@ -111,22 +117,28 @@ def find_problems(root):
 
 
 def run_commands(root, build):
+    """Runs what the README shows of the build; returns how many passed and failed."""
     passed = failed = 0
-    for line, language, words, content in read_blocks((root / "README.md").read_text()):
-        if "ci" not in words:
-            continue
-        for command in read_commands(language, content):
-            here = command.replace(BUILD, f"{pathlib.Path(build).resolve()}/")
-            result = subprocess.run(["bash", "-euo", "pipefail", "-c", here], cwd=root, text=True,
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, check=False)
-            passed += result.returncode == 0
-            failed += result.returncode != 0
-            if result.returncode != 0:
-                print(f"FAILED README.md:{line}: {command}: exit code {result.returncode}")
-                print(result.stdout)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed or not passed else 0)
+    with tempfile.TemporaryDirectory() as folder:
+        release = pathlib.Path(folder) / BUILD
+        release.parent.mkdir()
+        release.symlink_to(pathlib.Path(build).resolve())
+        for line, language, words, content in read_blocks((root / "README.md").read_text()):
+            if language not in SHELLS or "by-hand" in words:
+                continue
+            for command in read_commands(language, content):
+                if not command.startswith(BUILD):
+                    continue
+                result = subprocess.run(["bash", "-c", command], cwd=folder, text=True, check=False,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT)
+                if result.returncode == 0:
+                    passed += 1
+                else:
+                    failed += 1
+                    print(f"FAILED README.md:{line}: {command}: exit code {result.returncode}")
+                    print(result.stdout)
+    return passed, failed
 
 
 def main():
@@ -134,7 +146,10 @@ def main():
     if "--run" in arguments:
         at = arguments.index("--run")
         build, arguments = arguments[at + 1], arguments[:at] + arguments[at + 2:]
-        run_commands(pathlib.Path(arguments[0]) if arguments else source.ROOT, build)
+        root = pathlib.Path(arguments[0]) if arguments else source.ROOT
+        passed, failed = run_commands(root, build)
+        print(f"{passed} passed, {failed} failed")
+        sys.exit(1 if failed or not passed else 0)
     source.finish("README", list(find_problems(source.root_argument())))
 
 
