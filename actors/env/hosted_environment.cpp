@@ -1,5 +1,7 @@
 #include "actors/env/hosted_environment.hpp"
 
+#include <utility>
+
 namespace troupe {
 
 hosted_environment::hosted_environment(const replica_info& info, const factory& make,
@@ -9,13 +11,17 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
       observers_(std::move(observers)) {}
 
 env_observation hosted_environment::observe() {
-  if (!obs_) obs_ = environments_->reset(seed_).obs;
+  if (!obs_) {
+    auto begun = environments_->reset(std::exchange(seed_, std::nullopt));
+    report(begun.failures);
+    obs_ = std::move(begun.obs);
+  }
   return {*obs_, static_cast<std::int64_t>(environments_->size())};
 }
 
 env_step hosted_environment::step(env_actions actions) {
   if (!obs_) observe();
-  auto after = environments_->step(std::move(actions));
+  auto after = try_step(std::move(actions));
   obs_ = after.obs;
   if (observers_.stepped) observers_.stepped(static_cast<std::int64_t>(environments_->size()));
   if (observers_.episode_ended) {
@@ -23,10 +29,22 @@ env_step hosted_environment::step(env_actions actions) {
       observers_.episode_ended(e.episode_return, e.length, !after.terminated[e.index]);
     }
   }
-  if (observers_.failed) {
-    for (const auto& failure : after.failures) observers_.failed(failure);
-  }
+  report(after.failures);
   return after;
+}
+
+env_step hosted_environment::try_step(env_actions actions) {
+  try {
+    return environments_->step(std::move(actions));
+  } catch (const environment_lost&) {
+    obs_.reset();
+    throw;
+  }
+}
+
+void hosted_environment::report(const std::vector<env_failure>& failures) const {
+  if (!observers_.failed) return;
+  for (const auto& failure : failures) observers_.failed(failure);
 }
 
 }  // namespace troupe

@@ -24,8 +24,8 @@ struct env_observers {
   std::function<void(const env_failure&)> failed;
 };
 
-/// The role in which environments are replicated: B of one kind that go on where they were left, however
-/// many coroutines take turns with them.
+/// The role in which environments are replicated: B of one kind that go on where they were left,
+/// however many coroutines take turns with them.
 class hosted_environment {
  public:
   /// Called in the replica, so that each has environments of its own.
@@ -38,14 +38,18 @@ class hosted_environment {
   env_spec spec() { return environments_->spec(); }
   /// Where they are now; the first call resets them.
   env_observation observe();
-  /// One step of each. Throws std::invalid_argument if the actions don't fit.
+  /// One step of each. Throws wrong_actions if the actions don't fit. After environment_lost all of
+  /// them begin anew.
   env_step step(env_actions actions);
 
  private:
+  env_step try_step(env_actions actions);
+  void report(const std::vector<env_failure>& failures) const;
+
   std::unique_ptr<vector_environment> environments_;
-  std::uint64_t seed_;
+  std::optional<std::uint64_t> seed_;  ///< Of the first reset.
   env_observers observers_;
-  std::optional<std::vector<float>> obs_;  ///< [B, D]; none before the first reset.
+  std::optional<std::vector<float>> obs_;  ///< [B, D]; none before a reset.
 };
 
 }  // namespace troupe

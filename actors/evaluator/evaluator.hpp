@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "actors/env/hosted_environment.hpp"
@@ -10,6 +11,12 @@
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {
+
+/// An evaluation that had to be given up, for its environments.
+class evaluation_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Undiscounted returns of whole episodes by one version of the weights.
 struct evaluation {
@@ -33,14 +40,21 @@ struct evaluator_options {
 /// The role that measures how good weights are, on environments of its own.
 class evaluator {
  public:
+  /// Steps without the end of an episode, after which an evaluation is given up.
+  static constexpr std::int64_t patience = 200'000;
+
+  /// Throws std::invalid_argument if a network of `shape` does not fit the environments.
   explicit evaluator(evaluator_options options);
 
-  /// At least `episodes` > 0 episodes, split evenly over the environments, so that short ones don't
-  /// weigh more. Every evaluation starts from the same seed. Throws std::runtime_error if
-  /// environments fail.
+  /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
+  /// more. Every evaluation starts from the same seed. An episode whose environment fails is played
+  /// anew; throws evaluation_error after ten failures an episode, or where none ends.
   evaluation evaluate(weights of, std::size_t episodes);
 
  private:
+  /// An action for each row of `obs`.
+  env_actions act(const std::vector<float>& obs, action_random& random);
+
   evaluator_options options_;
   std::unique_ptr<vector_environment> environments_;
   actor_critic network_;

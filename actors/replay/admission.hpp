@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
@@ -12,7 +13,8 @@ namespace troupe {
 /// Item k is trained on in update k / batch, hence by weights of version k / batch; it may begin
 /// once
 ///     version >= k / batch - max_staleness.
-/// So no item is ever thrown away for its age.
+/// So an item that is trained on in its turn is never too old; one that others have overtaken may
+/// be.
 class admission {
  public:
   admission(std::int64_t batch, std::int64_t max_staleness)
@@ -31,6 +33,9 @@ class admission {
   void begin() noexcept { ++begun_; }
   /// An item that had begun was lost, so its place is free.
   void lose() noexcept { --begun_; }
+  /// Weights of `version` are in use, so the items of all updates before it have had their turn:
+  /// also where this counter was not there to see them begin.
+  void catch_up(std::int64_t version) noexcept { begun_ = std::max(begun_, version * batch_); }
 
   std::int64_t begun() const noexcept { return begun_; }
 

@@ -82,7 +82,8 @@ class replay_queue {
   /// has passed.
   task<std::vector<Item>> sample() {
     drop_stale();
-    if (!satisfied()) co_await wait_patiently();
+    // Again, where another sample was quicker or what came has become stale meanwhile.
+    while (!satisfied()) co_await wait_patiently();
     std::vector<Item> batch;
     for (std::int64_t i = 0; i < options_.batch; ++i) {
       const auto staleness = version_ - items_.front().version;
@@ -99,6 +100,7 @@ class replay_queue {
   /// Weights of `version` are in use now.
   void trained(std::int64_t version) {
     version_ = version;
+    admission_.catch_up(version);
     drop_stale();
     changed_.notify_all();
   }
@@ -118,10 +120,9 @@ class replay_queue {
     } catch (const call_error&) {
       throw replay_starved(
           fmt::format("replay: a sample of {} items for weights of version {} waited {}: {} are "
-                      "held, {} have begun, {} "
-                      "were too stale (max_staleness {})",
+                      "held, {} have come, {} were too stale (max_staleness {})",
                       options_.batch, version_, detail::to_text(options_.patience), items_.size(),
-                      admission_.begun(), counts_.stale, options_.max_staleness));
+                      counts_.inserted, counts_.stale, options_.max_staleness));
     }
   }
 
@@ -130,11 +131,11 @@ class replay_queue {
   }
 
   void drop_stale() {
-    while (!items_.empty() && version_ - items_.front().version > options_.max_staleness) {
-      items_.pop_front();
-      ++counts_.stale;
-      admission_.lose();
-    }
+    const auto dropped = std::erase_if(items_, [this](const Item& item) {
+      return version_ - item.version > options_.max_staleness;
+    });
+    for (std::size_t i = 0; i < dropped; ++i) admission_.lose();
+    counts_.stale += static_cast<std::int64_t>(dropped);
   }
 
   const replay_options options_;

@@ -49,17 +49,31 @@ class trainer {
   }
 
   /// Puts the current weights into the store and into every replica of `policies`; control
-  /// messages, so they never queue behind work. Returns their version.
+  /// messages, so they never queue behind work. A replica that dies meanwhile takes them from the
+  /// store when it is restarted. Returns their version.
   task<std::int64_t> push_weights(service<policy> policies) {
     weights fresh{version_, learner_.parameters().clone(), {}};
     const auto store = store_.with({.priority = priority::control});
     co_await store.template route<&weight_store::put>(fresh);
     const auto everyone = policies.with({.priority = priority::control});
-    co_await everyone.template fanout<&policy::update>(fresh);
+    const auto settled = co_await everyone.template fanout_settled<&policy::update>(fresh);
+    for (const auto& one : settled) {
+      if (!one.ok() && !is_loss(one.error())) std::rethrow_exception(one.error());
+    }
     co_return fresh.version;
   }
 
  private:
+  static bool is_loss(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const call_error& e) {
+      return e.kind() == error_kind::replica_lost;
+    } catch (...) {
+      return false;
+    }
+  }
+
   Learner learner_;
   service<weight_store> store_;
   std::int64_t version_ = 0;

@@ -3,7 +3,11 @@
 #include "algorithms/ppo/ppo.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "actors/env/registry.hpp"
@@ -33,6 +37,7 @@ struct production {
   service<ppo_trainer> learner;
   service<evaluator> judge;
   service<recorder> records;
+  service<hosted_environment> exam;  ///< The environments of the evaluation at the end.
   rollout_roles roles;
   run_directory directory = run_directory::open(".");
 
@@ -41,15 +46,16 @@ struct production {
   double best = -std::numeric_limits<double>::infinity();
 };
 
-/// Stops the services of a run when it ends, however it ends: the last one served first.
+/// Stops the services of a run when it ends, however it ends: those that call others first.
 struct curtain {
   system& sys;
   const production& p;
 
   ~curtain() {
+    fall(p.exam);
     fall(p.judge);
-    fall(p.roles.environments);
     fall(p.roles.replay);
+    fall(p.roles.environments);
     fall(p.roles.policies);
     fall(p.learner);
     fall(p.store);
@@ -76,7 +82,23 @@ hosted_environment::factory environments_of(const ppo_config& config, int count)
   };
 }
 
+/// A run would else fail only later, in the recorder's replica, without saying why here.
+void require_folder(const std::filesystem::path& root) {
+  const auto folder = root / "ppo";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    error.assign(errno, std::generic_category());
+  }
+  if (error) {
+    throw run_directory_error("cannot create a run directory in " + folder.string() + ": " +
+                              error.message() + "; expected a folder that can be written to");
+  }
+}
+
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
+  // Of an environment that keeps failing only some are logged; the metric counts all.
+  const auto failures = std::make_shared<std::atomic<std::int64_t>>(0);
   return {
       .stepped = [metrics](std::int64_t n) { metrics.env_stepped(n); },
       .episode_ended =
@@ -84,11 +106,14 @@ env_observers observers_of(const training_metrics& metrics, const std::string& i
             metrics.episode_ended(episode_return, length, truncated);
           },
       .failed =
-          [metrics, id](const env_failure& failure) {
+          [metrics, id, failures](const env_failure& failure) {
             metrics.env_failed(to_string(failure.reason));
+            const auto count = ++*failures;
+            if (count > 20 && count % 1000 != 0) return;
             log::warn("an episode was dropped", {{"env", id},
                                                  {"environment", failure.index},
                                                  {"reason", to_string(failure.reason)},
+                                                 {"failures", count},
                                                  {"error", failure.message}});
           },
   };
@@ -129,8 +154,11 @@ task<> serve_cast(system& sys, production& p, const ppo_output& output) {
       {.name = "environments", .replicas = replicas}, environments_of(c, c.env.n_envs), seed,
       observers_of(p.metrics, c.env.id));
 
+  // In sync mode 1, because a policy that is restarted while weights are pushed may come back with
+  // those before: its rollout is corrected for. It would be waited for in vain if it were dropped.
   replay_options kept{.batch = c.rollout.batch,
-                      .max_staleness = async ? c.rollout.max_staleness : 0};
+                      .max_staleness = async ? c.rollout.max_staleness : 1};
+  kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
   p.roles.replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
   p.roles.n_steps = c.rollout.n_steps;
 
@@ -154,7 +182,8 @@ progress_row row_of(const ppo_metrics& m, std::int64_t step) {
            {"train/grad_norm", m.grad_norm},
            {"train/learning_rate", m.learning_rate},
            {"train/clip_range", m.clip_range},
-           {"train/n_updates", static_cast<double>(m.n_updates)}}};
+           {"train/n_updates", static_cast<double>(m.n_updates)},
+           {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
 }
 
 /// Tells the recorder of the episodes that ended in these rollouts, which come after `p.steps`.
@@ -198,7 +227,26 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
                  learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
   p.metrics.steps_skipped(learned.skipped_steps);
   co_await p.records.route<&recorder::record>(row_of(learned, p.steps));
+  const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
+  p.metrics.replay_holds(seen.held);
   co_return p.version;
+}
+
+/// A disk that is full or gone does not end training.
+void keep_model(const production& p, const std::filesystem::path& path, const weights& newest) {
+  try {
+    save_model(path, saved_model{p.shape, p.config.policy, newest.parameters,
+                                 static_cast<std::uint64_t>(newest.version)});
+  } catch (const model_file_error& e) {
+    log::error("a model was not saved", {{"error", e.what()}});
+  }
+}
+
+/// Keeps the model if no evaluation before was better.
+void keep_if_best(production& p, double mean, const weights& newest) {
+  if (mean <= p.best) return;
+  p.best = mean;
+  keep_model(p, p.directory.best_model(), newest);
 }
 
 /// Evaluates when another `every_steps` have passed, and keeps the best model.
@@ -208,31 +256,50 @@ task<> evaluate_now_and_then(production& p, std::int64_t) {
   if (every == 0 || p.steps / every == before / every) co_return;
   auto newest = co_await p.store.route<&weight_store::latest>();
   const auto episodes = static_cast<std::size_t>(p.config.evaluation.episodes);
-  const auto result = co_await p.judge.route<&evaluator::evaluate>(newest, episodes);
+  auto outcome = co_await p.judge.try_route<&evaluator::evaluate>(newest, episodes);
+  if (!outcome) {
+    log::warn("training goes on without an evaluation",
+              {{"env", p.config.env.id}, {"error", describe(outcome.error())}});
+    co_return;
+  }
+  const auto& result = outcome.value();
   co_await p.records.route<&recorder::evaluation>(p.steps, result.mean, result.std);
-  if (result.mean <= p.best) co_return;
-  p.best = result.mean;
-  save_model(p.directory.best_model(), saved_model{p.shape, p.config.policy, newest.parameters,
-                                                   static_cast<std::uint64_t>(newest.version)});
+  keep_if_best(p, result.mean, newest);
 }
+
+/// What the evaluation at the end gathers from rollouts.
+struct final_returns {
+  explicit final_returns(std::size_t wanted) : wanted(wanted) {}
+
+  /// True once there are enough. Throws evaluation_error if no episode ends.
+  bool add(const rollout& r) {
+    waited = r.episodes.empty() ? waited + r.steps : 0;
+    if (waited > evaluator::patience) {
+      throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
+                             std::to_string(waited) + " steps");
+    }
+    for (const auto& e : r.episodes) {
+      if (returns.size() < wanted) returns.push_back(e.episode_return);
+    }
+    return returns.size() == wanted;
+  }
+
+  std::size_t wanted;
+  std::vector<double> returns;
+  std::int64_t waited = 0;  ///< Steps since an episode ended.
+};
 
 /// Deterministic episodes on an environment of their own, by the same episode function as training.
 task<evaluation> evaluate_at_the_end(system& sys, production& p) {
   auto roles = p.roles;
   roles.deterministic = true;
-  roles.environments = co_await sys.serve<hosted_environment>(
+  p.exam = co_await sys.serve<hosted_environment>(
       {.name = "evaluation"}, environments_of(p.config, 1), p.config.seed + 20'000);
-  const auto wanted = static_cast<std::size_t>(p.config.evaluation.final_episodes);
-  std::vector<double> returns;
-  std::function<bool(const rollout&)> enough = [&](const rollout& r) {
-    for (const auto& e : r.episodes) {
-      if (returns.size() < wanted) returns.push_back(e.episode_return);
-    }
-    return returns.size() == wanted;
-  };
+  roles.environments = p.exam;
+  final_returns seen(static_cast<std::size_t>(p.config.evaluation.final_episodes));
+  std::function<bool(const rollout&)> enough = [&](const rollout& r) { return seen.add(r); };
   co_await loops::evaluate(roles, generate_rollout, enough);
-  sys.stop(roles.environments);
-  co_return summarise(std::move(returns), p.version);
+  co_return summarise(std::move(seen.returns), p.version);
 }
 
 task<loops::report> run_loop(production& p) {
@@ -259,14 +326,15 @@ task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output) {
   p.spec = make_vector_environment(p.config.env.id, 1)->spec();
   p.shape = shape_of(p.spec);
   p.metrics = training_metrics(sys.metrics(), p.config.env.id);
+  require_folder(output.root);
   co_await serve_cast(sys, p, output);
 
   const auto done = co_await run_loop(p);
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
-  const auto final = co_await evaluate_at_the_end(sys, p);
   const auto newest = co_await p.store.route<&weight_store::latest>();
-  save_model(p.directory.last_model(), saved_model{p.shape, p.config.policy, newest.parameters,
-                                                   static_cast<std::uint64_t>(newest.version)});
+  keep_model(p, p.directory.last_model(), newest);
+  const auto final = co_await evaluate_at_the_end(sys, p);
+  keep_if_best(p, final.mean, newest);
 
   ppo_summary summary{.env = p.config.env.id,
                       .mode = p.config.mode,
@@ -274,7 +342,7 @@ task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output) {
                       .steps = p.steps,
                       .wall_s = done.wall,
                       .cpu_s = process_cpu_seconds(),
-                      .steps_per_s = static_cast<double>(p.steps) / done.wall,
+                      .steps_per_s = done.wall > 0 ? static_cast<double>(p.steps) / done.wall : 0,
                       .eval_mean = final.mean,
                       .eval_std = final.std,
                       .eval_episodes = static_cast<std::int64_t>(final.returns.size()),

@@ -38,7 +38,7 @@ struct ppo_summary {
   std::int64_t steps = 0;  ///< Environment steps trained on.
   double wall_s = 0;       ///< From the first rollout to the last update.
   double cpu_s = 0;        ///< Of the whole process, until the end of the final evaluation.
-  double steps_per_s = 0;  ///< steps / wall_s
+  double steps_per_s = 0;  ///< steps / wall_s; 0 in virtual time
   double eval_mean = 0;
   double eval_std = 0;
   std::int64_t eval_episodes = 0;
@@ -53,8 +53,10 @@ struct ppo_summary {
   std::string to_json() const;  ///< One line.
 };
 
-/// Trains on the registered environment config.env.id. Throws unknown_environment, and
-/// std::invalid_argument if no network fits it.
+/// Trains on the registered environment config.env.id. Environments that fail, evaluations that are
+/// given up and a disk that is gone don't end training. Throws unknown_environment,
+/// std::invalid_argument if no network fits it, run_directory_error, and evaluation_error if the
+/// evaluation at the end is given up; the models are saved by then.
 task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output);
 
 }  // namespace troupe

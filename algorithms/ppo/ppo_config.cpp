@@ -44,15 +44,20 @@ void describe(options_schema<env_section>& s) {
 void describe(options_schema<rollout_section>& s) {
   s.field("n_steps", &rollout_section::n_steps)
       .at_least(1)
+      .at_most(16'777'216)
       .unit("steps")
       .help("of each environment in a rollout");
-  s.field("batch", &rollout_section::batch).at_least(1).help("rollouts of one update");
+  s.field("batch", &rollout_section::batch)
+      .at_least(1)
+      .at_most(4096)
+      .help("rollouts of one update");
   s.field("workers", &rollout_section::workers)
       .at_least(1)
       .at_most(4096)
       .help("rollouts under way at once in async mode");
   s.field("max_staleness", &rollout_section::max_staleness)
       .at_least(0)
+      .at_most(1'000'000)
       .unit("versions")
       .help("that a rollout may be behind the trainer in async mode");
 }
@@ -64,15 +69,19 @@ void describe(options_schema<evaluation_section>& s) {
       .help("between evaluations; 0: only at the end");
   s.field("episodes", &evaluation_section::episodes)
       .at_least(1)
+      .at_most(1'000'000)
       .help("of an evaluation during training");
   s.field("final_episodes", &evaluation_section::final_episodes)
       .at_least(1)
+      .at_most(1'000'000)
       .help("of the evaluation at the end");
 }
 
 void describe(options_schema<network_options>& s) {
   s.field("hidden", &network_options::hidden)
       .items(0, 8)
+      .at_least(1)
+      .at_most(16384)
       .help("widths of the hidden layers, the same for actor and critic");
   s.field("activation", &network_options::hidden_activation).help("between the layers");
   s.field("ortho_init", &network_options::ortho_init)
@@ -84,7 +93,11 @@ void describe(options_schema<network_options>& s) {
 void describe(options_schema<ppo_options>& s) {
   s.field("lr", &ppo_options::lr).above(0).help("Adam's step size at the start");
   s.field("lr_schedule", &ppo_options::schedule).help("linear: falls to 0 at the end");
-  s.field("batch_size", &ppo_options::batch_size).at_least(2).unit("rows").help("of a minibatch");
+  s.field("batch_size", &ppo_options::batch_size)
+      .at_least(2)
+      .at_most(16'777'216)
+      .unit("rows")
+      .help("of a minibatch");
   s.field("n_epochs", &ppo_options::n_epochs).at_least(1).help("passes over a rollout");
   s.field("gamma", &ppo_options::gamma).at_least(0).at_most(1).help("discount a step");
   s.field("gae_lambda", &ppo_options::gae_lambda)
@@ -120,6 +133,7 @@ void describe(options_schema<ppo_config>& s) {
   s.field("env", &ppo_config::env).help("what is learned on");
   s.field("total_steps", &ppo_config::total_steps)
       .at_least(1)
+      .at_most(1e15)
       .unit("environment steps")
       .help("at least; whole rollouts are made");
   s.field("seed", &ppo_config::seed).help("of weights, actions, minibatches and environments");
@@ -128,6 +142,8 @@ void describe(options_schema<ppo_config>& s) {
   s.field("trainer", &ppo_config::trainer).help("the update rule");
   s.field("policy", &ppo_config::policy).help("the network");
   s.field("evaluation", &ppo_config::evaluation).help("deterministic episodes, nothing stored");
+  s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
+         [](const ppo_config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }
 
 }  // namespace troupe

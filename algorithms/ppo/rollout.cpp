@@ -2,6 +2,8 @@
 
 #include "algorithms/ppo/rollout.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 task<rollout> generate_rollout(rollout_roles roles) {
@@ -141,7 +143,8 @@ rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape
     first += r.environments;
   }
   batch.final_index = at::tensor(places, at::kLong).reshape({-1, 2});
-  batch.policy_version = static_cast<std::uint64_t>(rollouts.front().version);
+  const auto oldest = std::ranges::min(rollouts, {}, &rollout::version).version;
+  batch.policy_version = static_cast<std::uint64_t>(oldest);
   batch.proximal_correction = stale;
   return batch;
 }

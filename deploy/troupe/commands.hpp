@@ -12,8 +12,8 @@ namespace troupe::command {
 struct train_arguments {
   std::string algo = "ppo";
   std::optional<std::string> env;
-  std::optional<std::int64_t> total_steps;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::string> total_steps;  ///< As typed: the configuration's reader judges it.
+  std::optional<std::string> seed;         ///< The same.
   std::optional<std::string> mode;
   std::string config_file;             ///< Empty: none.
   std::vector<std::string> overrides;  ///< "a.b=value"

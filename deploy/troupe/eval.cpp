@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "actors/env/registry.hpp"
 #include "actors/evaluator/evaluator.hpp"
@@ -15,22 +16,24 @@ int eval(const eval_arguments& arguments) {
   use_one_torch_thread();
   ppo_config config;
   saved_model model;
+  std::optional<evaluator> judge;
+  const auto n = std::min<std::size_t>(arguments.episodes, 10);
   try {
     const auto run = run_directory::open(arguments.run_directory);
     config = parse_config<ppo_config>(read_json_file(run.config_json()));
     model = load_model(arguments.model == "best_model" ? run.best_model() : run.last_model());
+    judge.emplace(
+        evaluator_options{.environments = [&] { return make_vector_environment(config.env.id, n); },
+                          .shape = model.shape,
+                          .network = model.options,
+                          .seed = arguments.seed});
   } catch (const std::exception& e) {
     std::fprintf(stderr, "troupe eval: %s\n", e.what());
     return 2;
   }
 
-  const auto n = std::min<std::size_t>(arguments.episodes, 10);
-  evaluator judge({.environments = [&] { return make_vector_environment(config.env.id, n); },
-                   .shape = model.shape,
-                   .network = model.options,
-                   .seed = arguments.seed});
   const auto version = static_cast<std::int64_t>(model.policy_version);
-  const auto result = judge.evaluate(weights{version, model.parameters, {}}, arguments.episodes);
+  const auto result = judge->evaluate(weights{version, model.parameters, {}}, arguments.episodes);
   std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n",
               config.env.id.c_str(), static_cast<long long>(version), result.mean, result.std,
               result.returns.size());

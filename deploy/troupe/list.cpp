@@ -40,7 +40,12 @@ int list() {
 }
 
 int config_schema(const std::string& algo) {
-  require_algorithm(algo);
+  try {
+    require_algorithm(algo);
+  } catch (const std::invalid_argument& e) {
+    std::fprintf(stderr, "troupe config: %s\n", e.what());
+    return 2;
+  }
   std::puts(schema_json<ppo_config>().dump(2).c_str());
   return 0;
 }

@@ -44,7 +44,9 @@ int main(int argc, char** argv) {
   eval_command->add_option("--episodes", eval.episodes, "how many")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  eval_command->add_option("--seed", eval.seed, "of the environments")->capture_default_str();
+  eval_command->add_option("--seed", eval.seed, "of the environments")
+      ->check(CLI::Range(0.0, 1e18))
+      ->capture_default_str();
   eval_command->add_option("--model", eval.model, "last_model or best_model")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
