@@ -40,7 +40,9 @@ class local_inbox final : public inbox {
   void put(envelope message, priority urgency = priority::normal) {
     const auto id = urgency == priority::control ? caf::make_message_id(caf::message_priority::high)
                                                  : caf::make_message_id();
-    actor->enqueue(caf::make_mailbox_element(nullptr, id, {}, std::move(message)), current_unit);
+    auto letter = caf::make_mailbox_element(nullptr, id, {}, std::move(message));
+    hand_over(letter.get());
+    actor->enqueue(std::move(letter), current_unit);
   }
 };
 
@@ -83,9 +85,11 @@ void host::turn_with(F handle) {
   }
   rearm();
   current_unit = nullptr;
+  hand_over(this);
 }
 
 caf::behavior host::make_behavior() {
+  take_over(this);
   set_down_handler([this](caf::down_msg& down) {
     const auto place = std::find_if(watched_.begin(), watched_.end(),
                                     [&](const auto& w) { return w.first == down.source; });
@@ -97,11 +101,14 @@ caf::behavior host::make_behavior() {
       on_down(*who, to_string(down.reason));
     });
   });
+  caf::behavior unused{[](envelope&) {}};  // CAF wants one; `consume` is quicker.
   turn_with([this] { starting(); });
-  return {[](envelope&) {}};  // CAF wants a behaviour; `consume` is quicker.
+  return unused;
 }
 
 caf::invoke_message_result host::consume(caf::mailbox_element& message) {
+  take_over(this);
+  take_over(&message);
   if (typeid(message) != typeid(element)) return caf::event_based_actor::consume(message);
   current_mailbox_element(&message);
   auto& content = message.content().get_mutable_as<envelope>(0);
@@ -147,6 +154,7 @@ void host::end() {
 }
 
 void host::on_exit() {
+  take_over(this);
   {
     turn mine(*this);
     roots_.clear();  // Every frame of this actor, root first; none is on the stack.
@@ -157,6 +165,7 @@ void host::on_exit() {
   for (const auto& [actor, where] : watched_) demonitor(actor);
   watched_.clear();
   inbox_ = nullptr;
+  hand_over(this);
   system_.host_ended();
 }
 

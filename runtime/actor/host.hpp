@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
+#include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/service/call.hpp"
@@ -44,6 +45,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void start_root(branch work);
   /// Ends the actor after this turn.
   void end();
+
+  /// The last thing that each kind's constructor does: from here on other threads run it.
+  void made() { hand_over(this); }
 
   // What the kinds of host do differently.
   virtual void starting() {}

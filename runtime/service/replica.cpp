@@ -13,7 +13,9 @@ replica::replica(caf::actor_config& config, system_core& system,
       service_(std::move(service)),
       factory_(std::move(factory)),
       info_(info),
-      ready_(std::move(ready)) {}
+      ready_(std::move(ready)) {
+  made();
+}
 
 void replica::starting() {
   slot_ = std::make_shared<replica_slot>(info_.index, self());

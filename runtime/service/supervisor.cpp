@@ -15,7 +15,9 @@ supervisor::supervisor(caf::actor_config& config, system_core& system,
       factory_(std::move(factory)),
       started_(std::move(started)),
       places_(service_->options.replicas),
-      jitter_(system.next_seed()) {}
+      jitter_(system.next_seed()) {
+  made();
+}
 
 void supervisor::starting() {
   for (std::size_t i = 0; i < places_.size(); ++i) start_replica(i);
