@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs every example in a folder of its own, checks its exit code, that it keeps below 150 lines and opens
+# with its cast; and that one that prints a result prints it.
+set -u
+build=$(cd "$1" && pwd)
+sources=$(cd "$(dirname "$0")/../../examples" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place" || exit 1
+passed=0
+failed=0
+
+check() {  # check NAME CONDITION...
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    [[ -f $place/output ]] && tail -5 "$place/output"
+  fi
+}
+
+for source in "$sources"/*.cpp; do
+  name=$(basename "$source" .cpp)
+  rm -f "$place/output"
+  check "$name keeps below 150 lines" test "$(wc -l <"$source")" -lt 150
+  check "$name opens with its cast" grep -qi 'cast' <(head -20 "$source")
+  timeout 120 "$build/examples/$name" >"$place/output" 2>&1
+  check "$name exits with 0" test $? -eq 0
+  check "$name prints something" test -s "$place/output"
+  check "$name takes --help" "$build/examples/$name" --help >/dev/null
+  "$build/examples/$name" --no-such-option >/dev/null 2>&1
+  check "$name refuses an unknown option with 2" test $? -eq 2
+done
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
