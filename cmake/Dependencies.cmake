@@ -1,4 +1,5 @@
-# Every outside library, found once. Debian 12 package names stand in deploy/packages.txt.
+# Every outside library that Troupe's own link, found once; find_package(troupe) finds them the same way.
+# Debian 12 package names stand in deploy/packages.txt.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
@@ -6,23 +7,26 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(Boost 1.74 REQUIRED)
-find_package(Catch2 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Protobuf REQUIRED)
 
 # Debian's CAF ships no CMake package.
 find_library(CAF_CORE_LIBRARY caf_core REQUIRED)
 find_path(CAF_INCLUDE_DIR caf/actor_system.hpp REQUIRED)
-add_library(caf_core INTERFACE IMPORTED)
-target_link_libraries(caf_core INTERFACE ${CAF_CORE_LIBRARY})
-target_include_directories(caf_core SYSTEM INTERFACE ${CAF_INCLUDE_DIR})
-target_compile_options(caf_core INTERFACE -Wno-deprecated-declarations)
+if(NOT TARGET caf_core)
+  add_library(caf_core INTERFACE IMPORTED)
+  target_link_libraries(caf_core INTERFACE ${CAF_CORE_LIBRARY})
+  target_include_directories(caf_core SYSTEM INTERFACE ${CAF_INCLUDE_DIR})
+  target_compile_options(caf_core INTERFACE -Wno-deprecated-declarations)
+endif()
 
 find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo REQUIRED)
 find_library(CAIRO_LIBRARY cairo REQUIRED)
-add_library(cairo INTERFACE IMPORTED)
-target_link_libraries(cairo INTERFACE ${CAIRO_LIBRARY})
-target_include_directories(cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
+if(NOT TARGET cairo)
+  add_library(cairo INTERFACE IMPORTED)
+  target_link_libraries(cairo INTERFACE ${CAIRO_LIBRARY})
+  target_include_directories(cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
+endif()
 
 # libtorch: Debian's 1.13, or a current one given by CMAKE_PREFIX_PATH.
 find_package(Torch QUIET)

@@ -1,0 +1,22 @@
+# `cmake --install`: the libraries with their headers, for find_package(troupe), and the troupe command.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(libraries options runtime environments recorder torch actors algorithms)
+foreach(library ${libraries})
+  set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})
+  install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
+install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# The include root is the repository's: #include "runtime/service/service.hpp".
+install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe
+        FILES_MATCHING PATTERN "*.hpp")
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
+install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
+install(FILES cmake/troupeConfig.cmake cmake/Dependencies.cmake DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})

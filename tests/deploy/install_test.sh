@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs the build into a folder of its own, and builds and runs a small outside program there with
+# find_package(troupe).
+set -u
+build=$(cd "$1" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+fail() {
+  echo "FAILED: $*"
+  [[ -f $place/log ]] && tail -30 "$place/log"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+mkdir "$place/program"
+cat >"$place/program/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(outside LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+find_package(troupe REQUIRED)
+add_executable(outside main.cpp)
+target_link_libraries(outside PRIVATE troupe::algorithms)
+CMAKE
+cat >"$place/program/main.cpp" <<'CPP'
+#include <cstdio>
+
+#include "algorithms/ppo/ppo.hpp"
+#include "runtime/run.hpp"
+
+struct counter {
+  int add(int n) { return total += n; }
+  int total = 0;
+};
+
+troupe::task<> demo(troupe::system& sys) {
+  auto counters = co_await sys.serve<counter>({.name = "counter", .replicas = 2});
+  const auto all = co_await counters.fanout<&counter::add>(3);
+  std::printf("%d\n", all.at(0) + all.at(1));
+  troupe::ppo_config config;
+  config.total_steps = 256;
+  config.rollout.n_steps = 128;
+  const auto result = co_await troupe::train_ppo(sys, config, {.root = "runs"});
+  std::printf("%lld\n", static_cast<long long>(result.steps));
+}
+
+int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }
+CPP
+
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
+cmake --install "$build" --prefix "$place/installed" >"$place/log" 2>&1 || fail "cmake --install"
+cmake -S "$place/program" -B "$place/program/build" -G Ninja "-DCMAKE_CXX_COMPILER=$compiler" \
+  "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1 || fail "find_package(troupe)"
+cmake --build "$place/program/build" >"$place/log" 2>&1 || fail "building the outside program"
+cd "$place" || fail "no place to run in"
+printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "running the outside program"
+[[ $printed == $'6\n256' ]] || fail "expected 6 and 256, got $printed"
+"$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
+echo "1 passed, 0 failed"
