@@ -33,9 +33,7 @@ class local_inbox final : public inbox {
 
  private:
   void act(std::function<void()> action, priority urgency = priority::normal) {
-    put({envelope::kind::action, nullptr,
-         std::make_shared<std::function<void()>>(std::move(action))},
-        urgency);
+    put({envelope::kind::action, nullptr, new envelope::deed(std::move(action))}, urgency);
   }
   void put(envelope message, priority urgency = priority::normal) {
     const auto id = urgency == priority::control ? caf::make_message_id(caf::message_priority::high)
@@ -72,10 +70,11 @@ time_point host::now() const { return system_.clock().now(); }
 template <class F>
 void host::turn_with(F handle) {
   current_unit = context();
+  turn_fresh_ = std::exchange(turn_timed_, false);
   try {
     turn mine(*this);
     handle();
-    run();
+    if (run()) turn_timed_ = false;
     if (std::exchange(roots_finished_, false)) {
       roots_.remove_if([](const branch& b) { return b.done(); });
     }
@@ -106,6 +105,17 @@ caf::behavior host::make_behavior() {
   return unused;
 }
 
+caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_t max_messages) {
+  turn_timed_ = false;  // It may have waited for long.
+  return caf::event_based_actor::resume(unit, max_messages);
+}
+
+time_point host::turn_began() {
+  if (!turn_fresh_) turn_time_ = now();
+  turn_fresh_ = true;
+  return turn_time_;
+}
+
 caf::invoke_message_result host::consume(caf::mailbox_element& message) {
   take_over(this);
   take_over(&message);
@@ -124,7 +134,7 @@ void host::open(envelope& message) {
       if (auto* waiting = message.call->pending) waiting->replied();
       return;
     case envelope::kind::action:
-      return (*message.action)();
+      return message.action->f();
     case envelope::kind::ring:
       return alarm_rang();
     case envelope::kind::kill:

@@ -23,10 +23,14 @@ class system_core;
 /// leaves the process.
 struct envelope {
   enum class kind : std::uint8_t { request, reply, action, ring, kill };
+  struct deed : counted {
+    explicit deed(std::function<void()> f) : f(std::move(f)) {}
+    const std::function<void()> f;
+  };
   kind what;
-  ref<call_base> call;                            ///< Of a request or reply.
-  std::shared_ptr<std::function<void()>> action;  ///< Of an action.
-  const char* reason = nullptr;                   ///< Of a kill.
+  ref<call_base> call;           ///< Of a request or reply.
+  ref<deed> action;              ///< Of an action.
+  const char* reason = nullptr;  ///< Of a kill.
 };
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
@@ -46,6 +50,15 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   /// Ends the actor after this turn.
   void end();
 
+  /// When this turn began. Of turns that follow each other at once, it is when the one before said
+  /// that it ended: a look at the clock costs as much as a tenth of a call.
+  time_point turn_began();
+  /// It is `time`, and this turn does nothing more of note.
+  void turn_ends(time_point time) noexcept {
+    turn_time_ = time;
+    turn_timed_ = true;
+  }
+
   /// The last thing that each kind's constructor does: from here on other threads run it.
   void made() { hand_over(this); }
 
@@ -63,6 +76,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 
  private:
   caf::behavior make_behavior() override;
+  resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override;
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
   void on_exit() override;
   void finished(branch& done, std::exception_ptr error) override;
@@ -80,6 +94,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   std::vector<std::pair<caf::actor_addr, class inbox*>> watched_;
   std::list<branch> roots_;
   bool roots_finished_ = false;
+  time_point turn_time_{};
+  bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.
+  bool turn_fresh_ = false;               ///< ... and this one began.
   time_point alarm_ = time_point::max();  ///< When the clock rings next.
 
   friend class supervisor;

@@ -39,10 +39,11 @@ void strand::step(std::coroutine_handle<> handle) {
   }
 }
 
-void strand::run(std::coroutine_handle<> first) {
+bool strand::run() {
+  if (ready_.empty()) return false;
   turn mine(*this);
-  step(first);
   while (!ready_.empty() && !stopped_) step(ready_.pop_front().handle);
+  return true;
 }
 
 }  // namespace troupe::detail

@@ -71,8 +71,8 @@ class strand {
   /// When the next sleeper is due; time_point::max() if nobody sleeps.
   time_point next_sleeper() const noexcept;
 
-  /// Resumes `first`, then whoever became ready, until nobody is.
-  void run(std::coroutine_handle<> first = nullptr);
+  /// Resumes whoever is ready, until nobody is. False if nobody was.
+  bool run();
 
   /// Makes a strand the current one of this thread for a scope.
   class turn {

@@ -61,6 +61,8 @@ class replica_port {
 
   /// `call` has its value or its error: reply.
   virtual void finish(call_base& call) = 0;
+  /// The same of a batch.
+  virtual void finish_all(std::vector<ref<call_base>>& calls) = 0;
   /// Runs a coroutine endpoint beside the others.
   virtual void start(branch work) = 0;
   /// Gathers a batched endpoint's calls; `run` gets them when the batch closes.
@@ -198,7 +200,7 @@ class call_of final : public call_base {
       } catch (...) {
         for (auto& call : calls) call->error = std::current_exception();
       }
-      for (auto& call : calls) replica.finish(*call);
+      replica.finish_all(calls);
     }
   }
 

@@ -48,14 +48,14 @@ void replica::on_request(ref<call_base> call) {
     case endpoint_kind::batched:  // Begun when its batch closes.
       return call->execute(*this, *role_);
     case endpoint_kind::plain:
-      begun(*call);
+      begin_call(*call, turn_began());
       return call->execute(*this, *role_);
   }
 }
 
-void replica::begun(call_base& call) {
+void replica::begin_call(call_base& call, time_point time) {
   call.begun.store(true, std::memory_order_release);
-  const auto waited = std::chrono::duration<double>(now() - call.sent).count();
+  const auto waited = std::chrono::duration<double>(time - call.sent).count();
   slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
 }
 
@@ -65,9 +65,20 @@ void replica::give_room_back() {
 }
 
 void replica::finish(call_base& call) {
+  const auto time = now();
   if (call.endpoint.kind == endpoint_kind::coroutine) --ongoing_;
+  answer(call, time);
+  turn_ends(time);
+}
+
+void replica::finish_all(std::vector<ref<call_base>>& calls) {
+  const auto time = now();
+  for (const auto& call : calls) answer(*call, time);
+}
+
+void replica::answer(call_base& call, time_point time) {
   auto& counts = slot_->tally_of(call.statistics);
-  const auto took = std::chrono::duration<double>(now() - call.sent).count();
+  const auto took = std::chrono::duration<double>(time - call.sent).count();
   counts.duration.add(took, duration_bounds);
   if (call.error) counts.threw.fetch_add(1, std::memory_order_relaxed);
   // After the reply the call is its caller's again.
@@ -91,7 +102,7 @@ void replica::start_backlog() {
       give_room_back();
       continue;
     }
-    begun(*call);
+    begin_call(*call, now());
     call->execute(*this, *role_);
   }
 }
@@ -152,7 +163,8 @@ void replica::close(open_batch& batch) {
   });
   if (calls.empty()) return;
   slot_->batch_size.add(static_cast<double>(calls.size()), batch_bounds);
-  for (const auto& call : calls) begun(*call);
+  const auto time = now();
+  for (const auto& call : calls) begin_call(*call, time);
   batch.run(calls, *this, *role_);
 }
 

@@ -28,6 +28,7 @@ class replica final : public host, private replica_port {
 
   // As the port of its calls.
   void finish(call_base& call) override;
+  void finish_all(std::vector<ref<call_base>>& calls) override;
   void start(branch work) override;
   void gather(ref<call_base> call, batch_runner run) override;
   void crash(const std::string& reason) override;
@@ -44,7 +45,8 @@ class replica final : public host, private replica_port {
   branch close_in_time(open_batch& batch);
   void close_when_drained(open_batch& batch);
   void close(open_batch& batch);
-  void begun(call_base& call);
+  void begin_call(call_base& call, time_point time);
+  void answer(call_base& call, time_point time);
   void give_room_back();
   void start_backlog();
 

@@ -1,0 +1,72 @@
+// A service in one screen. The cast:
+//
+//   counter    a role: a plain class. Its member functions are the endpoints.
+//   counters   a service: four replicas of the role, each an actor, behind one handle
+//   count      what one caller does: a coroutine, written as if it were alone
+//   demo       the program's main coroutine: it starts the service and talks to it
+//
+// Run it: build/release/examples/hello_service
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/run.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using troupe::task;
+
+struct counter {
+  // A plain endpoint runs to its end in the replica, which does one thing at a time: no lock.
+  int add(int n) {
+    if (n < 0) throw std::invalid_argument("it only counts up");
+    return total += n;
+  }
+  // A coroutine endpoint: while it waits, the replica serves others.
+  task<int> add_later(int n) {
+    co_await troupe::sleep_for(10ms);
+    co_return total += n;
+  }
+  // A batched endpoint gathers concurrent calls; its callers pass an int and get an int.
+  troupe::batch<int> square(troupe::batch<int> numbers) {
+    std::printf("  a batch of %zu\n", numbers.size());
+    for (int& n : numbers) n *= n;
+    return numbers;
+  }
+  int total = 0;
+};
+
+task<int> count(troupe::service<counter> counters, int n) {
+  const int square = co_await counters.route<&counter::square>(n);
+  co_return square;
+}
+
+task<> demo(troupe::system& sys) {
+  auto counters = co_await sys.serve<counter>({.name = "counter", .replicas = 4});
+
+  const int one = co_await counters.route<&counter::add>(3);  // One replica answers.
+  std::printf("one replica counted to %d\n", one);
+
+  const auto all = co_await counters.fanout<&counter::add>(1);  // Every replica answers.
+  for (const int total : all) std::printf("a replica counted to %d\n", total);
+
+  auto mine = co_await counters.session();  // Sticks to one replica.
+  co_await mine.route<&counter::add>(5);
+  const int again = co_await mine.route<&counter::add_later>(5);
+  std::printf("mine, replica %zu, counted to %d\n", mine.replica(), again);
+
+  std::vector<task<int>> calls;  // Many at once.
+  for (int n = 0; n < 32; ++n) calls.push_back(count(counters, n));
+  const auto squares = co_await troupe::all(std::move(calls));
+  std::printf("31 squared is %d\n", squares[31]);
+
+  const auto refused = co_await counters.try_route<&counter::add>(-1);  // An error as a value.
+  std::printf("%s\n", troupe::describe(refused.error()).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }
