@@ -311,6 +311,40 @@ task<> stops(system& sys) {
   CHECK(later == "service_down: mortals.mortal::add: it was stopped");
 }
 
+struct counted {
+  counted() { ++made; }
+  void die() { throw fatal("asked to"); }
+  int ask() { return 1; }
+  static inline int made = 0;
+  tracked here;
+};
+
+task<> stops_between_restarts(system& sys) {
+  counted::made = 0;
+  auto one = co_await sys.serve<counted>({.name = "counted", .backoff = 100ms});
+  co_await one.try_route<&counted::die>();
+  co_await one.route<&counted::ask>();
+  co_await one.try_route<&counted::die>();
+  co_await sleep_for(1ms);
+  CHECK(tracked::live == 0);  // The second restart is 100 ms away.
+  sys.stop(one);
+  co_await sleep_for(10s);
+  CHECK(counted::made == 2);
+}
+
+task<> many_restarts_keep_one_role(system& sys) {
+  counted::made = 0;
+  auto one = co_await sys.serve<counted>(
+      {.name = "counted", .max_restarts = 500, .backoff = 1ms, .backoff_limit = 1ms});
+  for (int i = 0; i < 300; ++i) {
+    co_await one.try_route<&counted::die>();
+    co_await one.route<&counted::ask>();
+    if (tracked::live != 1) break;
+  }
+  CHECK(tracked::live == 1);
+  CHECK(counted::made == 301);
+}
+
 struct forever {
   task<> catch_up() { co_await sleep_for(duration::max()); }
   int ask() { return 1; }
@@ -403,6 +437,12 @@ TEST_CASE("supervision: a replica catches up before it serves, also after a rest
 }
 TEST_CASE("supervision: stopping a service ends its calls as service_down") {
   testing::play(stops);
+}
+TEST_CASE("supervision: a service stopped between two restarts stays stopped") {
+  testing::play(stops_between_restarts);
+}
+TEST_CASE("supervision: dead replicas leave no role behind") {
+  testing::play(many_restarts_keep_one_role);
 }
 TEST_CASE("supervision: a start that is cancelled leaves no service behind") {
   testing::play(a_cancelled_start_leaves_nothing);
