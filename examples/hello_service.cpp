@@ -45,6 +45,7 @@ task<int> count(troupe::service<counter> counters, int n) {
 }
 
 task<> demo(troupe::system& sys) {
+  // readme: service
   auto counters = co_await sys.serve<counter>({.name = "counter", .replicas = 4});
 
   const int one = co_await counters.route<&counter::add>(3);  // One replica answers.
@@ -57,6 +58,7 @@ task<> demo(troupe::system& sys) {
   co_await mine.route<&counter::add>(5);
   const int again = co_await mine.route<&counter::add_later>(5);
   std::printf("mine, replica %zu, counted to %d\n", mine.replica(), again);
+  // readme: end
 
   std::vector<task<int>> calls;  // Many at once.
   for (int n = 0; n < 32; ++n) calls.push_back(count(counters, n));
