@@ -143,6 +143,9 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     require(e != nullptr, "idempotent", "endpoints, got null");
 
   std::lock_guard lock(mutex_);
+  if (stopping_) {
+    throw call_error(error_kind::cancelled, options.name + ": the system is stopping");
+  }
   for (const auto& known : services_) {
     if (known.state->options.name == options.name && !known.state->closed()) {
       throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
@@ -155,8 +158,12 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
 }
 
 void system_core::set_supervisor(const service_state& service, ref<inbox> supervisor) {
-  std::lock_guard lock(mutex_);
-  services_.at(service.number).supervisor = std::move(supervisor);
+  {
+    std::lock_guard lock(mutex_);
+    services_.at(service.number).supervisor = supervisor;
+  }
+  // Stopped in the meantime, when there was nobody to tell.
+  if (service.closed()) supervisor->kill("its service is stopped");
 }
 
 void system_core::stop_service(service_state& service) {
@@ -174,6 +181,10 @@ void system_core::stop_all() {
     std::lock_guard lock(main_mutex);
     if (main) main->kill("the system stops");
     main = nullptr;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;  // From here on no service is added.
   }
   for (std::size_t i = services_.size(); i-- > 0;) stop_service(*services_[i].state);
   const auto none_left = [this] {

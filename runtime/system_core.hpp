@@ -68,6 +68,7 @@ class system_core {
   std::condition_variable hosts_changed_;  ///< With mutex_.
   std::size_t hosts_ = 0;                  ///< Actors started and not ended.
   std::vector<entry> services_;
+  bool stopping_ = false;
 };
 
 }  // namespace troupe::detail

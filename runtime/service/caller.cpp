@@ -107,7 +107,15 @@ bool pending_call::wait_in_line() {
   return true;
 }
 
-void pending_call::called_up() { send_or_wait(); }
+void pending_call::called_up() { try_again(); }
+
+void pending_call::try_again() {
+  try {
+    send_or_wait();
+  } catch (...) {  // A program's own router can throw.
+    end(std::current_exception());
+  }
+}
 
 void pending_call::replied() { end(nullptr); }
 
@@ -166,7 +174,7 @@ void pending_call::expired() {
   }
   if (stage_ == stage::backing_off) {
     set_alarm(now);
-    send_or_wait();
+    try_again();
   } else {
     report_stall(now);
   }

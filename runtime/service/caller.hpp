@@ -76,6 +76,7 @@ class pending_call : public list_node, private line_member {
   };
 
   void called_up() override;
+  void try_again();
   bool send_or_wait();
   void send(link& to, service_view& view);
   bool wait_in_line();

@@ -101,9 +101,7 @@ void supervisor::give_up(const std::string& why) {
   service_->close(why);
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": " + why)));
-  for (const auto& p : places_) {
-    if (p.replica) p.replica->kill("its service is down");
-  }
+  end();
 }
 
 void supervisor::report_started(std::exception_ptr error) {
@@ -113,7 +111,7 @@ void supervisor::report_started(std::exception_ptr error) {
 void supervisor::ended() {
   service_->close("it was stopped");
   for (auto& p : places_) {
-    if (p.replica) p.replica->kill("its service was stopped");
+    if (p.replica) p.replica->kill("its service has ended");
     p.replica = nullptr;
   }
   report_started(std::make_exception_ptr(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -127,6 +128,33 @@ task<> own_router(system& sys) {
   auto members = co_await sys.serve<member>(routed_by(std::make_shared<always_last>()));
   const auto index = co_await members.route<&member::which>();
   CHECK(index == 3);
+}
+
+struct throws_at_times final : router {
+  std::size_t pick(replica_view&, std::uint64_t) override {
+    if (++calls % 3 == 0) throw std::runtime_error("no idea");
+    return 0;
+  }
+  std::atomic<int> calls = 0;
+};
+
+task<std::string> ask_slowly(service<member> members) {
+  const auto o = co_await members.try_route<&member::which_slowly>(5ms);
+  co_return o.ok() ? "answered" : describe(o.error());
+}
+
+task<> a_router_may_throw(system& sys) {
+  auto options = routed_by(std::make_shared<throws_at_times>(), 1);
+  options.max_queued = 1;
+  auto members = co_await sys.serve<member>(options);
+  std::vector<task<std::string>> calls;
+  for (int i = 0; i < 20; ++i) calls.push_back(ask_slowly(members));
+  const auto ends = co_await all(std::move(calls));
+  const auto answered = std::count(ends.begin(), ends.end(), "answered");
+  const auto failed = std::count(ends.begin(), ends.end(), "no idea");
+  CHECK(answered > 0);
+  CHECK(failed > 0);
+  CHECK(answered + failed == 20);
 }
 
 // ---- fanout
@@ -268,6 +296,9 @@ TEST_CASE("routing: consistent hash keeps a key's replica, and moves few for a n
 }
 TEST_CASE("routing: by locality, local replicas share the load") { testing::play(locality_serves); }
 TEST_CASE("routing: a program can bring its own router") { testing::play(own_router); }
+TEST_CASE("routing: what a router throws reaches the caller, also one that waited") {
+  testing::play(a_router_may_throw);
+}
 TEST_CASE("fanout: every replica answers, in the order of their indices") {
   testing::play(fanout_asks_everybody);
 }
