@@ -1,0 +1,74 @@
+#pragma once
+// The checkpoints of one run on the disk. A checkpoint is a folder:
+//
+//   checkpoints/ckpt-20480/            20480: environment steps
+//     learner.cbor, replay.cbor, ...   states
+//     manifest.json                    what it is of, and each file's size and SHA-256
+//     manifest.sha256                  the manifest's, in the form that `sha256sum -c` reads
+//
+// It is written as ckpt-20480.tmp, flushed file by file and renamed, so that a folder without
+// ".tmp" was once whole. What has happened to it since, its hashes tell.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Everything that a run goes on from.
+struct checkpoint {
+  std::string algorithm;                     ///< "ppo"
+  std::string network;                       ///< Its shape as text.
+  std::int64_t step = 0;                     ///< Environment steps done; names the folder.
+  std::string config_sha256;                 ///< Of the run's resolved configuration.
+  std::map<std::string, std::string> files;  ///< Name to bytes.
+
+  /// Bytes of all files.
+  std::size_t size() const;
+};
+
+/// A good checkpoint that is of another algorithm or network than the one to be resumed.
+class checkpoint_mismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// For one process at a time.
+class checkpoint_directory {
+ public:
+  /// Nothing is touched before the first call. `keep`: how many stay; at least 1.
+  explicit checkpoint_directory(std::filesystem::path folder, std::size_t keep = 3);
+
+  /// Writes one checkpoint, then removes all but the newest `keep` up to its step, and those of
+  /// later steps: they belong to a future that is not this run's any more. Throws
+  /// std::system_error; those before are then still there. Returns the folder.
+  std::filesystem::path write(const checkpoint& state) const;
+
+  /// Steps of the checkpoints that are there, good or not; the newest first.
+  std::vector<std::int64_t> steps() const;
+
+  /// The checkpoint of `step`. Throws std::runtime_error naming the file and what is wrong with it.
+  checkpoint load(std::int64_t step) const;
+
+  /// The newest one that is whole; `refused` is told of each that was passed over, and why. None:
+  /// there is no good one. Throws checkpoint_mismatch naming both, if it is of another algorithm
+  /// or network.
+  std::optional<checkpoint> load_newest(
+      const std::string& algorithm, const std::string& network,
+      const std::function<void(const std::filesystem::path&, const std::string& why)>& refused)
+      const;
+
+ private:
+  std::filesystem::path place_of(std::int64_t step) const;
+  void remove_others(std::int64_t newest) const;
+
+  std::filesystem::path folder_;
+  std::size_t keep_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,236 @@
+#include "actors/checkpoint/checkpoint_directory.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+#include <system_error>
+
+#include "tests/actors/recorder/file_size_limit.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put_text(const fs::path& path, const std::string& text) {
+  fs::remove(path);  // some file systems wait for the disk where a file is emptied
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// A checkpoint whose files all tell its step.
+checkpoint of_step(std::int64_t step, std::size_t bytes = 3000) {
+  const auto filled = [&](const char* name) {
+    std::string text = name;
+    while (text.size() < bytes) text += " " + std::to_string(step);
+    return text;
+  };
+  return {.algorithm = "ppo",
+          .network = "obs 4, discrete 2",
+          .step = step,
+          .config_sha256 = std::string(64, 'c'),
+          .files = {{"learner.cbor", filled("learner")}, {"replay.cbor", filled("replay")}}};
+}
+
+struct refusals {
+  std::vector<std::string> folders;
+  std::vector<std::string> reasons;
+  auto counter() {
+    return [this](const fs::path& folder, const std::string& why) {
+      folders.push_back(folder.filename());
+      reasons.push_back(why);
+    };
+  }
+};
+
+std::optional<checkpoint> newest(const checkpoint_directory& from, refusals& seen) {
+  return from.load_newest("ppo", "obs 4, discrete 2", seen.counter());
+}
+
+TEST_CASE("checkpoint: what was written comes back, and the newest three are kept") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path / "checkpoints");
+  refusals seen;
+  CHECK_FALSE(newest(kept, seen));
+  for (int step = 1; step <= 5; ++step) kept.write(of_step(step * 1000));
+  CHECK(kept.steps() == std::vector<std::int64_t>{5000, 4000, 3000});
+  const auto loaded = newest(kept, seen);
+  REQUIRE(loaded);
+  CHECK(loaded->step == 5000);
+  CHECK(loaded->files == of_step(5000).files);
+  CHECK(loaded->config_sha256 == std::string(64, 'c'));
+  CHECK(seen.folders.empty());
+}
+
+TEST_CASE("checkpoint: one of another algorithm or network is refused with both named") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto load = [&](const char* algorithm, const char* network) {
+    kept.load_newest(algorithm, network, nullptr);
+  };
+  CHECK_THROWS_AS(load("dqn", "obs 4, discrete 2"), checkpoint_mismatch);
+  CHECK_THROWS_WITH(
+      load("ppo", "obs 8, discrete 2"),
+      Catch::Contains("expected a checkpoint of ppo with a network of obs 8, discrete "
+                      "2, got one of ppo with a network of obs 4, discrete 2"));
+}
+
+/// Damages one random file of the newest of two checkpoints, `times` times; each time the one
+/// before must be taken instead.
+void check_detected(int times, std::uint32_t seed,
+                    const std::function<void(std::string&, std::mt19937&)>& damage) {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(place)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  REQUIRE(files.size() == 4);
+
+  std::mt19937 random(seed);
+  int detected = 0;
+  for (int i = 0; i < times; ++i) {
+    const auto& path = files[random() % files.size()];
+    const auto good = read_text(path);
+    auto bad = good;
+    while (bad == good) damage(bad, random);
+    put_text(path, bad);
+    refusals seen;
+    const auto loaded = newest(kept, seen);
+    detected += loaded && loaded->step == 1 && seen.folders == std::vector<std::string>{"ckpt-2"};
+    put_text(path, good);
+  }
+  CHECK(detected == times);
+  refusals seen;
+  CHECK(newest(kept, seen)->step == 2);
+}
+
+TEST_CASE("checkpoint: 1,000 of 1,000 single-bit flips are detected") {
+  check_detected(1000, 1, [](std::string& bytes, std::mt19937& random) {
+    bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
+  });
+}
+
+TEST_CASE("checkpoint: 200 of 200 truncations are detected") {
+  check_detected(200, 2, [](std::string& bytes, std::mt19937& random) {
+    bytes.resize(random() % bytes.size());
+  });
+}
+
+TEST_CASE("checkpoint: 200 of 200 overwrites are detected") {
+  check_detected(200, 3, [](std::string& bytes, std::mt19937& random) {
+    const auto at = random() % bytes.size();
+    const auto end = std::min(bytes.size(), at + 1 + random() % 64);
+    for (auto i = at; i < end; ++i) bytes[i] = static_cast<char>(random());
+  });
+}
+
+TEST_CASE("checkpoint: a missing file, manifest or folder of files is told by its path") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  kept.write(of_step(2));
+  kept.write(of_step(3));
+  fs::remove(folder.path / "ckpt-3" / "learner.cbor");
+  fs::remove(folder.path / "ckpt-2" / "manifest.json");
+  refusals seen;
+  CHECK(newest(kept, seen)->step == 1);
+  CHECK(seen.folders == std::vector<std::string>{"ckpt-3", "ckpt-2"});
+  CHECK_THAT(seen.reasons.at(0), Catch::Contains("cannot open") && Catch::Contains("learner.cbor"));
+  fs::remove_all(folder.path / "ckpt-1" / "manifest.sha256");
+  CHECK_FALSE(newest(kept, seen));
+}
+
+TEST_CASE("checkpoint: a disk that fills up leaves those before whole, and room again works") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  {
+    const file_size_limit full(2000);
+    CHECK_THROWS_AS(kept.write(of_step(2)), std::system_error);
+  }
+  CHECK(count_entries(folder.path) == 1);
+  refusals seen;
+  CHECK(newest(kept, seen)->files == of_step(1).files);
+  kept.write(of_step(2));
+  CHECK(newest(kept, seen)->step == 2);
+  CHECK(seen.folders.empty());
+}
+
+TEST_CASE("checkpoint: a folder that can't be written to is named") {
+  temporary_folder folder;
+  put_text(folder.path / "in_the_way", "a file");
+  const checkpoint_directory kept(folder.path / "in_the_way" / "checkpoints");
+  CHECK_THROWS_WITH(kept.write(of_step(1)), Catch::Contains("in_the_way"));
+  CHECK_THROWS_AS(kept.write(of_step(1)), std::system_error);
+  CHECK(kept.steps().empty());
+}
+
+TEST_CASE("checkpoint: going on from an older one replaces those that came after it") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path, 2);
+  for (int step : {10, 20, 30, 40}) kept.write(of_step(step));
+  put_text(folder.path / "ckpt-40" / "replay.cbor", "damaged");
+  kept.write(of_step(35));
+  CHECK(kept.steps() == std::vector<std::int64_t>{35, 30});
+  put_text(folder.path / "ckpt-35" / "replay.cbor", "damaged");
+  kept.write(of_step(35));
+  refusals seen;
+  CHECK(newest(kept, seen)->files == of_step(35).files);
+}
+
+/// Never returns: writes checkpoint after checkpoint, and says each step before it begins.
+[[noreturn]] void write_for_ever(const fs::path& folder, std::int64_t from, int says) {
+  const checkpoint_directory kept(folder);
+  for (auto step = from;; ++step) {
+    if (::write(says, "x", 1) != 1) ::_exit(1);
+    kept.write(of_step(step, 20'000));
+  }
+}
+
+TEST_CASE("checkpoint: after each of 50 kills while one is written, one can be loaded") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  std::mt19937 random(5);
+  int unfinished = 0;
+  std::int64_t loaded_before = 0;
+  for (int kill = 0; kill < 50; ++kill) {
+    int says[2];
+    REQUIRE(::pipe(says) == 0);
+    const auto child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) write_for_ever(folder.path, loaded_before + 1, says[1]);
+    ::close(says[1]);
+    // Two have begun, so one is whole; then anywhere in the next.
+    char heard[2];
+    for (int begun = 0; begun < 2; ++begun) REQUIRE(::read(says[0], heard, 1) == 1);
+    ::usleep(random() % 2000);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    ::close(says[0]);
+    CHECK(WIFSIGNALED(status));
+
+    for (const auto& entry : fs::directory_iterator(folder.path)) {
+      unfinished += entry.path().extension() == ".tmp";
+    }
+    refusals seen;
+    const auto loaded = newest(kept, seen);
+    REQUIRE(loaded);
+    CHECK(seen.folders.empty());
+    CHECK(loaded->step > loaded_before);
+    CHECK(loaded->files == of_step(loaded->step, 20'000).files);
+    loaded_before = loaded->step;
+  }
+  CHECK(unfinished > 0);  // else no kill came in the middle
+}
+
+}  // namespace
+}  // namespace troupe
