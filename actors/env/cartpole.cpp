@@ -1,5 +1,6 @@
 #include "actors/env/cartpole.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -77,6 +78,24 @@ step_result cartpole::step(action_view action, std::span<float> obs) {
   const bool terminated =
       x < -x_limit || x > x_limit || theta < -theta_limit || theta > theta_limit;
   return {.reward = reward_of(terminated), .terminated = terminated};
+}
+
+bool cartpole::save(state_writer& to) const {
+  to.put("state", std::vector<double>(state_.begin(), state_.end()));
+  to.put("fallen", fallen_);
+  if (random_) put_random(to, "random", *random_);
+  return true;
+}
+
+void cartpole::restore(const state_reader& from) {
+  const auto state = from.get<std::vector<double>>("state");
+  if (state.size() != state_.size())
+    throw state_error("CartPole: expected a state of 4 numbers, got " +
+                      std::to_string(state.size()));
+  std::copy(state.begin(), state.end(), state_.begin());
+  from.get("fallen", fallen_);
+  random_.reset();
+  if (from.has("random")) random_ = get_random(from, "random");
 }
 
 double cartpole::reward_of(bool terminated) {

@@ -33,6 +33,9 @@ class cartpole final : public environment {
   /// terminated, which a vector environment never takes, has reward 0.
   step_result step(action_view action, std::span<float> obs) override;
 
+  bool save(state_writer& to) const override;
+  void restore(const state_reader& from) override;
+
   /// The state behind the last observation, in the same order and units.
   const std::array<double, 4>& state() const { return state_; }
 

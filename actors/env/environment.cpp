@@ -6,6 +6,12 @@
 
 namespace troupe {
 
+bool environment::save(state_writer&) const { return false; }
+
+void environment::restore(const state_reader&) {
+  throw state_error(spec().id + ": it can't be restored; expected an environment with save");
+}
+
 void write_obs(std::span<const float> values, std::span<float> obs) {
   if (values.size() != obs.size())
     throw wrong_shape(

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/checkpoint/state.hpp"
 #include "actors/env/space.hpp"
 
 namespace troupe {
@@ -73,6 +74,13 @@ class environment {
   virtual void reset(std::optional<std::uint64_t> seed, std::span<float> obs) = 0;
   /// One step. Called only between a reset and the episode's end.
   virtual step_result step(action_view action, std::span<float> obs) = 0;
+
+  /// For checkpoints: puts everything that what comes hangs on into `to`, generator included, and
+  /// returns true. False, the default: it can't be saved, so a run begins it anew after each of
+  /// its checkpoints, whether it was interrupted there or not.
+  virtual bool save(state_writer& to) const;
+  /// Goes on from what `save` of an equal environment has put. Throws state_error.
+  virtual void restore(const state_reader& from);
 };
 
 /// Copies `values` into `obs`. Throws wrong_shape, naming both sizes, if they differ.

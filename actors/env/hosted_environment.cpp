@@ -33,6 +33,26 @@ env_step hosted_environment::step(env_actions actions) {
   return after;
 }
 
+std::string hosted_environment::save() {
+  state_writer to;
+  if (const auto environments = environments_->save()) {
+    to.put("environments", *environments);
+    if (seed_) to.put("seed", *seed_);
+    if (obs_) to.put("obs", *obs_);
+  }
+  return to.bytes();
+}
+
+void hosted_environment::restore(std::string bytes) {
+  const state_reader from(bytes);
+  if (!from.has("environments")) return;
+  environments_->restore(from.get<std::string>("environments"));
+  seed_.reset();
+  obs_.reset();
+  if (from.has("seed")) seed_ = from.get<std::uint64_t>("seed");
+  if (from.has("obs")) obs_ = from.get<std::vector<float>>("obs");
+}
+
 env_step hosted_environment::try_step(env_actions actions) {
   try {
     return environments_->step(std::move(actions));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/env/vector_environment.hpp"
@@ -41,6 +42,12 @@ class hosted_environment {
   /// One step of each. Throws wrong_actions if the actions don't fit. After environment_lost all of
   /// them begin anew.
   env_step step(env_actions actions);
+
+  /// Where they are, for checkpoints. Environments that can't be saved keep nothing: restored,
+  /// they are reset with this role's own seed.
+  std::string save();
+  /// Throws state_error if the bytes are not of as many equal environments.
+  void restore(std::string bytes);
 
  private:
   env_step try_step(env_actions actions);

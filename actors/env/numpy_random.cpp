@@ -155,4 +155,23 @@ void numpy_random::restore(const numpy_random_state& state) {
   has_buffered_ = state.has_buffered;
 }
 
+void put_random(state_writer& to, std::string_view name, const numpy_random& random) {
+  const auto s = random.save();
+  to.put(name, std::vector<std::uint64_t>{s.state_high, s.state_low, s.increment_high,
+                                          s.increment_low, s.buffered, s.has_buffered});
+}
+
+numpy_random get_random(const state_reader& from, std::string_view name) {
+  const auto words = from.get<std::vector<std::uint64_t>>(name);
+  if (words.size() != 6)
+    throw state_error("saved state: " + std::string(name) +
+                      ": expected a generator's 6 words, got " + std::to_string(words.size()));
+  return numpy_random(numpy_random_state{.state_high = words[0],
+                                         .state_low = words[1],
+                                         .increment_high = words[2],
+                                         .increment_low = words[3],
+                                         .buffered = static_cast<std::uint32_t>(words[4]),
+                                         .has_buffered = words[5] != 0});
+}
+
 }  // namespace troupe

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
+
+#include "actors/checkpoint/state.hpp"
 
 namespace troupe {
 
@@ -76,5 +79,9 @@ class numpy_random {
   std::uint32_t buffered_ = 0;
   bool has_buffered_ = false;
 };
+
+/// A generator as one value of a saved state.
+void put_random(state_writer& to, std::string_view name, const numpy_random& random);
+numpy_random get_random(const state_reader& from, std::string_view name);
 
 }  // namespace troupe

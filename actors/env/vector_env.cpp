@@ -19,6 +19,12 @@ std::string_view to_string(env_failure_reason reason) {
   return "unknown";
 }
 
+std::optional<std::string> vector_environment::save() { return std::nullopt; }
+
+void vector_environment::restore(const std::string&) {
+  throw state_error(spec().id + ": it can't be restored; expected an environment with save");
+}
+
 namespace detail {
 namespace {
 
@@ -66,6 +72,42 @@ env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
   was_reset_ = true;
   out.obs = std::move(rows).take();
   return out;
+}
+
+std::optional<std::string> vector_env_base::save() {
+  std::vector<std::string> each;
+  std::vector<double> sums;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < size(); ++i) {
+    state_writer one;
+    if (!at(i).save(one)) return std::nullopt;
+    each.push_back(one.bytes());
+    sums.push_back(episodes_[i].sum);
+    lengths.push_back(episodes_[i].length);
+  }
+  state_writer to;
+  to.put("environments", each);
+  to.put("returns", sums);
+  to.put("lengths", lengths);
+  put_random(to, "replacement_seeds", replacement_seeds_);
+  to.put("was_reset", was_reset_);
+  return to.bytes();
+}
+
+void vector_env_base::restore(const std::string& bytes) {
+  const state_reader from(bytes);
+  const auto each = from.get<std::vector<std::string>>("environments");
+  const auto sums = from.get<std::vector<double>>("returns");
+  const auto lengths = from.get<std::vector<std::int64_t>>("lengths");
+  if (each.size() != size() || sums.size() != size() || lengths.size() != size())
+    throw state_error(fmt::format("{}: expected the state of {} environments, got that of {}",
+                                  spec_.id, size(), each.size()));
+  for (std::size_t i = 0; i < size(); ++i) {
+    at(i).restore(state_reader(each[i]));
+    episodes_[i] = {.sum = sums[i], .length = lengths[i]};
+  }
+  replacement_seeds_ = get_random(from, "replacement_seeds");
+  from.get("was_reset", was_reset_);
 }
 
 vector_env_base::batch_step vector_env_base::begin_step(env_actions actions) {

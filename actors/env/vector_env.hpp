@@ -22,6 +22,8 @@ class vector_env_base : public vector_environment {
   env_spec spec() override { return spec_; }
   std::size_t size() override { return episodes_.size(); }
   env_reset reset(std::optional<std::uint64_t> seed) override;
+  std::optional<std::string> save() override;
+  void restore(const std::string& bytes) override;
 
  protected:
   /// A step of all environments under way.

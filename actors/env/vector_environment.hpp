@@ -89,6 +89,11 @@ class vector_environment {
   virtual env_reset reset(std::optional<std::uint64_t> seed) = 0;
   /// Throws wrong_actions, environment_lost, and std::logic_error before the first reset.
   virtual env_step step(env_actions actions) = 0;
+
+  /// Everything that what comes hangs on; none, the default, if it can't be saved.
+  virtual std::optional<std::string> save();
+  /// Goes on from what `save` of an equal one has given. Throws state_error.
+  virtual void restore(const std::string& bytes);
 };
 
 }  // namespace troupe
