@@ -106,7 +106,9 @@ caf::behavior host::make_behavior() {
 }
 
 caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_t max_messages) {
+  take_over(this);
   turn_timed_ = false;  // It may have waited for long.
+  hand_over(this);
   return caf::event_based_actor::resume(unit, max_messages);
 }
 
