@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "actors/env/blackjack.hpp"
 #include "actors/env/cartpole.hpp"
 #include "runtime/config/nearest_name.hpp"
 
@@ -18,6 +19,8 @@ vector_environment_factory cartpole_factory(cartpole_options options) {
 struct registry {
   std::mutex guard;
   std::map<std::string, vector_environment_factory, std::less<>> factories{
+      {"Blackjack-v1",
+       [](std::size_t size) { return std::make_unique<vector_env<blackjack>>(size); }},
       {"CartPole-v0", cartpole_factory({.version = cartpole_options::version::v0})},
       {"CartPole-v1", cartpole_factory({})}};
 };
