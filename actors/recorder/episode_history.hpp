@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "actors/checkpoint/state.hpp"
 #include "actors/recorder/learning_curve.hpp"
 
 namespace troupe {
@@ -30,6 +31,10 @@ class episode_history {
   const std::vector<curve_point>& episodes() const { return episodes_; }
   /// The mean return at each of those episodes, over all episodes of its window.
   const std::vector<curve_point>& means() const { return means_; }
+
+  /// For checkpoints.
+  void save(state_writer& to) const;
+  void restore(const state_reader& from);
 
  private:
   struct entry {

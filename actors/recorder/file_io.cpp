@@ -37,6 +37,19 @@ int open_empty(const std::filesystem::path& path) {
 append_file::append_file(std::filesystem::path path)
     : path_(std::move(path)), descriptor_(open_empty(path_)) {}
 
+append_file append_file::reopen(std::filesystem::path path, std::int64_t size) {
+  append_file file;
+  file.path_ = std::move(path);
+  file.descriptor_ = ::open(file.path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file.descriptor_ < 0) fail(errno, "open", file.path_);
+  const auto there = ::lseek(file.descriptor_, 0, SEEK_END);
+  if (there < size) fail(there < 0 ? errno : EINVAL, "go on in the shorter file", file.path_);
+  if (::ftruncate(file.descriptor_, size) != 0) fail(errno, "cut", file.path_);
+  if (::lseek(file.descriptor_, size, SEEK_SET) < 0) fail(errno, "go on in", file.path_);
+  file.size_ = size;
+  return file;
+}
+
 append_file::~append_file() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }

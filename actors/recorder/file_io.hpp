@@ -12,6 +12,9 @@ class append_file {
  public:
   /// Creates the file, or empties it. Throws std::system_error naming the path.
   explicit append_file(std::filesystem::path path);
+  /// Goes on in a file that is there, after its first `size` bytes; what follows them is dropped.
+  /// Throws std::system_error naming the path, also where the file is shorter.
+  static append_file reopen(std::filesystem::path path, std::int64_t size);
   ~append_file();
   append_file(append_file&& other) noexcept;
   append_file& operator=(append_file&& other) noexcept;
@@ -25,8 +28,11 @@ class append_file {
   void rename(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
+  std::int64_t size() const { return size_; }
 
  private:
+  append_file() = default;
+
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;  ///< Bytes of whole pieces.

@@ -25,6 +25,10 @@ double fraction_of(const progress_state& state) {
                     1.0);
 }
 
+std::int64_t tenth_of(const progress_state& state) {
+  return static_cast<std::int64_t>(fraction_of(state) * 10 + 1e-9);
+}
+
 }  // namespace
 
 std::string progress_line(const progress_state& state) {
@@ -48,6 +52,10 @@ std::string progress_line(const progress_state& state) {
   return line;
 }
 
+void progress_bar::skip_to(const progress_state& state) {
+  if (state.total_steps > 0) next_tenth_ = std::max(next_tenth_, tenth_of(state) + 1);
+}
+
 void progress_bar::update(const progress_state& state) {
   if (finished_) return;
   if (is_terminal_) {
@@ -55,7 +63,7 @@ void progress_bar::update(const progress_state& state) {
     next_draw_ = state.elapsed + redraw_interval;
   } else {
     if (state.total_steps <= 0) return;
-    const auto tenth = static_cast<std::int64_t>(fraction_of(state) * 10 + 1e-9);
+    const auto tenth = tenth_of(state);
     // The last tenth is finish's line.
     if (tenth < next_tenth_ || tenth >= 10) return;
     next_tenth_ = tenth + 1;

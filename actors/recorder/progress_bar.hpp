@@ -26,6 +26,9 @@ class progress_bar {
   /// `out` must outlive the bar.
   progress_bar(std::ostream& out, bool is_terminal) : out_(&out), is_terminal_(is_terminal) {}
 
+  /// Takes up where another bar was: only what comes after `state` is drawn.
+  void skip_to(const progress_state& state);
+
   /// Redraws where it is due: ten times a second on a terminal.
   void update(const progress_state& state);
 

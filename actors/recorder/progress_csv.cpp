@@ -27,6 +27,34 @@ std::string header_line(const std::vector<std::string>& keys) {
   return line + '\n';
 }
 
+/// The fields of a line that header_line made.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool inside = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (inside && line.substr(i, 2) == "\"\"") {
+      fields.back() += line[i++];
+    } else if (line[i] == '"') {
+      inside = !inside;
+    } else if (line[i] == ',' && !inside) {
+      fields.emplace_back();
+    } else {
+      fields.back() += line[i];
+    }
+  }
+  return fields;
+}
+
+/// Where the line that begins at `from` ends, its break included; npos if it has none.
+std::size_t end_of_line(std::string_view text, std::size_t from) {
+  bool inside = false;
+  for (; from < text.size(); ++from) {
+    if (text[from] == '"') inside = !inside;
+    if (text[from] == '\n' && !inside) return from + 1;
+  }
+  return text.npos;
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
@@ -37,6 +65,25 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 progress_csv::progress_csv(std::filesystem::path path) : file_(std::move(path)) {}
+
+progress_csv progress_csv::resume(const std::filesystem::path& path, std::int64_t rows) {
+  const auto text = std::filesystem::exists(path) ? read_file(path) : std::string();
+  const auto header = end_of_line(text, 0);
+  if (header == text.npos) return progress_csv(path);
+  auto end = header;
+  std::int64_t kept = 0;
+  while (kept < rows) {
+    const auto next = end_of_line(text, end);
+    if (next == text.npos) break;
+    end = next;
+    ++kept;
+  }
+  progress_csv csv(append_file::reopen(path, static_cast<std::int64_t>(end)));
+  csv.keys_ = fields_of(std::string_view(text).substr(0, header - 1));
+  csv.header_bytes_ = header;
+  csv.rows_ = kept;
+  return csv;
+}
 
 void progress_csv::write(const std::map<std::string, double>& values) {
   auto keys = keys_;
@@ -52,6 +99,7 @@ void progress_csv::write(const std::map<std::string, double>& values) {
       line += fmt::format("{}", found->second);
   }
   file_.append(line + '\n');
+  ++rows_;
 }
 
 void progress_csv::rewrite(const std::vector<std::string>& keys) {

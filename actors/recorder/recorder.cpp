@@ -38,17 +38,76 @@ run_options with_defaults(run_options options) {
 
 recorder::recorder(run_options options)
     : options_(with_defaults(std::move(options))),
-      directory_(run_directory::create(options_.root, options_.algo, options_.env)),
+      directory_(options_.directory.empty()
+                     ? run_directory::create(options_.root, options_.algo, options_.env)
+                     : run_directory::open(options_.directory)),
       started_(options_.now()),
       next_curve_(options_.curve_interval) {
   try {
-    write_file_atomically(directory_.config_json(), options_.config);
+    if (options_.directory.empty()) {
+      write_file_atomically(directory_.config_json(), options_.config);
+    }
   } catch (const std::system_error& error) {
     throw run_directory_error(error.what());
   }
   if (options_.progress_bar) bar_.emplace(std::cerr, ::isatty(STDERR_FILENO) == 1);
+  if (options_.saved.empty()) {
+    begin();
+  } else {
+    restore();
+  }
+}
+
+void recorder::begin() {
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    if (!entry.path().filename().string().starts_with("events.out.tfevents.")) continue;
+    attempt([&] { std::filesystem::remove(entry.path()); });
+  }
   attempt([this] { csv_.emplace(directory_.progress_csv()); });
   attempt([this] { events_.emplace(directory_.path(), started_); });
+}
+
+std::string recorder::save() {
+  state_writer history;
+  history_.save(history);
+  std::vector<double> evaluations;
+  for (const auto& e : evaluations_) evaluations.insert(evaluations.end(), {e.step, e.mean, e.std});
+  state_writer to;
+  to.put("history", history.bytes());
+  to.put("evaluations", evaluations);
+  to.put("last_step", last_step_);
+  to.put("elapsed", elapsed().count());
+  to.put("next_curve", next_curve_.count());
+  to.put("curve_is_old", curve_is_old_);
+  to.put("write_failures", write_failures_);
+  to.put("csv_rows", csv_ ? csv_->rows() : std::int64_t{0});
+  to.put("events", events_ ? events_->path().filename().string() : std::string());
+  to.put("events_bytes", events_ ? events_->size() : std::int64_t{0});
+  curve_is_old_ = false;
+  return to.bytes();
+}
+
+void recorder::restore() {
+  const state_reader from(options_.saved);
+  history_.restore(state_reader(from.get<std::string>("history")));
+  const auto evaluations = from.get<std::vector<double>>("evaluations");
+  for (std::size_t i = 0; i + 2 < evaluations.size(); i += 3)
+    evaluations_.push_back({evaluations[i], evaluations[i + 1], evaluations[i + 2]});
+  from.get("last_step", last_step_);
+  const std::chrono::duration<double> elapsed(from.get<double>("elapsed"));
+  started_ -= std::chrono::round<time_point::duration>(elapsed);
+  next_curve_ = std::chrono::duration<double>(from.get<double>("next_curve"));
+  from.get("curve_is_old", curve_is_old_);
+  from.get("write_failures", write_failures_);
+  const auto rows = from.get<std::int64_t>("csv_rows");
+  attempt([&] { csv_.emplace(progress_csv::resume(directory_.progress_csv(), rows)); });
+  const auto events = from.get<std::string>("events");
+  if (!events.empty()) {
+    attempt([&] {
+      events_.emplace(directory_.path() / events, from.get<std::int64_t>("events_bytes"));
+    });
+  }
+  if (bar_) bar_->skip_to(progress());
 }
 
 recorder::~recorder() {

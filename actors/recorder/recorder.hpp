@@ -19,11 +19,15 @@ namespace troupe {
 
 struct run_options {
   std::filesystem::path root = "runs";  ///< The run directory is root/algo/env_k.
-  std::string algo;                     ///< "ppo"
-  std::string env;                      ///< "CartPole-v1"
-  std::string config = "{}";            ///< The resolved configuration, stored as config.json.
-  std::int64_t total_steps = 0;         ///< Environment steps asked for; 0: unknown, so no ETA.
-  std::optional<double> threshold;      ///< The return that counts as solved; a line in the curve.
+  /// Where not empty, the run directory itself: this recorder goes on in it from `saved`, what
+  /// recorder::save gave, and drops what was recorded after that; with nothing saved it drops all.
+  std::filesystem::path directory;
+  std::string saved;
+  std::string algo;                 ///< "ppo"
+  std::string env;                  ///< "CartPole-v1"
+  std::string config = "{}";        ///< The resolved configuration, stored as config.json.
+  std::int64_t total_steps = 0;     ///< Environment steps asked for; 0: unknown, so no ETA.
+  std::optional<double> threshold;  ///< The return that counts as solved; a line in the curve.
 
   bool table = false;         ///< Print each row as a table on stdout.
   bool progress_bar = false;  ///< Show a progress bar on stderr.
@@ -75,12 +79,17 @@ class recorder {
   /// Throws std::invalid_argument where `summary` is not JSON.
   void finish(std::string summary);
 
+  /// What another recorder goes on from. This one draws no curve any more when it ends.
+  std::string save();
+
   /// How many writes failed so far.
   std::int64_t write_failures() { return write_failures_; }
 
  private:
   using time_point = std::chrono::system_clock::time_point;
 
+  void begin();
+  void restore();
   void write_row(const progress_row& row);
   void show_progress(std::int64_t step);
   void draw_curve();

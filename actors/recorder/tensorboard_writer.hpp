@@ -20,11 +20,16 @@ class tensorboard_writer {
   /// Creates the file and writes its version record. Throws std::system_error.
   tensorboard_writer(const std::filesystem::path& folder, clock::time_point now);
 
+  /// Goes on in a file that is there, after its first `size` bytes. Throws std::system_error.
+  tensorboard_writer(const std::filesystem::path& file, std::int64_t size)
+      : file_(append_file::reopen(file, size)) {}
+
   /// Writes all `values` as one event at `step` (environment steps). TensorBoard holds scalars in
   /// 32 bits, so each is rounded to float. Throws std::system_error, the file is then as before.
   void write(std::int64_t step, const std::map<std::string, double>& values, clock::time_point now);
 
   const std::filesystem::path& path() const { return file_.path(); }
+  std::int64_t size() const { return file_.size(); }
 
  private:
   append_file file_;
