@@ -1,12 +1,15 @@
 #include "runtime/run.hpp"
 
+#include <semaphore.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "runtime/log.hpp"
@@ -27,37 +30,61 @@ std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked)
 
 // ---- signals
 
+// A handler and not a blocked signal, because libraries have threads from before main on:
+// OpenBLAS's would take the signal and end the process.
 struct signal_watch::state {
-  std::function<void()> on_first;
-  std::atomic<bool> stopping{false};
-  sigset_t watched{};
-  sigset_t before{};
-  std::thread thread;
+  explicit state(std::function<void()> on_first) : on_first(std::move(on_first)) {
+    sem_init(&came, 0, 0);
+  }
+  ~state() { sem_destroy(&came); }
+
+  static void note(int) {
+    const int kept = errno;
+    if (auto* state = watching.load()) sem_post(&state->came);
+    errno = kept;
+  }
 
   void watch() {
-    int seen = 0;
-    const timespec pause{0, 100'000'000};
-    while (!stopping.load()) {
-      if (sigtimedwait(&watched, nullptr, &pause) < 0) continue;
+    for (int seen = 0;;) {
+      if (sem_wait(&came) != 0) continue;  // EINTR
+      if (stopping.load()) return;
       if (++seen > 1) _exit(130);
       on_first();
     }
   }
+
+  static inline std::atomic<state*> watching{nullptr};
+
+  std::function<void()> on_first;
+  std::atomic<bool> stopping{false};
+  sem_t came;
+  struct sigaction before_int{};
+  struct sigaction before_term{};
+  std::thread thread;
 };
 
-signal_watch::signal_watch(std::function<void()> on_first) : state_(std::make_unique<state>()) {
-  state_->on_first = std::move(on_first);
-  sigemptyset(&state_->watched);
-  sigaddset(&state_->watched, SIGINT);
-  sigaddset(&state_->watched, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &state_->watched, &state_->before);
+signal_watch::signal_watch(std::function<void()> on_first)
+    : state_(std::make_unique<state>(std::move(on_first))) {
+  state* none = nullptr;
+  if (!state::watching.compare_exchange_strong(none, state_.get())) {
+    throw std::logic_error("signal_watch: expected one at a time");
+  }
   state_->thread = std::thread([this] { state_->watch(); });
+  struct sigaction action{};
+  action.sa_handler = state::note;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &state_->before_int);
+  sigaction(SIGTERM, &action, &state_->before_term);
 }
 
 signal_watch::~signal_watch() {
+  sigaction(SIGINT, &state_->before_int, nullptr);
+  sigaction(SIGTERM, &state_->before_term, nullptr);
+  state::watching = nullptr;
   state_->stopping = true;
+  sem_post(&state_->came);
   state_->thread.join();
-  pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
 
 // ---- run

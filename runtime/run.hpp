@@ -23,7 +23,7 @@ inline constexpr int default_metrics_port = 9464;
 std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked);
 
 /// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends
-/// the process at once with exit code 130. Make it before any other thread.
+/// the process at once with exit code 130. One at a time.
 class signal_watch {
  public:
   explicit signal_watch(std::function<void()> on_first);
