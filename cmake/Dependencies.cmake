@@ -28,6 +28,15 @@ if(NOT TARGET cairo)
   target_include_directories(cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
 endif()
 
+# Debian's RE2 ships no CMake package either.
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY re2 REQUIRED)
+if(NOT TARGET re2)
+  add_library(re2 INTERFACE IMPORTED)
+  target_link_libraries(re2 INTERFACE ${RE2_LIBRARY})
+  target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
+endif()
+
 # libtorch: Debian's 1.13, or a current one given by CMAKE_PREFIX_PATH.
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)

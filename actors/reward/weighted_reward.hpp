@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe {
+
+/// One named part of a reward. Sample is whatever is judged: a completion with its question, an
+/// episode.
+template <class Sample>
+struct reward_function {
+  std::string name;  ///< In errors and metrics; at most 64 bytes.
+  std::function<double(const Sample&)> value;
+  double weight = 1;  ///< Finite; 0: measured only.
+};
+
+/// At most so many functions in one reward: each is a label in the metrics.
+inline constexpr std::size_t reward_functions_max = 32;
+
+struct reward_result {
+  double total = 0;            ///< Sum of weight times value.
+  std::vector<double> values;  ///< Of each function, not weighted, in the order of `names`.
+};
+
+/// A function of a reward threw, or its value was not finite: the message names it.
+class reward_error : public std::runtime_error {
+ public:
+  reward_error(std::string name, const std::string& message)
+      : std::runtime_error("reward \"" + name + "\": " + message), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+namespace detail {
+
+/// What a reward tells Prometheus: troupe_reward_value{reward} and troupe_reward_failures_total
+/// {reward} of each function, troupe_reward of the weighted sum.
+class reward_meter {
+ public:
+  /// Tells nobody without a registry. Throws std::invalid_argument for names that are missing,
+  /// given twice, longer than 64 bytes or too many.
+  reward_meter(metrics_registry* registry, std::vector<std::string> names);
+
+  const std::vector<std::string>& names() const { return names_; }
+  void evaluated(std::size_t which, double value) const { values_[which].observe(value); }
+  void failed(std::size_t which) const { failures_[which].increment(); }
+  void summed(double total) const { total_.observe(total); }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<metric_histogram> values_;
+  std::vector<metric_counter> failures_;
+  metric_histogram total_;
+};
+
+}  // namespace detail
+
+/// The role that judges: several functions, weighted and added up, each measured apart.
+///
+///   const std::vector<reward_function<completion>> functions{
+///       {"right", [](const completion& c) { return exact_match(c.text, c.expected); }},
+///       {"format", [](const completion& c) { return tag_format(c.text, {"answer"}); }, 0.1}};
+///   auto rewards = co_await sys.serve<weighted_reward<completion>>({.name = "reward"}, functions,
+///                                                                  &sys.metrics());
+template <class Sample>
+class weighted_reward {
+ public:
+  /// Throws std::invalid_argument for no functions, more than reward_functions_max, a missing one,
+  /// a name that is empty, longer than 64 bytes or given twice, and a weight that is not finite.
+  explicit weighted_reward(std::vector<reward_function<Sample>> functions,
+                           metrics_registry* metrics = nullptr)
+      : functions_(std::move(functions)), meter_(metrics, names_of(functions_)) {
+    for (const auto& f : functions_) {
+      if (!f.value) throw std::invalid_argument("reward \"" + f.name + "\": expected a function");
+      if (!std::isfinite(f.weight))
+        throw std::invalid_argument("reward \"" + f.name + "\": expected a finite weight, got " +
+                                    std::to_string(f.weight));
+    }
+  }
+
+  /// Throws reward_error, naming the first function that throws or whose value is not finite.
+  reward_result evaluate(Sample sample) {
+    reward_result result;
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      result.values.push_back(value_of(i, sample));
+      result.total += functions_[i].weight * result.values.back();
+    }
+    if (!std::isfinite(result.total))
+      throw reward_error("total", "expected a finite sum, got " + std::to_string(result.total));
+    meter_.summed(result.total);
+    return result;
+  }
+
+  /// In the order in which they are evaluated.
+  std::vector<std::string> names() const { return meter_.names(); }
+
+ private:
+  static std::vector<std::string> names_of(const std::vector<reward_function<Sample>>& functions) {
+    std::vector<std::string> names;
+    for (const auto& f : functions) names.push_back(f.name);
+    return names;
+  }
+
+  double value_of(std::size_t which, const Sample& sample) {
+    const auto& function = functions_[which];
+    double value = 0;
+    try {
+      value = function.value(sample);
+    } catch (const fatal&) {
+      throw;
+    } catch (...) {
+      meter_.failed(which);
+      throw reward_error(function.name, describe(std::current_exception()));
+    }
+    if (!std::isfinite(value)) {
+      meter_.failed(which);
+      throw reward_error(function.name, "expected a finite number, got " + std::to_string(value));
+    }
+    meter_.evaluated(which, value);
+    return value;
+  }
+
+  std::vector<reward_function<Sample>> functions_;
+  detail::reward_meter meter_;
+};
+
+}  // namespace troupe
