@@ -17,9 +17,13 @@
 namespace troupe {
 
 std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked) {
+  return serve_metrics(sys.metrics(), port, asked);
+}
+
+std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked) {
   if (port == 0) return nullptr;
   auto server = std::make_unique<metrics_server>(
-      sys.metrics(),
+      metrics,
       metrics_server_options{.port = static_cast<std::uint16_t>(port), .next_free = !asked});
   if (server->port() != port) {
     log::info("the metrics port is busy; another is used",

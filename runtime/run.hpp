@@ -18,8 +18,9 @@ int run(int argc, char** argv, task<> (*main)(system&));
 
 inline constexpr int default_metrics_port = 9464;
 
-/// Serves a system's metrics. `port` 0 serves nothing and gives null. A busy port that was `asked`
-/// for throws port_busy; one that was not gives way to the next free one.
+/// Serves metrics, such as a system's. `port` 0 serves nothing and gives null. A busy port that was
+/// `asked` for throws port_busy; one that was not gives way to the next free one.
+std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked);
 std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked);
 
 /// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends

@@ -81,7 +81,8 @@ class closer {
 }  // namespace
 
 system_core::system_core(system_options options)
-    : options_(options), seed_(options.seed), order_(~options.seed) {
+    : options_(std::move(options)), seed_(options_.seed), order_(~options_.seed) {
+  if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
   if (options_.deterministic) {
     clock_ = std::make_unique<virtual_clock>();
     config_.set("scheduler.policy", caf::atom("testing"));
@@ -100,6 +101,7 @@ system_core::~system_core() {
   stop_all();
   clock_->stop();
   actors_.reset();
+  for (const auto& known : services_) metrics().retire(known.collector);
 }
 
 std::uint64_t system_core::next_seed() {
@@ -152,8 +154,8 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     }
   }
   auto state = std::make_shared<service_state>(services_.size(), std::move(options));
-  services_.push_back({state, nullptr});
-  metrics_.add(std::make_shared<service_collector>(state));
+  services_.push_back({state, nullptr, std::make_shared<service_collector>(state)});
+  metrics().add(services_.back().collector);
   return state;
 }
 

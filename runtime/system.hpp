@@ -21,6 +21,9 @@ struct system_options {
   /// How long the destructor waits for actors to end. A thread that is stuck in a role's code can't
   /// be ended, so the process then leaves with exit code 70.
   duration stop_limit = std::chrono::seconds(10);
+  /// Where its metrics go; null: a registry of its own. Systems that follow one another may share
+  /// one: counts go on from one to the next.
+  std::shared_ptr<metrics_registry> metrics = nullptr;
 };
 
 namespace detail {

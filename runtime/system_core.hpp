@@ -23,7 +23,7 @@ class system_core {
 
   caf::actor_system& actors() noexcept { return *actors_; }
   class clock& clock() noexcept { return *clock_; }
-  metrics_registry& metrics() noexcept { return metrics_; }
+  metrics_registry& metrics() noexcept { return *options_.metrics; }
   const system_options& options() const noexcept { return options_; }
   bool deterministic() const noexcept { return options_.deterministic; }
   std::uint64_t next_seed();
@@ -50,6 +50,7 @@ class system_core {
   struct entry {
     std::shared_ptr<service_state> state;
     ref<inbox> supervisor;
+    std::shared_ptr<const prometheus::Collectable> collector;
   };
 
   bool step_deterministic();
@@ -57,7 +58,6 @@ class system_core {
   std::string unanswered() const;
 
   system_options options_;
-  metrics_registry metrics_;
   std::unique_ptr<class clock> clock_;
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;

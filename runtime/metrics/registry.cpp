@@ -26,7 +26,8 @@ class metrics_store {
       : rejections(prometheus::BuildCounter()
                        .Name("troupe_metrics_rejected_total")
                        .Help("What was refused so that it could not spoil a scrape.")
-                       .Register(registry)) {}
+                       .Register(registry)),
+        retired_(rejections) {}
 
   /// Every collector that is still there, in the order of registration.
   std::vector<std::shared_ptr<const prometheus::Collectable>> collectors() {
@@ -44,6 +45,19 @@ class metrics_store {
            std::weak_ptr<const prometheus::Collectable> watched) {
     std::lock_guard lock(mutex_);
     collectors_.push_back({std::move(owned), std::move(watched)});
+  }
+
+  void retire(const std::shared_ptr<const prometheus::Collectable>& collector) {
+    auto last = collector->Collect();
+    std::erase_if(last, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
+    std::lock_guard lock(mutex_);
+    std::erase_if(collectors_, [&](const auto& entry) { return entry.owned == collector; });
+    retired_.add(std::move(last));
+  }
+
+  std::vector<prometheus::MetricFamily> of_the_retired() {
+    std::lock_guard lock(mutex_);
+    return retired_.families();
   }
 
   /// Labels with every value fit for a scrape.
@@ -67,6 +81,7 @@ class metrics_store {
   };
   std::mutex mutex_;
   std::vector<entry> collectors_;
+  scrape retired_;  ///< The sum of all that has been retired.
 };
 
 namespace {
@@ -183,8 +198,13 @@ void metrics_registry::watch(std::weak_ptr<const prometheus::Collectable> collec
   store_->add(nullptr, std::move(collector));
 }
 
+void metrics_registry::retire(const std::shared_ptr<const prometheus::Collectable>& collector) {
+  store_->retire(collector);
+}
+
 std::string metrics_registry::text() const {
   detail::scrape scrape(store_->rejections);
+  scrape.add(store_->of_the_retired());
   for (const auto& collector : store_->collectors()) {
     try {
       scrape.add(collector->Collect());

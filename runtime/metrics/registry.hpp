@@ -105,6 +105,10 @@ class metrics_registry {
   /// The same for as long as somebody else keeps the collector.
   void watch(std::weak_ptr<const prometheus::Collectable> collector);
 
+  /// Lets go of a collector whose subject has ended, after a last look at it: what it counted stays
+  /// in the scrapes, its gauges don't.
+  void retire(const std::shared_ptr<const prometheus::Collectable>& collector);
+
   /// Prometheus's text format 0.0.4, families sorted by name. A series that several collectors
   /// report is one: counters and histograms add up, of gauges the one registered last stands. What
   /// would spoil the scrape is left out and counted: non-finite numbers, names without the prefix

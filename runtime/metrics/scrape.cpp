@@ -102,15 +102,19 @@ void scrape::add_series(family& to, ClientMetric metric) {
   }
 }
 
-std::string scrape::text() const {
+std::vector<prometheus::MetricFamily> scrape::families() const {
   std::vector<prometheus::MetricFamily> families;
   for (const auto& [name, from] : families_) {
     if (from.series.empty()) continue;
     auto& to = families.emplace_back(prometheus::MetricFamily{name, from.help, from.type, {}});
     for (const auto& [labels, metric] : from.series) to.metric.push_back(metric);
   }
+  return families;
+}
+
+std::string scrape::text() const {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families);
+  prometheus::TextSerializer().Serialize(out, families());
   return std::move(out).str();
 }
 

@@ -16,6 +16,7 @@ class scrape {
   explicit scrape(metric_rejections& rejections) : rejections_(rejections) {}
 
   void add(std::vector<prometheus::MetricFamily> families);
+  std::vector<prometheus::MetricFamily> families() const;
   std::string text() const;
 
  private:

@@ -208,6 +208,22 @@ TEST_CASE("metrics: a watched collector is forgotten when its owner lets go") {
   CHECK(occurrences(metrics.text(), "troupe_calls_total") == 0);
 }
 
+TEST_CASE("metrics: what a retired collector counted stays, its gauges go") {
+  metrics_registry metrics;
+  for (int i = 0; i < 3; ++i) {
+    const auto collector = std::make_shared<fixed_collector>(
+        std::vector{family("troupe_calls_total", MetricType::Counter, 2),
+                    family("troupe_calls_in_flight", MetricType::Gauge, 1)});
+    metrics.add(collector);
+    CHECK(series(metrics.text(), "troupe_calls_total{service=\"a\"}") == 2 * (i + 1));
+    metrics.retire(collector);
+    CHECK(collector.use_count() == 1);
+  }
+  const auto text = metrics.text();
+  CHECK(series(text, "troupe_calls_total{service=\"a\"}") == 6);
+  CHECK(occurrences(text, "troupe_calls_in_flight") == 0);
+}
+
 TEST_CASE("metrics: the process is described under the standard names") {
   const auto text = metrics_registry().text();
   CHECK(series(text, "process_resident_memory_bytes") > 1e6);
