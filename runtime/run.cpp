@@ -105,11 +105,20 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
           ->check(CLI::Range(0, 65535));
   app.add_option("--log-level", log_level, "debug, info, warn, error or off")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
-  app.add_flag("--deterministic", options.deterministic,
-               "one thread, virtual time, an order drawn from --seed");
+  auto* deterministic = app.add_flag("--deterministic", options.deterministic,
+                                     "one thread, virtual time, an order drawn from --seed");
   app.add_option("--seed", options.seed, "of everything that is drawn");
+  std::string faults;
+  auto* faults_option =
+      app.add_option("--faults", faults,
+                     "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
+          ->needs(deterministic);
   try {
     app.parse(argc, argv);
+    if (faults_option->count() > 0) options.faults = fault_plan::parse(faults);
+  } catch (const fault_plan_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }

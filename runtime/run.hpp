@@ -9,8 +9,9 @@
 namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
-/// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed` and
-/// `--help`. SIGINT and SIGTERM cancel the coroutine; a second one ends the process at once.
+/// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed`,
+/// `--faults` and `--help`. SIGINT and SIGTERM cancel the coroutine; a second one ends the process
+/// at once.
 ///
 /// Returns 0 when `main` has returned, 1 when it threw (the error is on stderr), 2 for a wrong
 /// argument or a metrics port that is taken, 130 when cancelled.

@@ -4,6 +4,7 @@
 
 #include "runtime/actor/host.hpp"
 #include "runtime/actor/signal.hpp"
+#include "runtime/actor/splitmix.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/collector.hpp"
 #include "runtime/service/supervisor.hpp"
@@ -14,14 +15,6 @@ namespace troupe {
 namespace detail {
 
 namespace {
-
-/// splitmix64 (Steele et al. 2014): well-spread numbers from a counter.
-std::uint64_t next_of(std::uint64_t& state) {
-  auto z = (state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
 
 /// The actor that runs a program's main coroutine.
 class driver final : public host {
@@ -82,6 +75,13 @@ class closer {
 
 system_core::system_core(system_options options)
     : options_(std::move(options)), seed_(options_.seed), order_(~options_.seed) {
+  if (options_.faults.any()) {
+    if (!options_.deterministic) {
+      throw std::invalid_argument("system: faults: expected a deterministic system, got \"" +
+                                  options_.faults.text() + "\" in one that is not");
+    }
+    faults_.emplace(options_.faults, options_.seed);
+  }
   if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
   if (options_.deterministic) {
     clock_ = std::make_unique<virtual_clock>();
@@ -118,6 +118,11 @@ void system_core::host_ended() {
   std::lock_guard lock(mutex_);
   --hosts_;
   hosts_changed_.notify_all();
+}
+
+std::size_t system_core::hosts() const {
+  std::lock_guard lock(mutex_);
+  return hosts_;
 }
 
 std::shared_ptr<service_state> system_core::add_service(serve_options options) {
@@ -251,6 +256,7 @@ system::~system() = default;
 
 metrics_registry& system::metrics() { return core_->metrics(); }
 const system_options& system::options() const { return core_->options(); }
+std::size_t system::actors() const { return core_->hosts(); }
 
 task<std::shared_ptr<detail::service_state>> system::open(
     serve_options options, std::shared_ptr<const detail::role_factory> factory) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/service/fault_plan.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {
@@ -18,6 +19,8 @@ struct system_options {
   /// Everything on the thread that calls `run`, in virtual time, in an order drawn from `seed`.
   bool deterministic = false;
   std::uint64_t seed = 0;
+  /// What goes wrong on purpose. Only in a deterministic system.
+  fault_plan faults;
   /// How long the destructor waits for actors to end. A thread that is stuck in a role's code can't
   /// be ended, so the process then leaves with exit code 70.
   duration stop_limit = std::chrono::seconds(10);
@@ -32,6 +35,7 @@ class system_core;
 
 class system {
  public:
+  /// Throws std::invalid_argument if there are faults and the system is not deterministic.
   explicit system(system_options options = {});
   /// Stops every service, the latest first, and waits for its actors, at most for `stop_limit`.
   ~system();
@@ -89,6 +93,8 @@ class system {
 
   metrics_registry& metrics();
   const system_options& options() const;
+  /// Actors that were started and have not ended: main's, a service's supervisor, the replicas.
+  std::size_t actors() const;
 
  private:
   task<std::shared_ptr<detail::service_state>> open(

@@ -27,9 +27,14 @@ class system_core {
   const system_options& options() const noexcept { return options_; }
   bool deterministic() const noexcept { return options_.deterministic; }
   std::uint64_t next_seed();
+  /// Null if nothing goes wrong on purpose.
+  fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
+  /// In a deterministic system: time passes during this turn.
+  void spend(duration time) { static_cast<virtual_clock&>(*clock_).spend(time); }
 
   void host_started();
   void host_ended();
+  std::size_t hosts() const;
 
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
@@ -63,6 +68,7 @@ class system_core {
   std::unique_ptr<caf::actor_system> actors_;
   std::uint64_t seed_;
   std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
+  std::optional<fault_source> faults_;
   mutable std::mutex mutex_;
   std::condition_variable main_changed_;   ///< With main_mutex.
   std::condition_variable hosts_changed_;  ///< With mutex_.

@@ -1,5 +1,7 @@
 #include "runtime/actor/clock.hpp"
 
+#include "runtime/coroutine/sleep.hpp"
+
 namespace troupe::detail {
 
 real_clock::real_clock() : thread_([this] { ring_when_due(); }) {}
@@ -48,11 +50,20 @@ void real_clock::ring_when_due() {
 bool virtual_clock::advance_to_next() {
   if (alarms_.empty()) return false;
   now_ = std::max(now_, alarms_.begin()->first);
+  ring_all_due();
+  return true;
+}
+
+void virtual_clock::spend(duration time) {
+  now_ = later(now_, time);
+  ring_all_due();
+}
+
+void virtual_clock::ring_all_due() {
   while (!alarms_.empty() && alarms_.begin()->first <= now_) {
     const auto who = std::move(alarms_.extract(alarms_.begin()).mapped());
     who->ring();
   }
-  return true;
 }
 
 }  // namespace troupe::detail

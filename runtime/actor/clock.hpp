@@ -50,8 +50,12 @@ class virtual_clock final : public clock {
 
   /// Moves to the next alarm and rings everybody who is due; false if there is none.
   bool advance_to_next();
+  /// Time passes while somebody works.
+  void spend(duration time);
 
  private:
+  void ring_all_due();
+
   time_point now_{};
   std::multimap<time_point, ref<inbox>> alarms_;
 };

@@ -41,6 +41,7 @@ class call_base : public counted {
   time_point sent{};
   std::uint8_t statistics = 0;  ///< Which row of the replica's statistics counts it.
   bool keep_arguments = false;  ///< It may be sent again, so the endpoint gets copies.
+  bool limited = false;         ///< Its caller has a deadline.
 
   // The caller's alone.
   pending_call* pending = nullptr;  ///< Who awaits it; null once nobody does.
@@ -51,6 +52,7 @@ class call_base : public counted {
   std::atomic<bool> answered{false};  ///< Its reply is on the way, whatever becomes of the replica.
 
   // Written by the replica before it replies.
+  bool received = false;  ///< Has come: what comes once more is a copy of the message.
   std::exception_ptr error;
 };
 

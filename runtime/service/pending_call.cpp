@@ -22,6 +22,7 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   const auto now = home_->home().now();
   call_->sent = now;
   if (limit() != no_limit) deadline_ = later(now, limit());
+  call_->limited = deadline_ != time_point::max();
   set_alarm(now);
   const bool suspended = send_or_wait();
   resuming_ = true;
@@ -151,6 +152,7 @@ void pending_call::retry() {
   }
   const auto now = home_->home().now();
   fresh->sent = now;
+  fresh->limited = call_->limited;
   call_->pending = nullptr;
   call_ = std::move(fresh);
   call_->pending = this;

@@ -40,6 +40,7 @@ branch replica::begin() {
 }
 
 void replica::on_request(ref<call_base> call) {
+  if (std::exchange(call->received, true)) return;
   if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
   switch (call->endpoint.kind) {
     case endpoint_kind::coroutine:
@@ -88,11 +89,14 @@ void replica::answer(call_base& call, time_point time) {
   }
   slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
   call.answered.store(true, std::memory_order_release);
-  call.caller->reply(ref<call_base>(&call));
+  deliver(call);
   if (!reason.empty()) return crash(reason);
+  if (crashed()) return;
   service_->room_at(*slot_);
   if (!backlog_.empty()) start_backlog();
 }
+
+void replica::deliver(call_base& call) { call.caller->reply(ref<call_base>(&call)); }
 
 void replica::start_backlog() {
   while (!backlog_.empty() && ongoing_ < service_->options.max_ongoing) {

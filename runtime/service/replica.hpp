@@ -12,17 +12,24 @@
 
 namespace troupe::detail {
 
-class replica final : public host, private replica_port {
+class replica : public host, private replica_port {
  public:
   /// `ready` is called in the replica once it can serve, with its slot; if it can't, it dies.
   replica(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
           std::shared_ptr<const role_factory> factory, const replica_info& info,
           std::function<void(std::shared_ptr<replica_slot>)> ready);
 
+ protected:
+  void on_request(ref<call_base> call) override;
+  /// Sends the reply of a call that has its value or its error.
+  virtual void deliver(call_base& call);
+  void crash(const std::string& reason) override;
+  bool crashed() const noexcept { return !slot_->alive.load(); }
+  void give_room_back();
+
  private:
   // As a host.
   void starting() override;
-  void on_request(ref<call_base> call) override;
   void root_finished(std::exception_ptr error) override;
   void ended() override;
 
@@ -31,7 +38,6 @@ class replica final : public host, private replica_port {
   void finish_all(std::vector<ref<call_base>>& calls) override;
   void start(branch work) override;
   void gather(ref<call_base> call, batch_runner run) override;
-  void crash(const std::string& reason) override;
 
   struct open_batch {
     batch_runner run;
@@ -47,7 +53,6 @@ class replica final : public host, private replica_port {
   void close(open_batch& batch);
   void begin_call(call_base& call, time_point time);
   void answer(call_base& call, time_point time);
-  void give_room_back();
   void start_backlog();
 
   std::shared_ptr<service_state> service_;

@@ -1,7 +1,7 @@
 #include "runtime/service/supervisor.hpp"
 
 #include "runtime/log.hpp"
-#include "runtime/service/replica.hpp"
+#include "runtime/service/faulty_replica.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
@@ -31,10 +31,15 @@ void supervisor::start_replica(std::size_t index) {
       service_->options.placement == placement::thread && !system_.deterministic();
   const replica_info info{index, places_[index].starts++};
   auto& actors = system_.actors();
-  const auto actor =
-      own_thread
-          ? actors.spawn<replica, caf::detached>(std::ref(system_), service_, factory_, info, ready)
-          : actors.spawn<replica>(std::ref(system_), service_, factory_, info, ready);
+  caf::actor actor;
+  if (system_.faults()) {
+    actor = actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, ready);
+  } else if (own_thread) {
+    actor =
+        actors.spawn<replica, caf::detached>(std::ref(system_), service_, factory_, info, ready);
+  } else {
+    actor = actors.spawn<replica>(std::ref(system_), service_, factory_, info, ready);
+  }
   places_[index].replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   watch(*places_[index].replica);
 }

@@ -1,0 +1,27 @@
+#pragma once
+// A replica of a system with a fault plan. Internal to runtime/.
+
+#include "runtime/service/replica.hpp"
+
+namespace troupe::detail {
+
+/// Loses, delays and repeats requests and replies, takes long and crashes, as its system's
+/// fault_source draws.
+class faulty_replica final : public replica {
+ public:
+  using replica::replica;
+
+  /// For the simulation's own test: a bug that it must find. A reply that a crash has swallowed
+  /// counts as sent.
+  static inline bool forgets_swallowed_replies = false;
+
+ private:
+  void on_request(ref<call_base> call) override;
+  void deliver(call_base& call) override;
+
+  void take_up(ref<call_base> call);
+  void lose_link(const call_base& call);
+  void after(duration pause, std::function<void()> action);
+};
+
+}  // namespace troupe::detail
