@@ -130,4 +130,14 @@ std::vector<float> policy::values(std::vector<float> obs) {
   return value;
 }
 
+std::string policy::save() const {
+  state_writer to;
+  put_random(to, "random", random_);
+  return to.bytes();
+}
+
+void policy::restore(std::string bytes) {
+  random_ = get_action_random(state_reader(bytes), "random");
+}
+
 }  // namespace troupe

@@ -51,6 +51,11 @@ class policy {
   void update(weights fresh);
   std::int64_t version() const { return version_; }
 
+  /// Its generator, for checkpoints; the weights are the store's.
+  std::string save() const;
+  /// Throws state_error.
+  void restore(std::string bytes);
+
  private:
   /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
   int rows_of(const std::vector<float>& obs) const;

@@ -38,6 +38,7 @@ class admission {
   void catch_up(std::int64_t version) noexcept { begun_ = std::max(begun_, version * batch_); }
 
   std::int64_t begun() const noexcept { return begun_; }
+  void restore(std::int64_t begun) noexcept { begun_ = begun; }
 
  private:
   std::int64_t batch_;

@@ -37,6 +37,15 @@ struct replay_counts {
   }
 };
 
+/// All that a replay_queue goes on from.
+template <class Item>
+struct replay_state {
+  std::vector<Item> items;  ///< Oldest first.
+  std::int64_t begun = 0;   ///< Items admitted since the start.
+  std::int64_t version = 0;
+  replay_counts counts;
+};
+
 /// A sample that could not be had in time: says who waited, for what and why.
 class replay_starved : public std::runtime_error {
  public:
@@ -59,10 +68,19 @@ class replay_queue {
     }
   }
 
-  /// Waits until another item may begin and still be fresh when its turn comes.
-  task<> admit() {
-    while (!admission_.open(version_)) co_await changed_.wait();
+  /// Waits until another item may begin and still be fresh when its turn comes. False: none begins
+  /// any more, it is closed.
+  task<bool> admit() {
+    while (!closed_ && !admission_.open(version_)) co_await changed_.wait();
+    if (closed_) co_return false;
     admission_.begin();
+    co_return true;
+  }
+  /// Admits nothing any more. What is under way may still be inserted, over the capacity if need
+  /// be: for a loop that is to come to rest.
+  void close() {
+    closed_ = true;
+    changed_.notify_all();
   }
   /// An admitted item will not come: another may begin in its place.
   void abandon() {
@@ -70,18 +88,18 @@ class replay_queue {
     changed_.notify_all();
   }
 
-  /// Waits while the queue is full.
+  /// Waits while the queue is full. An item that is too stale when it comes is dropped.
   task<> insert(Item item) {
-    while (items_.size() >= options_.capacity) co_await changed_.wait();
+    while (!closed_ && items_.size() >= options_.capacity) co_await changed_.wait();
     items_.push_back(std::move(item));
     ++counts_.inserted;
+    drop_stale();  // others may have overtaken it
     changed_.notify_all();
   }
 
   /// The next `batch` items, oldest first. Waits for them; throws replay_starved once `patience`
   /// has passed.
   task<std::vector<Item>> sample() {
-    drop_stale();
     // Again, where another sample was quicker or what came has become stale meanwhile.
     while (!satisfied()) co_await wait_patiently();
     std::vector<Item> batch;
@@ -103,6 +121,19 @@ class replay_queue {
     admission_.catch_up(version);
     drop_stale();
     changed_.notify_all();
+  }
+
+  /// Everything in it, for checkpoints.
+  replay_state<Item> save() const {
+    return {{items_.begin(), items_.end()}, admission_.begun(), version_, counts_};
+  }
+  /// Goes on from what `save` gave. Before the first call of another endpoint.
+  void restore(replay_state<Item> state) {
+    items_.assign(std::make_move_iterator(state.items.begin()),
+                  std::make_move_iterator(state.items.end()));
+    admission_.restore(state.begun);
+    version_ = state.version;
+    counts_ = state.counts;
   }
 
   replay_counts counts() const {
@@ -141,6 +172,7 @@ class replay_queue {
   const replay_options options_;
   admission admission_;
   std::int64_t version_ = 0;
+  bool closed_ = false;
   std::deque<Item> items_;
   replay_counts counts_;
   condition changed_;

@@ -63,6 +63,12 @@ class trainer {
     co_return fresh.version;
   }
 
+  /// What the learner goes on from besides its parameters, which the store has. Learner needs
+  ///   std::string save() const
+  ///   void restore(const std::string&)
+  std::string save() { return learner_.save(); }
+  void restore(std::string bytes) { learner_.restore(bytes); }
+
  private:
   static bool is_loss(const std::exception_ptr& error) {
     try {
