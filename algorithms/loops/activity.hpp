@@ -11,7 +11,7 @@ namespace troupe::loops {
 /// Measures how far rollouts and training really overlap. For the coroutines of one actor.
 class activity {
  public:
-  activity() : home_(&detail::strand::current()), began_(home_->now()), last_(began_) {}
+  activity() : home_(&troupe::detail::strand::current()), began_(home_->now()), last_(began_) {}
 
   /// Something goes on for as long as this lives.
   class span {
@@ -45,7 +45,7 @@ class activity {
     this->*which += by;
   }
 
-  detail::strand* home_;
+  troupe::detail::strand* home_;
   time_point began_;
   time_point last_;
   duration both_{0};

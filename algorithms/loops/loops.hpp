@@ -16,6 +16,7 @@
 
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/loops/activity.hpp"
+#include "algorithms/loops/callback.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/service.hpp"
 
@@ -27,7 +28,11 @@ struct hooks {
   /// Trains on one batch and pushes the weights; returns their version.
   std::function<task<std::int64_t>(std::vector<Experience>)> train;
   /// After each update: progress, evaluation, checkpoints. May be null.
-  std::function<task<>(std::int64_t version)> updated;
+  std::function<task<>(std::int64_t version)> updated = nullptr;
+  /// Asked after `updated`; may end the loop early. See callbacks.hpp. May be null.
+  callback called = nullptr;
+  /// Environment steps in one item, for progress::steps. Null: each item counts 1.
+  std::function<std::int64_t(const Experience&)> steps = nullptr;
 };
 
 struct synchronous_options {
@@ -38,6 +43,9 @@ struct synchronous_options {
 struct asynchronous_options {
   std::size_t rollouts = 2;  ///< Episodes generated at the same time.
   std::int64_t updates = 1;
+  /// At the end the episodes under way go on to theirs and into the replay, which is then closed,
+  /// so that all roles are at rest; otherwise they are cancelled.
+  bool drain = false;
 };
 
 /// What a loop did.
@@ -45,6 +53,8 @@ struct report {
   std::int64_t updates = 0;
   std::int64_t episodes = 0;
   std::int64_t failed = 0;  ///< Episodes that ended with an error, and were generated anew.
+  std::int64_t steps = 0;   ///< Trained on, as hooks::steps counts them.
+  bool stopped = false;     ///< A callback ended the loop.
   double wall = 0;          ///< seconds
   double overlap_fraction = 0;
 };
@@ -93,7 +103,9 @@ task<> generate_one(stage<Roles, Experience> on) {
 template <class Roles, class Experience>
 task<> generate_for_ever(stage<Roles, Experience> on) {
   for (;;) {
-    co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
+    const bool admitted =
+        co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
+    if (!admitted) co_return;
     co_await generate_one(on);
   }
 }
@@ -102,6 +114,8 @@ template <class Roles, class Experience>
 task<> train_once(stage<Roles, Experience> on) {
   using queue = typename stage<Roles, Experience>::queue;
   auto batch = co_await on.roles.replay.template route<&queue::sample>();
+  std::int64_t steps = 0;
+  for (const auto& item : batch) steps += on.then.steps ? on.then.steps(item) : 1;
   std::int64_t version = 0;
   {
     const auto busy = on.active.training();
@@ -109,14 +123,23 @@ task<> train_once(stage<Roles, Experience> on) {
   }
   co_await on.roles.replay.template route<&queue::trained>(version);
   ++on.done.updates;
+  on.done.steps += steps;
   if (on.then.updated) co_await on.then.updated(version);
+  if (!on.then.called) co_return;
+  const progress now{on.done.updates,  on.done.steps, steps,
+                     on.done.episodes, version,       on.active.elapsed()};
+  const auto said = co_await on.then.called(now);
+  on.done.stopped = said == verdict::stop;
 }
 
 /// Episodes and updates side by side; leaving it cancels the episodes under way.
 template <class Roles, class Experience>
 task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options options) {
   for (std::size_t i = 0; i < options.rollouts; ++i) beside.start(generate_for_ever(on));
-  while (on.done.updates < options.updates) co_await train_once(on);
+  while (!on.done.stopped && on.done.updates < options.updates) co_await train_once(on);
+  if (!options.drain) co_return;
+  co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::close>();
+  co_await beside.join();
 }
 
 }  // namespace detail
@@ -128,7 +151,7 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   report done;
   activity active;
   const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
-  while (done.updates < options.updates) {
+  while (!done.stopped && done.updates < options.updates) {
     std::vector<task<>> episodes;
     for (std::size_t i = 0; i < options.batch; ++i) episodes.push_back(detail::generate_one(stage));
     co_await all(std::move(episodes));

@@ -25,9 +25,11 @@ namespace troupe {
 /// What a run leaves on the screen and on the disk.
 struct ppo_output {
   std::string root = "runs";  ///< The run directory is root/ppo/ENV_k.
+  std::string directory;      ///< Where not empty, the run directory: a run that goes on in it.
   bool table = false;         ///< Stable-Baselines3's table on stdout, after each update.
   bool progress_bar = false;  ///< On stderr.
   int metrics_port = 0;       ///< For the summary alone.
+  std::int64_t resumed_from_step = 0;  ///< The same.
 };
 
 /// How a run went. The names are those of summary.json.
@@ -47,13 +49,15 @@ struct ppo_summary {
   std::int64_t staleness_max = 0;
   double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
   int metrics_port = 0;
+  std::int64_t resumed_from_step = 0;  ///< Of the checkpoint this process began with; 0: none.
   std::string weights_sha256;
   std::string run_directory;
 
   std::string to_json() const;  ///< One line.
 };
 
-/// Trains on the registered environment config.env.id. Environments that fail, evaluations that are
+/// Trains on the registered environment config.env.id, from the beginning to the end in one system,
+/// without checkpoints; see run_ppo for those. Environments that fail, evaluations that are
 /// given up and a disk that is gone don't end training. Throws unknown_environment,
 /// std::invalid_argument if no network fits it, run_directory_error, and evaluation_error if the
 /// evaluation at the end is given up; the models are saved by then.

@@ -33,6 +33,11 @@ struct evaluation_section {
   int final_episodes = 100;           ///< of the one at the end
 };
 
+struct checkpoint_section {
+  std::int64_t every_updates = 0;  ///< 0: no checkpoints
+  int keep = 3;                    ///< the newest that stay on the disk
+};
+
 /// Everything that decides a PPO run. Defaults: Stable-Baselines3's.
 struct ppo_config {
   env_section env;
@@ -43,6 +48,8 @@ struct ppo_config {
   ppo_options trainer;  ///< its n_steps and network are taken from `rollout` and `policy`
   network_options policy;
   evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
 
   /// The learner's options, with rollout.n_steps and the network.
   ppo_options learner() const;
@@ -58,6 +65,7 @@ void describe(enum_schema<lr_schedule>& s);
 void describe(options_schema<env_section>& s);
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<evaluation_section>& s);
+void describe(options_schema<checkpoint_section>& s);
 void describe(options_schema<network_options>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);

@@ -25,6 +25,11 @@ class rollout_learner {
   const at::Tensor& parameters() const { return learner_.model().parameters(); }
   void load_parameters(const at::Tensor& p) { learner_.model().load_parameters(p); }
 
+  /// Everything but the parameters: optimiser, generator, counters.
+  std::string save() const;
+  /// Throws state_error, or std::invalid_argument if it is of another network.
+  void restore(const std::string& bytes);
+
  private:
   ppo_learner learner_;
 };

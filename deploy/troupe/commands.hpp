@@ -24,6 +24,8 @@ struct train_arguments {
   int metrics_port = 9464;
   bool metrics_port_asked = false;
   std::size_t threads = 0;
+  bool deterministic = false;
+  std::string resume;  ///< A run directory; empty: a new run.
 };
 int train(const train_arguments& arguments);
 

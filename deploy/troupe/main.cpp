@@ -32,6 +32,17 @@ int main(int argc, char** argv) {
   train_command->add_flag("--json", train.json, "print the summary as the last line of stdout");
   train_command->add_option("--threads", train.threads, "threads of the pool; 0: one a core")
       ->check(CLI::Range(0, 1024));
+  auto* deterministic = train_command->add_flag(
+      "--deterministic", train.deterministic,
+      "one thread, virtual time, an order drawn from --seed: the same weights each time");
+  auto* resume = train_command->add_option(
+      "--resume", train.resume,
+      "go on with the run in this directory, from its newest whole checkpoint");
+  for (const auto* name :
+       {"--algo", "--env", "--steps", "--seed", "--mode", "--config", "overrides", "--runs"}) {
+    resume->excludes(train_command->get_option(name));
+  }
+  resume->excludes(deterministic);
   auto* port = train_command
                    ->add_option("--metrics-port", train.metrics_port,
                                 "serve Prometheus metrics here; 0: don't")

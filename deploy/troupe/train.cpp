@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -7,8 +8,9 @@
 #include "actors/env/registry.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo.hpp"
+#include "algorithms/ppo/ppo_run.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/metrics/registry.hpp"
 #include "runtime/run.hpp"
 
 namespace troupe::command {
@@ -28,6 +30,7 @@ ppo_config resolve(const train_arguments& arguments) {
   set_number("total_steps", arguments.total_steps);
   set_number("seed", arguments.seed);
   set_text("mode", arguments.mode);
+  if (arguments.deterministic) overrides.emplace_back("deterministic=true");
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   return parse_config<ppo_config>(load_config(arguments.config_file, overrides));
 }
@@ -39,13 +42,38 @@ void print_for_people(const ppo_summary& s) {
   std::printf("run directory: %s\n", s.run_directory.c_str());
 }
 
-/// What SIGINT and SIGTERM cancel: the run that goes on. Where none does, they end the process.
+/// What a run begins with.
+struct beginning {
+  ppo_config config;
+  std::optional<checkpoint> from;
+};
+
+/// Throws what is wrong with the arguments, the configuration or the run to be resumed.
+beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
+  if (!arguments.resume.empty()) {
+    auto run = open_ppo_run(arguments.resume, metrics);
+    return {std::move(run.config), std::move(run.from)};
+  }
+  require_algorithm(arguments.algo);
+  beginning fresh{resolve(arguments), std::nullopt};
+  shape_of(make_vector_environment(fresh.config.env.id, 1)->spec());
+  return fresh;
+}
+
+/// What the first SIGINT or SIGTERM does: a run that keeps checkpoints, or is deterministic, stops
+/// after its update; any other is cancelled. Where none goes on the process ends.
 class interruptible {
  public:
   void begin(system& sys) { set(&sys); }
   void end() { set(nullptr); }
+  /// From now on there is somebody who asks.
+  void stop_gently() { gentle_ = true; }
+  bool stop_asked() const { return asked_; }
+
   void interrupt() {
     std::lock_guard lock(mutex_);
+    asked_ = true;
+    if (gentle_) return;
     if (!running_) _exit(130);
     running_->cancel();
   }
@@ -58,6 +86,8 @@ class interruptible {
 
   std::mutex mutex_;
   system* running_ = nullptr;
+  std::atomic<bool> gentle_{false};
+  std::atomic<bool> asked_{false};
 };
 
 /// From here on there is something to cancel.
@@ -67,22 +97,51 @@ task<ppo_summary> train_interruptibly(system& sys, interruptible& signals, ppo_c
   co_return co_await train_ppo(sys, std::move(config), std::move(output));
 }
 
-ppo_summary run(system& sys, interruptible& signals, ppo_config config, ppo_output output) {
+ppo_result run_in_one(interruptible& signals, const ppo_config& config, const ppo_output& output,
+                      const ppo_run_options& options) {
+  system sys({.threads = options.threads, .seed = config.seed, .metrics = options.metrics});
   struct at_the_end {
     interruptible& signals;
     ~at_the_end() { signals.end(); }
   } const ended{signals};
-  return sys.run(train_interruptibly(sys, signals, std::move(config), std::move(output)));
+  auto summary = sys.run(train_interruptibly(sys, signals, config, output));
+  return {summary, summary.run_directory, summary.steps};
+}
+
+int report_stopped(const ppo_result& result) {
+  if (result.run_directory.empty()) return 130;  // before there was anything to go on with
+  std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n",
+              static_cast<long long>(result.steps), result.run_directory.c_str());
+  return 0;
+}
+
+int run(const train_arguments& arguments, beginning start, ppo_run_options options,
+        interruptible& signals) {
+  const auto server =
+      serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
+  ppo_output output{.root = arguments.runs,
+                    .directory = arguments.resume,
+                    .table = arguments.verbose,
+                    .progress_bar = arguments.progress_bar,
+                    .metrics_port = server ? server->port() : 0};
+  const auto& config = start.config;
+  const bool gentle = config.checkpoint.every_updates > 0 || config.deterministic;
+  if (gentle) signals.stop_gently();
+  const auto result = gentle ? run_ppo(config, output, options, std::move(start.from))
+                             : run_in_one(signals, config, output, options);
+  if (!result.summary) return report_stopped(result);
+  print_for_people(*result.summary);
+  if (arguments.json) std::puts(result.summary->to_json().c_str());
+  return 0;
 }
 
 }  // namespace
 
 int train(const train_arguments& arguments) {
-  ppo_config config;
+  const auto metrics = std::make_shared<metrics_registry>();
+  beginning start;
   try {
-    require_algorithm(arguments.algo);
-    config = resolve(arguments);
-    shape_of(make_vector_environment(config.env.id, 1)->spec());
+    start = begin(arguments, *metrics);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "troupe train: %s\n", e.what());
     return 2;
@@ -91,17 +150,11 @@ int train(const train_arguments& arguments) {
   use_one_torch_thread();
   interruptible running;
   signal_watch signals([&] { running.interrupt(); });
+  const ppo_run_options options{.threads = arguments.threads,
+                                .metrics = metrics,
+                                .stop_asked = [&] { return running.stop_asked(); }};
   try {
-    system sys({.threads = arguments.threads, .seed = config.seed});
-    const auto metrics = serve_metrics(sys, arguments.metrics_port, arguments.metrics_port_asked);
-    ppo_output output{.root = arguments.runs,
-                      .table = arguments.verbose,
-                      .progress_bar = arguments.progress_bar,
-                      .metrics_port = metrics ? metrics->port() : 0};
-    const auto summary = run(sys, running, config, output);
-    print_for_people(summary);
-    if (arguments.json) std::puts(summary.to_json().c_str());
-    return 0;
+    return run(arguments, std::move(start), options, running);
   } catch (const port_busy& e) {
     std::fprintf(stderr, "troupe train: %s\n", e.what());
     return 2;

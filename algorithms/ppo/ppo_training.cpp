@@ -1,0 +1,238 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/ppo/ppo_training.hpp"
+
+#include <sys/resource.h>
+
+#include "actors/policy/model_file.hpp"
+#include "algorithms/loops/loops.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+double process_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+progress_row row_of(const ppo_metrics& m, std::int64_t step) {
+  return {step,
+          {{"train/loss", m.loss.loss},
+           {"train/policy_gradient_loss", m.loss.policy_gradient_loss},
+           {"train/value_loss", m.loss.value_loss},
+           {"train/entropy_loss", m.loss.entropy_loss},
+           {"train/approx_kl", m.loss.approx_kl},
+           {"train/clip_fraction", m.loss.clip_fraction},
+           {"train/importance_weight", m.loss.importance_weight},
+           {"train/explained_variance", m.explained_variance},
+           {"train/grad_norm", m.grad_norm},
+           {"train/learning_rate", m.learning_rate},
+           {"train/clip_range", m.clip_range},
+           {"train/n_updates", static_cast<double>(m.n_updates)},
+           {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
+}
+
+/// Tells the recorder of the episodes that ended in these rollouts, which come after
+/// `p.done.steps`.
+task<> record_episodes(production& p, const std::vector<rollout>& rollouts) {
+  std::int64_t before = p.done.steps;
+  for (const auto& r : rollouts) {
+    for (const auto& e : r.episodes) {
+      const std::int64_t step = before + (e.step + 1) * r.environments;
+      co_await p.records.route<&recorder::episode>(step, e.episode_return, e.length);
+    }
+    before += r.steps * r.environments;
+  }
+  p.done.steps = before;
+}
+
+/// One update: the trainer learns from the rollouts, and every policy gets the new weights.
+task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
+  using clock = std::chrono::steady_clock;
+  const auto seconds_since = [](clock::time_point t) {
+    return std::chrono::duration<double>(clock::now() - t).count();
+  };
+  co_await record_episodes(p, rollouts);
+
+  rollout_learner::batch batch;
+  for (const auto& r : rollouts) {
+    batch.stale = batch.stale || r.version != p.done.version;
+    p.metrics.batch_sampled(p.done.version - r.version);
+  }
+  batch.rollouts = std::move(rollouts);
+  batch.progress_remaining =
+      1.0 - static_cast<double>(p.done.version) / static_cast<double>(p.config.updates());
+
+  const auto began = clock::now();
+  const auto learned = co_await p.learner.route<&ppo_trainer::train_step>(std::move(batch));
+  p.metrics.trained(learned.trained_rows, seconds_since(began));
+  const auto pushing = clock::now();
+  p.done.version = co_await p.learner.route<&ppo_trainer::push_weights>(p.roles.policies);
+  p.metrics.weights_pushed(p.done.version, seconds_since(pushing));
+
+  p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
+                 learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
+  p.metrics.steps_skipped(learned.skipped_steps);
+  co_await p.records.route<&recorder::record>(row_of(learned, p.done.steps));
+  const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
+  p.metrics.replay_holds(seen.held);
+  co_return p.done.version;
+}
+
+/// A disk that is full or gone does not end training.
+void keep_model(const production& p, const std::filesystem::path& path, const weights& newest) {
+  try {
+    save_model(path, saved_model{p.shape, p.config.policy, newest.parameters,
+                                 static_cast<std::uint64_t>(newest.version)});
+  } catch (const model_file_error& e) {
+    log::error("a model was not saved", {{"error", e.what()}});
+  }
+}
+
+/// Keeps the model if no evaluation before was better.
+void keep_if_best(production& p, double mean, const weights& newest) {
+  if (mean <= p.done.best) return;
+  p.done.best = mean;
+  keep_model(p, p.directory.best_model(), newest);
+}
+
+/// Evaluates when another `every_steps` have passed, and keeps the best model.
+task<> evaluate_now_and_then(production& p, std::int64_t) {
+  const auto every = p.config.evaluation.every_steps;
+  const auto before = p.done.steps - p.config.steps_of_update();
+  if (every == 0 || p.done.steps / every == before / every) co_return;
+  auto newest = co_await p.store.route<&weight_store::latest>();
+  const auto episodes = static_cast<std::size_t>(p.config.evaluation.episodes);
+  auto outcome = co_await p.judge.try_route<&evaluator::evaluate>(newest, episodes);
+  if (!outcome) {
+    log::warn("training goes on without an evaluation",
+              {{"env", p.config.env.id}, {"error", describe(outcome.error())}});
+    co_return;
+  }
+  const auto& result = outcome.value();
+  co_await p.records.route<&recorder::evaluation>(p.done.steps, result.mean, result.std);
+  keep_if_best(p, result.mean, newest);
+}
+
+/// What the evaluation at the end gathers from rollouts.
+struct final_returns {
+  explicit final_returns(std::size_t wanted) : wanted(wanted) {}
+
+  /// True once there are enough. Throws evaluation_error if no episode ends.
+  bool add(const rollout& r) {
+    waited = r.episodes.empty() ? waited + r.steps : 0;
+    if (waited > evaluator::patience) {
+      throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
+                             std::to_string(waited) + " steps");
+    }
+    for (const auto& e : r.episodes) {
+      if (returns.size() < wanted) returns.push_back(e.episode_return);
+    }
+    return returns.size() == wanted;
+  }
+
+  std::size_t wanted;
+  std::vector<double> returns;
+  std::int64_t waited = 0;  ///< Steps since an episode ended.
+};
+
+/// Deterministic episodes on an environment of their own, by the same episode function as training.
+task<evaluation> evaluate_at_the_end(production& p) {
+  auto roles = p.roles;
+  roles.deterministic = true;
+  p.exam = co_await p.sys.serve<hosted_environment>(
+      {.name = "evaluation"}, environments_of(p.config, 1), p.config.seed + 20'000);
+  roles.environments = p.exam;
+  final_returns seen(static_cast<std::size_t>(p.config.evaluation.final_episodes));
+  std::function<bool(const rollout&)> enough = [&](const rollout& r) {
+    if (p.stop_asked && p.stop_asked()) {
+      throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
+    }
+    return seen.add(r);
+  };
+  co_await loops::evaluate(roles, generate_rollout, enough);
+  co_return summarise(std::move(seen.returns), p.done.version);
+}
+
+task<loops::verdict> ask_to_stop(production& p) {
+  const bool stop = p.stop_asked && p.stop_asked();
+  co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+}
+
+}  // namespace
+
+task<> train_until(production& p, std::int64_t version, bool drain) {
+  loops::hooks<rollout> hooks{
+      .train = [&p](std::vector<rollout> rollouts) { return train(p, std::move(rollouts)); },
+      .updated = [&p](std::int64_t version) { return evaluate_now_and_then(p, version); },
+      .called = [&p](loops::progress) { return ask_to_stop(p); }};
+  const auto& c = p.config;
+  const auto updates = version - p.done.version;
+  loops::report done;
+  if (c.mode == training_mode::sync) {
+    done = co_await loops::synchronous(
+        p.roles, generate_rollout, std::move(hooks),
+        {.batch = static_cast<std::size_t>(c.rollout.batch), .updates = updates});
+  } else {
+    done = co_await loops::asynchronous(p.roles, generate_rollout, std::move(hooks),
+                                        {.rollouts = static_cast<std::size_t>(c.rollout.workers),
+                                         .updates = updates,
+                                         .drain = drain});
+  }
+  p.done.wall += done.wall;
+  p.done.overlapped += done.overlap_fraction * done.wall;
+}
+
+task<> keep_last_model(production& p) {
+  const auto newest = co_await p.store.route<&weight_store::latest>();
+  keep_model(p, p.directory.last_model(), newest);
+}
+
+task<ppo_summary> conclude(production& p) {
+  const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
+  const auto newest = co_await p.store.route<&weight_store::latest>();
+  keep_model(p, p.directory.last_model(), newest);
+  const auto final = co_await evaluate_at_the_end(p);
+  keep_if_best(p, final.mean, newest);
+
+  const auto& done = p.done;
+  ppo_summary summary{
+      .env = p.config.env.id,
+      .mode = p.config.mode,
+      .seed = p.config.seed,
+      .steps = done.steps,
+      .wall_s = done.wall,
+      .cpu_s = process_cpu_seconds(),
+      .steps_per_s = done.wall > 0 ? static_cast<double>(done.steps) / done.wall : 0,
+      .eval_mean = final.mean,
+      .eval_std = final.std,
+      .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
+      .solved = p.spec.reward_threshold && final.mean >= *p.spec.reward_threshold,
+      .staleness_mean = seen.staleness_mean(),
+      .staleness_max = seen.staleness_max,
+      .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
+      .metrics_port = p.output.metrics_port,
+      .resumed_from_step = p.output.resumed_from_step,
+      .weights_sha256 = newest.sha256,
+      .run_directory = p.directory.path().string()};
+  co_await p.records.route<&recorder::evaluation>(done.steps, final.mean, final.std);
+  co_await p.records.route<&recorder::finish>(summary.to_json());
+  co_return summary;
+}
+
+task<ppo_summary> run_from_the_start(production& p) {
+  co_await serve_cast(p, nullptr);
+  co_await train_until(p, p.config.updates(), false);
+  if (p.done.version < p.config.updates()) {
+    throw call_error(error_kind::cancelled, "training was stopped");
+  }
+  co_return co_await conclude(p);
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS]
+# KILLS: of each mode, half of them while a checkpoint is written; 3 unless said.
+set -euo pipefail
+troupe=$(realpath "$1")/deploy/troupe/troupe
+kills=${2:-3}
+python=/usr/bin/python3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+passed=0
+failed=0
+
+report() {  # report WHAT STATUS
+  if [[ $2 -eq 0 ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED $1"
+    tail -n 5 err 2>/dev/null || true
+  fi
+}
+
+options() {  # options MODE SEED: what a short run with 12 checkpoints is asked for
+  echo --deterministic --mode "$1" --seed "$2" -n 6000 --metrics-port 0 --json \
+    rollout.n_steps=128 env.n_envs=2 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
+    trainer.n_epochs=4 evaluation.every_steps=2000 evaluation.episodes=2 \
+    evaluation.final_episodes=3 checkpoint.every_updates=1
+}
+
+field() {  # field NAME: of the summary in out's last line
+  tail -n 1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+train() {  # train ARGUMENT...: prints weights_sha256
+  "$troupe" train "$@" >out 2>err && field weights_sha256
+}
+
+# kill_once RUNS MOMENT OPTION...: starts a run in RUNS and kills it, at a random moment of its time
+# or the MOMENT-th time that a checkpoint is being written; again where the run was quicker.
+kill_once() {
+  "$python" - "$troupe" "$@" <<'PYTHON'
+import glob, os, random, shutil, signal, subprocess, sys, time
+troupe, runs, moment, *options = sys.argv[1:]
+limit = float(os.environ["SECONDS_OF_A_RUN"])
+while True:
+    shutil.rmtree(runs, ignore_errors=True)
+    process = subprocess.Popen([troupe, "train", "--runs", runs, *options],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not glob.glob(f"{runs}/ppo/*/config.json"):
+        time.sleep(0.001)
+    if moment == "random":
+        until = time.monotonic() + random.uniform(0, 1) * limit
+        while process.poll() is None and time.monotonic() < until:
+            time.sleep(0.001)
+    else:
+        seen, writing = 0, False
+        while process.poll() is None and seen < int(moment):
+            now = bool(glob.glob(f"{runs}/ppo/*/checkpoints/*.tmp"))
+            seen += now and not writing
+            writing = now
+    process.kill()
+    if process.wait() == -signal.SIGKILL:
+        sys.exit(0)
+PYTHON
+}
+
+for mode in sync async; do
+  # shellcheck disable=SC2046  # one word an option
+  set -- $(options "$mode" 7)
+  expected=$(train "$@" --runs first) || true
+  SECONDS_OF_A_RUN=$("$python" -c '
+import os, sys
+print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.argv[1] + "/config.json"))
+' "$(field run_directory)")
+  export SECONDS_OF_A_RUN
+  again=$(train "$@" --runs second) || true
+  [[ -n $expected && $again == "$expected" ]] && status=0 || status=1
+  report "$mode: the same seed gives the same weights ($expected, then $again)" $status
+  # shellcheck disable=SC2046
+  other=$(train $(options "$mode" 8) --runs other) || true
+  [[ -n $other && $other != "$expected" ]] && status=0 || status=1
+  report "$mode: another seed gives others" $status
+
+  from_a_checkpoint=0
+  for ((i = 1; i <= kills; i++)); do
+    moment=random
+    [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 11))
+    kill_once killed "$moment" "$@"
+    written=$(basename "$(echo killed/ppo/*/checkpoints/*.tmp)")
+    got=$(train --resume killed/ppo/CartPole-v1_1 --metrics-port 0 --json) || true
+    step=$(field resumed_from_step || echo none)
+    [[ $step =~ ^[1-9] ]] && from_a_checkpoint=$((from_a_checkpoint + 1))
+    [[ -n $got && $got == "$expected" ]] && status=0 || status=1
+    report "$mode: killed (${moment}) and resumed from step $step: $got, expected $expected" $status
+    [[ $written == "*.tmp" ]] && written=nothing
+    echo "$mode: kill $i while $written was written, resumed from step $step: ${got:-no weights}"
+  done
+  [[ $from_a_checkpoint -ge $((kills * 3 / 4)) ]] && status=0 || status=1
+  report "$mode: most go on from a checkpoint ($from_a_checkpoint of $kills)" $status
+done
+
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
