@@ -120,10 +120,11 @@ std::optional<std::string_view> inside_tag(std::string_view text, std::string_vi
 double tag_format(std::string_view text, const std::vector<std::string>& tags) {
   auto rest = trim(text);
   for (const auto& tag : tags) {
+    const auto opening = '<' + tag + '>';
     const auto part = inside_tag(text, tag);
-    const auto opening = tag.size() + 2;
-    if (!part || part->data() != rest.data() + opening) return 0;
-    rest = trim(rest.substr(opening + part->size() + tag.size() + 3));
+    if (!part || !rest.starts_with(opening)) return 0;
+    // Each tag is there once, so what opens here is this part.
+    rest = trim(rest.substr(opening.size() + part->size() + opening.size() + 1));
   }
   return rest.empty() ? 1 : 0;
 }
