@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "runtime/metrics/registry.hpp"
+#include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -276,6 +278,25 @@ TEST_CASE("system: a thread stuck in a role does not keep the process from endin
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 70);
+}
+
+task<> add_once(system& sys) {
+  auto workers = co_await sys.serve<worker>({.name = "workers"});
+  co_await workers.route<&worker::add>(1);
+}
+
+TEST_CASE("system: those that share a registry count on from one to the next") {
+  const auto metrics = std::make_shared<metrics_registry>();
+  for (int i = 0; i < 3; ++i) {
+    troupe::system sys({.deterministic = true, .metrics = metrics});
+    CHECK(&sys.metrics() == metrics.get());
+    sys.run(add_once(sys));
+  }
+  const auto text = metrics->text();
+  const auto answered =
+      "troupe_requests_total{outcome=\"ok\",route=\"worker::add\",service=\"workers\"}";
+  CHECK(series(text, answered) == 3);
+  CHECK(occurrences(text, "troupe_replicas_ready") == 0);
 }
 
 }  // namespace troupe
