@@ -1,0 +1,224 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/loops/loops.hpp"
+
+#include <random>
+
+#include "tests/runtime/support.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+struct episode {
+  int number = 0;
+  std::int64_t version = 0;
+};
+using queue = replay_queue<episode>;
+
+/// What the coroutines of one test share: one thread runs them all.
+struct shared {
+  std::mt19937 random{1};
+  std::int64_t version = 0;
+  int begun = 0;
+  int fail_every = 0;  ///< Of the episodes; 0: none.
+  std::vector<std::string> seen;
+  std::vector<std::int64_t> staleness;
+};
+
+struct roles {
+  service<queue> replay;
+  shared* state = nullptr;
+};
+
+/// The episode function of every test here, for every loop.
+task<episode> play_episode(roles with) {
+  auto& s = *with.state;
+  const episode made{++s.begun, s.version};
+  co_await sleep_for(std::chrono::milliseconds(50 + s.random() % 100));
+  if (s.fail_every > 0 && made.number % s.fail_every == 0) {
+    throw std::runtime_error("episode " + std::to_string(made.number) + " broke down");
+  }
+  s.seen.push_back("episode");
+  co_return made;
+}
+
+task<std::int64_t> train(shared& s, std::vector<episode> batch) {
+  for (const auto& e : batch) s.staleness.push_back(s.version - e.version);
+  s.seen.push_back("train " + std::to_string(batch.size()));
+  co_await sleep_for(70ms);
+  co_return ++s.version;
+}
+
+task<> note_update(shared& s, std::int64_t version) {
+  s.seen.push_back("updated " + std::to_string(version));
+  co_return;
+}
+
+loops::hooks<episode> hooks_of(shared& s) {
+  return {.train = [&s](std::vector<episode> batch) { return train(s, std::move(batch)); },
+          .updated = [&s](std::int64_t version) { return note_update(s, version); }};
+}
+
+task<roles> serve(system& sys, shared& s, replay_options options) {
+  auto replay = co_await sys.serve<queue>({.name = "replay"}, options);
+  co_return roles{replay, &s};
+}
+
+task<> synchronous_order(system& sys) {
+  shared s;
+  const auto cast = co_await serve(sys, s, {.batch = 2});
+  const auto done =
+      co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 2, .updates = 3});
+  const std::vector<std::string> expected{"episode", "episode", "train 2", "updated 1",  //
+                                          "episode", "episode", "train 2", "updated 2",  //
+                                          "episode", "episode", "train 2", "updated 3"};
+  CHECK(s.seen == expected);
+  CHECK(s.staleness == std::vector<std::int64_t>(6, 0));
+  CHECK(done.updates == 3);
+  CHECK(done.episodes == 6);
+  CHECK(done.failed == 0);
+  CHECK(done.overlap_fraction == 0);
+  CHECK(done.wall > 0.3);
+}
+
+/// Bound, workers and batch of one run.
+struct bound {
+  std::int64_t max_staleness;
+  std::size_t workers;
+  std::int64_t batch;
+};
+
+task<> stay_in_bound(system& sys, bound b) {
+  shared s;
+  const auto cast = co_await serve(sys, s, {.batch = b.batch, .max_staleness = b.max_staleness});
+  const auto done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
+                                                 {.rollouts = b.workers, .updates = 60});
+  CHECK(done.updates == 60);
+  CHECK(std::ssize(s.staleness) == 60 * b.batch);
+  const auto stalest = std::ranges::max(s.staleness);
+  CHECK(stalest <= b.max_staleness);
+  if (b.max_staleness > 0) {
+    CHECK(stalest > 0);
+    CHECK(done.overlap_fraction > 0.1);
+  }
+  CHECK(done.overlap_fraction <= 1);
+  const auto counts = co_await cast.replay.route<&queue::counts>();
+  CHECK(counts.staleness_max == stalest);
+  CHECK(counts.sampled == 60 * b.batch);
+}
+
+template <bool async>
+task<> anew(system& sys) {
+  shared s;
+  s.fail_every = 3;
+  const auto cast = co_await serve(sys, s, {.batch = 2, .max_staleness = async});
+  loops::report done;
+  if (async) {
+    done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
+                                        {.rollouts = 2, .updates = 10});
+  } else {
+    done =
+        co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 2, .updates = 10});
+  }
+  CHECK(done.updates == 10);
+  CHECK(done.episodes >= 20);
+  CHECK(done.failed >= 9);
+  if (!async) CHECK(done.failed == s.begun / 3);
+  CHECK(s.staleness.size() == 20);
+}
+
+template <bool async>
+task<> always_fail(system& sys) {
+  shared s;
+  s.fail_every = 1;
+  const auto cast = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
+  std::string error;
+  try {
+    if (async) {
+      co_await loops::asynchronous(cast, play_episode, hooks_of(s), {.rollouts = 1});
+    } else {
+      co_await loops::synchronous(cast, play_episode, hooks_of(s), {});
+    }
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  CHECK(error == "episode 20 broke down");
+  CHECK(s.seen.empty());
+}
+
+task<> failing_update(system& sys) {
+  shared s;
+  const auto cast = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
+  loops::hooks<episode> hooks{.train = [](std::vector<episode>) -> task<std::int64_t> {
+                                throw std::runtime_error("no gradient");
+                                co_return 0;
+                              },
+                              .updated = nullptr};
+  std::string error;
+  try {
+    co_await loops::asynchronous(cast, play_episode, hooks, {.rollouts = 3, .updates = 5});
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  CHECK(error == "no gradient");
+  const auto begun = s.begun;
+  co_await sleep_for(10s);
+  CHECK(s.begun == begun);  // the episodes under way have ended with the loop
+}
+
+task<> evaluate_only(system& sys) {
+  shared s;
+  const auto cast = co_await serve(sys, s, {});
+  int seen = 0;
+  std::function<bool(const episode&)> enough = [&](const episode& e) {
+    CHECK(e.number == seen + 1);
+    return ++seen == 5;
+  };
+  co_await loops::evaluate(cast, play_episode, enough);
+  CHECK(seen == 5);
+  CHECK(s.begun == 5);
+  const auto counts = co_await cast.replay.route<&queue::counts>();
+  CHECK(counts.inserted == 0);
+  s.fail_every = 1;
+  const auto error = co_await error_of(loops::evaluate(cast, play_episode, enough));
+  CHECK_THAT(error, has_text("episode 6 broke down"));
+}
+
+}  // namespace
+
+TEST_CASE("loops::synchronous: episodes, then an update with them, in turn") {
+  for (std::uint64_t seed : {1, 2, 3}) play(synchronous_order, seed);
+}
+
+TEST_CASE("loops::asynchronous: staleness stays within its bound, and is used") {
+  log::set_level("off");
+  for (const std::int64_t max_staleness : {0, 1, 4}) {
+    for (const std::size_t workers : {1u, 2u, 5u}) {
+      for (const std::int64_t batch : {1, 3}) {
+        INFO("max_staleness " << max_staleness << ", workers " << workers << ", batch " << batch);
+        system sys({.deterministic = true, .seed = workers});
+        sys.run(stay_in_bound(sys, {max_staleness, workers, batch}));
+      }
+    }
+  }
+}
+
+TEST_CASE("loops: an episode that throws is generated anew and counted") {
+  play(anew<false>);
+  play(anew<true>);
+}
+
+TEST_CASE("loops: where every episode throws, the loop ends with that error") {
+  play(always_fail<false>);
+  play(always_fail<true>);
+}
+
+TEST_CASE("loops::asynchronous: an update that throws ends the loop and its episodes") {
+  play(failing_update);
+}
+
+TEST_CASE("loops::evaluate: hands on each episode and stores nothing") { play(evaluate_only); }
+
+}  // namespace troupe

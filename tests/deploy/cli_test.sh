@@ -1,0 +1,261 @@
+#!/usr/bin/env bash
+# The troupe command as a user meets it: cli_test.sh BUILD_DIR
+set -uo pipefail
+troupe=$(realpath "$1")/deploy/troupe/troupe
+python=/usr/bin/python3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+passed=0
+failed=0
+
+report() {  # report WHAT STATUS
+  if [[ $2 -eq 0 ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED $1"
+    echo "  exit code $code"
+    sed 's/^/  stdout: /' out | tail -5
+    sed 's/^/  stderr: /' err | tail -5
+  fi
+}
+
+# run ARGUMENT...: its exit code in $code, its output in out and err
+run() {
+  timeout 120 "$troupe" "$@" >out 2>err
+  code=$?
+}
+
+# refuses WHAT EXIT_CODE TEXT ARGUMENT...: stderr holds TEXT, and no run directory was made
+refuses() {
+  local what=$1 expected=$2 text=$3
+  shift 3
+  rm -rf runs
+  run "$@"
+  [[ $code -eq $expected ]] && grep -qF -- "$text" err && [[ ! -e runs ]]
+  report "$what" $?
+}
+
+# holds WHAT EXPRESSION: a Python expression about `s`, the JSON object in out's last line
+holds() {
+  tail -1 out | "$python" -c "import json, sys; s = json.load(sys.stdin); sys.exit(0 if ($2) else 1)"
+  report "$1" $?
+}
+
+short=(evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=2048)
+
+# ---- bad input
+
+refuses "an unknown environment is told the known ones and the nearest" 2 \
+  'unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "' \
+  train --env CartPol-v1
+refuses "an unknown algorithm is told the known ones and the nearest" 2 \
+  'unknown algorithm "poo"; did you mean "ppo"? known: "ppo"' train --algo poo
+refuses "a wrong value is told path, expectation and value" 2 \
+  '/trainer/lr: expected a number > 0, got "fast"' train trainer.lr=fast
+refuses "an unknown key is told the nearest" 2 \
+  '/trainer/lrr: unknown key "lrr"; did you mean "lr"?' train trainer.lrr=1
+refuses "an unknown mode is told the nearest" 2 '/mode: unknown value "asink"; did you mean "async"?' \
+  train --mode asink
+refuses "an override without = is told the form" 2 'expected an override such as trainer.lr=3e-4' \
+  train trainer.lr
+for steps in -5 0 1e9x 99999999999999999999 1.5 ""; do
+  refuses "-n '$steps' is refused" 2 'total_steps: expected' train -n "$steps"
+done
+for seed in -1 99999999999999999999999 x; do
+  refuses "--seed $seed is refused" 2 '/seed: expected an integer' train --seed "$seed"
+done
+refuses "an unknown option is refused" 2 '--sed' train --sed 3
+refuses "a missing configuration file is refused by name" 2 'nowhere.json' train --config nowhere.json
+
+echo '{"trainer": {"lr": 1e-3,}}' >broken.json
+refuses "a configuration that is no JSON is refused with its place" 2 'broken.json' \
+  train --config broken.json
+echo '[1, 2]' >list.json
+refuses "a configuration that is no object is refused" 2 'expected an object' train --config list.json
+echo '{"trainer": {"lr": 0}}' >zero.json
+refuses "a configuration file is checked like an override" 2 '/trainer/lr: expected a number > 0, got 0' \
+  train --config zero.json
+
+: >file
+refuses "a --runs that is a file is named" 2 'cannot create a run directory in file/ppo' \
+  train -n 100 --runs file --metrics-port 0
+refuses "a run directory that isn't there is named" 2 'expected a run directory, got nowhere' \
+  eval nowhere
+refuses "no command at all is refused" 2 'subcommand'
+refuses "an unknown algorithm has no configuration" 2 'did you mean "ppo"?' config ppoo
+
+# ---- a run, and what it leaves
+
+run train -n 4096 --seed 3 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
+report "a short run succeeds" $((code != 0))
+holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps wall_s cpu_s
+  steps_per_s eval_mean eval_std eval_episodes solved staleness_mean staleness_max overlap_fraction
+  metrics_port resumed_from_step weights_sha256 run_directory'''.split())"
+holds "the summary tells of this run" "s['algo'] == 'ppo' and s['env'] == 'CartPole-v1' and
+  s['mode'] == 'sync' and s['seed'] == 3 and s['steps'] == 4096 and s['metrics_port'] == 0 and
+  s['eval_episodes'] == 5 and len(s['weights_sha256']) == 64 and s['staleness_max'] == 0 and
+  s['run_directory'] == 'runs/ppo/CartPole-v1_1' and s['steps_per_s'] > 0 and s['cpu_s'] > 0"
+run_dir=runs/ppo/CartPole-v1_1
+
+files_are_there() {
+  local name
+  for name in config.json progress.csv learning_curve.png summary.json best_model last_model; do
+    [[ -s $run_dir/$name ]] || return 1
+  done
+  compgen -G "$run_dir/events*" >/dev/null
+}
+files_are_there
+report "the run directory holds its files" $?
+
+"$python" - "$run_dir" <<'PYTHON'
+import csv, json, struct, sys
+run = sys.argv[1]
+config = json.load(open(run + "/config.json"))
+assert config["total_steps"] == 4096 and config["seed"] == 3, config
+assert config["trainer"]["n_epochs"] == 2 and config["trainer"]["lr"] == 3e-4, config
+assert json.load(open(run + "/summary.json")) == json.loads(open("out").read().splitlines()[-1])
+rows = list(csv.DictReader(open(run + "/progress.csv")))
+names = """rollout/ep_rew_mean rollout/ep_len_mean time/fps time/time_elapsed time/total_timesteps
+  train/approx_kl train/clip_fraction train/clip_range train/entropy_loss train/explained_variance
+  train/learning_rate train/loss train/n_updates train/policy_gradient_loss train/value_loss
+  eval/mean_reward""".split()
+assert all(name in rows[0] for name in names), rows[0].keys()
+updates = [row for row in rows if row["train/n_updates"]]
+assert [float(row["train/n_updates"]) for row in updates] == [2, 4], updates
+assert [float(row["time/total_timesteps"]) for row in updates] == [2048, 4096], updates
+picture = open(run + "/learning_curve.png", "rb").read()
+assert picture[:8] == b"\x89PNG\r\n\x1a\n" and min(struct.unpack(">2I", picture[16:24])) >= 300
+PYTHON
+report "config, progress, summary and curve hold what they should" $?
+
+run eval $run_dir --episodes 20 --json
+report "eval succeeds" $((code != 0))
+holds "eval tells of 20 episodes" "s['eval_episodes'] == 20 and s['env'] == 'CartPole-v1' and
+  s['version'] == 2 and 8 < s['eval_mean'] <= 500"
+cp out first
+run eval $run_dir --episodes 20 --json
+cmp -s first out
+report "eval gives the same again" $?
+run eval $run_dir --episodes 5 --model best_model
+report "eval takes the best model" $((code != 0))
+
+echo '{"seed": 3, "total_steps": 1, "trainer": {"n_epochs": 5}}' >file.json
+run train --config file.json -n 4096 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
+holds "file, options and overrides give the same run in another directory" \
+  "s['run_directory'] == 'runs/ppo/CartPole-v1_2' and
+   s['weights_sha256'] == json.load(open('$run_dir/summary.json'))['weights_sha256']"
+
+# ---- damaged runs
+
+damage() {  # damage WHAT TEXT: eval of the damaged copy is refused
+  run eval damaged --episodes 5
+  [[ $code -eq 2 ]] && grep -qF -- "$2" err
+  report "$1" $?
+  rm -rf damaged
+}
+cp -r $run_dir damaged
+"$python" - <<'PYTHON'
+data = bytearray(open("damaged/last_model", "rb").read())
+data[len(data) // 2] ^= 1
+open("damaged/last_model", "wb").write(data)
+PYTHON
+damage "a model file with one bit changed is refused by name" 'damaged/last_model'
+cp -r $run_dir damaged
+head -c 1000 $run_dir/last_model >damaged/last_model
+damage "a model file that is cut short is refused by name" 'damaged/last_model'
+cp -r $run_dir damaged
+rm damaged/last_model
+damage "a missing model file is refused by name" 'damaged/last_model'
+cp -r $run_dir damaged
+echo '{' >damaged/config.json
+damage "a damaged config.json is refused by name" 'damaged/config.json'
+cp -r $run_dir damaged
+sed -i 's/CartPole-v1/Gone-v1/' damaged/config.json
+damage "a run on an environment that is not known here is refused" 'unknown environment "Gone-v1"'
+
+# ---- the metrics port
+
+# run_beside PORT ARGUMENT...: run, while another program listens at PORT (0: any free one). @ in an
+# argument stands for the port, which is left in $port.
+run_beside() {
+  "$python" - "$troupe" "$@" >port <<'PYTHON'
+import socket, subprocess, sys
+troupe, port, *arguments = sys.argv[1:]
+other = socket.socket()
+try:
+    other.bind(("", int(port)))
+    other.listen()
+    port = other.getsockname()[1]
+except OSError:
+    pass  # somebody else listens there, which is as good
+print(port, flush=True)
+command = [troupe] + [a.replace("@", str(port)) for a in arguments]
+with open("out", "wb") as out, open("err", "wb") as err:
+    sys.exit(subprocess.run(command, stdout=out, stderr=err, timeout=120).returncode)
+PYTHON
+  code=$?
+  port=$(cat port)
+}
+
+rm -rf runs
+run_beside 0 train -n 100 --metrics-port @
+[[ $code -eq 2 ]] && grep -q "$port" err && [[ ! -e runs ]]
+report "a busy port that was asked for is refused by number" $?
+run_beside 9464 train -n 2048 --json trainer.n_epochs=1 "${short[@]}"
+[[ $code -eq 0 ]] && grep -q 'port is busy.*9464' err
+report "a busy default port gives way, and stderr says so" $?
+holds "the summary has the port that was used" "s['metrics_port'] > 9464"
+
+# ---- signals
+
+interrupt() {  # interrupt SIGNAL MODE
+  "$python" - "$troupe" "$1" "$2" <<'PYTHON'
+import signal, subprocess, sys
+troupe, name, mode = sys.argv[1:]
+command = [troupe, "train", "-v", "-n", "1000000000", "--mode", mode, "--metrics-port", "0"]
+with open("err", "wb") as err:
+    training = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True)
+for line in training.stdout:
+    if "approx_kl" in line:  # it trains
+        break
+training.send_signal(getattr(signal, name))
+try:
+    training.communicate(timeout=5)
+except subprocess.TimeoutExpired:
+    training.kill()
+    training.wait()
+    sys.exit("it goes on")
+sys.exit(training.returncode)
+PYTHON
+  code=$?
+  : >out
+  [[ $code -eq 130 ]]
+  report "$1 ends a run in $2 mode at once, with exit code 130" $?
+}
+interrupt SIGINT sync
+interrupt SIGINT async
+interrupt SIGTERM sync
+
+# ---- the rest
+
+run list
+[[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)' out
+report "list names algorithms and environments" $?
+run --help
+[[ $code -eq 0 ]] && grep -q train out && grep -q eval out && grep -q list out
+report "--help names the commands" $?
+run train --help
+[[ $code -eq 0 ]] && grep -q -- --metrics-port out
+report "train --help names the options" $?
+run config ppo
+[[ $code -eq 0 ]] && "$python" -c '
+import json
+schema = json.load(open("out"))
+assert schema["properties"]["trainer"]["properties"]["lr"]["default"] == 3e-4
+assert all("description" in p or "properties" in p for p in schema["properties"].values())'
+report "config prints a JSON schema" $?
+
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
