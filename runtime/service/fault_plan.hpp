@@ -46,6 +46,10 @@ struct fault_plan {
 
 namespace detail {
 
+/// For the simulation's own test, a bug that it must find: a reply that a crash has swallowed
+/// counts as sent, so that nobody tells the caller.
+inline bool forgets_swallowed_replies = false;
+
 /// Draws which faults happen. For one thread.
 class fault_source {
  public:

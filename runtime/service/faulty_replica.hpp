@@ -11,10 +11,6 @@ class faulty_replica final : public replica {
  public:
   using replica::replica;
 
-  /// For the simulation's own test: a bug that it must find. A reply that a crash has swallowed
-  /// counts as sent.
-  static inline bool forgets_swallowed_replies = false;
-
  private:
   void on_request(ref<call_base> call) override;
   void deliver(call_base& call) override;

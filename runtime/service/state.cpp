@@ -99,7 +99,8 @@ std::optional<std::string> service_state::closed() const {
 bool service_state::wait(const std::shared_ptr<ticket>& t) {
   std::lock_guard lock(mutex_);
   if (t->number == 0) {
-    if (line_.size() >= options.max_waiting) return false;
+    if (members_ >= options.max_waiting) return false;
+    ++members_;
     t->number = ++last_number_;
   }
   t->in_line = true;
@@ -113,6 +114,7 @@ void service_state::leave(ticket& t, const replica_slot* got) {
   t.waiting = nullptr;
   {
     std::lock_guard lock(mutex_);
+    --members_;
     if (t.in_line) {
       t.in_line = false;
       line_.erase(key_of(t));

@@ -172,6 +172,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::optional<std::string> closed_;
   std::map<line_key, std::shared_ptr<ticket>> line_;
   std::uint64_t last_number_ = 0;
+  std::size_t members_ = 0;  ///< Of the line, those called up included: they may come back.
   std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;

@@ -1,0 +1,320 @@
+#include "tests/runtime/simulation/workload.hpp"
+
+#include <cmath>
+
+#include "runtime/actor/splitmix.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Numbers of one caller.
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed) {}
+  /// From 0 to n - 1.
+  int below(int n) {
+    return static_cast<int>(detail::next_of(state_) % static_cast<std::uint64_t>(n));
+  }
+  bool once_in(int n) { return below(n) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Bounds that the role can see being kept.
+struct bounds {
+  int max_ongoing;
+  std::size_t max_batch;
+};
+
+class worker {
+ public:
+  worker(ledger* book, bounds limits) : book_(*book), limits_(limits), alive_(*book) {}
+
+  int add(int id) {
+    book_.executed(id);
+    return id;
+  }
+  int read(int id) { return add(id); }
+  int stumble(int id, int how) {
+    book_.executed(id);
+    if (how == 0) throw fatal("the workload asked for it");
+    if (how == 1) throw std::runtime_error("the workload asked for it");
+    return id;
+  }
+  task<int> slow(int id, duration pause) {
+    counted_frame here(book_);
+    book_.executed(id);
+    begin();
+    co_await sleep_for(pause);
+    --ongoing_;
+    co_return id;
+  }
+  task<int> look(int id, duration pause) {
+    counted_frame here(book_);
+    const int same = co_await slow(id, pause);
+    co_return same;
+  }
+  /// Calls another service on the way; how that ends is in the ledger.
+  task<int> relay(int id, service<worker> other, int inner) {
+    counted_frame here(book_);
+    book_.executed(id);
+    begin();
+    const auto result = co_await other.try_route<&worker::slow>(inner, duration(2ms));
+    book_.ended(inner, result);
+    --ongoing_;
+    co_return id;
+  }
+  batch<int> gather(batch<int> ids) {
+    book_.require(ids.size() <= limits_.max_batch, "no bound exceeded",
+                  std::to_string(ids.size()) + " calls in a batch");
+    for (const int id : ids) book_.executed(id);
+    return ids;
+  }
+  batch<int> score(batch<int> ids) { return gather(std::move(ids)); }
+
+ private:
+  void begin() {
+    ++ongoing_;
+    book_.require(ongoing_ <= limits_.max_ongoing, "no bound exceeded",
+                  std::to_string(ongoing_) + " coroutine calls at once");
+  }
+
+  ledger& book_;
+  const bounds limits_;
+  counted_frame alive_;
+  int ongoing_ = 0;
+};
+
+using pending = task<outcome<int>>;
+
+task<> write_down(pending call, int id, ledger& book) {
+  counted_frame here(book);
+  const auto result = co_await call;
+  book.ended(id, result);
+}
+
+pending in_session(session<worker> mine, int id, duration pause) {
+  try {
+    const int value = co_await mine.route<&worker::slow>(id, pause);
+    co_return outcome<int>(value);
+  } catch (...) {
+    co_return outcome<int>(std::current_exception());
+  }
+}
+
+task<> talk(service<worker> to, int sentences, ledger& book) {
+  counted_frame here(book);
+  std::optional<session<worker>> mine;
+  try {
+    mine = co_await to.session();
+  } catch (const call_error& e) {
+    ++book.ends["no session: " + std::string(to_string(e.kind()))];
+    co_return;
+  }
+  for (int i = 0; i < sentences; ++i) {
+    const int id = book.begin(1);
+    co_await write_down(in_session(*mine, id, duration(1ms) * i), id, book);
+  }
+}
+
+task<> ask_all(service<worker> to, int replicas, ledger& book) {
+  counted_frame here(book);
+  const int id = book.begin(replicas);
+  try {
+    const auto results = co_await to.fanout_settled<&worker::add>(id);
+    for (const auto& each : results) book.answer(id, each);
+  } catch (const call_error& e) {
+    book.answer(id, outcome<int>(std::current_exception()));
+  }
+  book.all_answered(id);
+}
+
+/// Makes the call, and gives it up after `patience`.
+task<> impatient(pending call, int id, duration patience, ledger& book) {
+  counted_frame here(book);
+  try {
+    co_await with_timeout(write_down(std::move(call), id, book), patience);
+  } catch (const call_error&) {
+    book.given_up(id);
+  }
+}
+
+struct stage {
+  service<worker> front;
+  service<worker> back;
+  int replicas;
+};
+
+/// One call of one endpoint, and its number.
+std::pair<int, pending> draw_call(const stage& on, const service<worker>& to, dice& random,
+                                  ledger& book) {
+  const auto pause = duration(1ms) * random.below(10);
+  const int kind = random.below(8);
+  const bool idempotent = kind < 3;
+  const int id = book.begin(idempotent ? 0 : 1);
+  switch (kind) {
+    case 0:
+      return {id, to.try_route<&worker::read>(id)};
+    case 1:
+      return {id, to.try_route<&worker::look>(id, pause)};
+    case 2:
+      return {id, to.try_route<&worker::score>(id)};
+    case 3:
+      return {id, to.try_route<&worker::add>(id)};
+    case 4:
+      return {id, to.try_route<&worker::slow>(id, pause)};
+    case 5:
+      return {id, to.try_route<&worker::gather>(id)};
+    case 6:
+      return {id, to.try_route<&worker::stumble>(id, random.below(10))};
+    default:
+      return {id, on.front.try_route<&worker::slow>(id, pause)};
+  }
+}
+
+/// Calls the back through the front. An inner call that was never made was given up.
+task<> through_front(const stage& on, ledger& book) {
+  counted_frame here(book);
+  const int id = book.begin(1);
+  const int inner = book.begin(1);
+  co_await write_down(on.front.try_route<&worker::relay>(id, on.back, inner), id, book);
+  book.given_up(inner);
+}
+
+task<> call_at_random(const stage& on, dice random, ledger& book) {
+  counted_frame here(book);
+  for (int i = 0; i < 12; ++i) {
+    call_options how;
+    if (random.once_in(3)) how.deadline = duration(1ms) * (1 + random.below(60));
+    how.wait = !random.once_in(4);
+    const auto to = on.back.with(how);
+    const int what = random.below(10);
+    if (what == 0) {
+      co_await ask_all(to, on.replicas, book);
+    } else if (what == 1) {
+      co_await talk(to, 1 + random.below(4), book);
+    } else if (what == 2) {
+      co_await through_front(on, book);
+    } else {
+      auto [id, call] = draw_call(on, to, random, book);
+      if (what == 3) {
+        co_await impatient(std::move(call), id, duration(1ms) * random.below(15), book);
+      } else {
+        co_await write_down(std::move(call), id, book);
+      }
+    }
+  }
+}
+
+/// The value of a service's gauge; NaN if there is none.
+double gauge(system& sys, const std::string& name, const std::string& service) {
+  const auto text = sys.metrics().text();
+  const auto line = '\n' + name + "{service=\"" + service + "\"} ";
+  const auto at = text.find(line);
+  return at == text.npos ? std::nan("") : std::stod(text.substr(at + line.size()));
+}
+
+void check_gauge(system& sys, ledger& book, const char* name, double least, double most) {
+  const auto value = gauge(sys, name, "back");
+  book.require(value >= least && value <= most, "no bound exceeded",
+               std::string(name) + " is " + std::to_string(value));
+}
+
+/// Looks often at first: a caller that hangs shall not cost an hour of looking.
+task<> watch_bounds(system& sys, const serve_options& back, ledger& book) {
+  counted_frame here(book);
+  for (duration pause = 10ms;; pause = std::min<duration>(pause + pause / 20, 10s)) {
+    check_gauge(sys, book, "troupe_requests_in_flight", 0,
+                static_cast<double>(back.replicas * back.max_queued));
+    check_gauge(sys, book, "troupe_callers_waiting", 0, static_cast<double>(back.max_waiting));
+    co_await sleep_for(pause);
+  }
+}
+
+serve_options draw_options(const char* name, dice& random) {
+  const auto draw = [&](int n) { return static_cast<std::size_t>(1 + random.below(n)); };
+  serve_options options{.name = name};
+  options.replicas = draw(4);
+  options.max_queued = draw(5);
+  options.max_waiting = 4 + draw(20);
+  options.max_ongoing = draw(3);
+  options.max_batch = draw(4);
+  options.max_delay = duration(1ms) * random.below(4);
+  options.on_throw = random.once_in(3) ? on_throw::restart : on_throw::keep_serving;
+  options.max_restarts = 1'000'000;
+  options.backoff = 2ms;
+  options.backoff_limit = 20ms;
+  options.idempotent = {endpoint<&worker::read>, endpoint<&worker::look>, endpoint<&worker::score>};
+  return options;
+}
+
+task<service<worker>> serve(system& sys, serve_options options, ledger& book) {
+  const bounds limits{static_cast<int>(options.max_ongoing), options.max_batch};
+  return sys.serve<worker>(std::move(options), &book, limits);
+}
+
+task<> all_callers(const stage& on, int callers, std::uint64_t seed, ledger& book) {
+  std::vector<task<>> all_of_them;
+  for (int i = 0; i < callers; ++i) {
+    const dice own(seed * 1000 + static_cast<std::uint64_t>(i));
+    all_of_them.push_back(call_at_random(on, own, book));
+  }
+  co_await all(std::move(all_of_them));
+}
+
+task<> call_under_watch(group& beside, system& sys, const stage* on, const serve_options* back,
+                        std::uint64_t seed, ledger* book) {
+  beside.start(watch_bounds(sys, *back, *book));
+  try {
+    co_await with_timeout(all_callers(*on, 16, seed, *book), 10min);
+  } catch (const call_error& e) {
+    book->require(false, "no hung caller", e.what());
+  }
+}
+
+task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
+  counted_frame here(book);
+  dice random(~seed);
+  const auto front_options = draw_options("front", random);
+  const auto back_options = draw_options("back", random);
+  auto front = co_await serve(sys, front_options, book);
+  auto back = co_await serve(sys, back_options, book);
+  const stage on{front, back, static_cast<int>(back_options.replicas)};
+  co_await with_group(call_under_watch, std::ref(sys), &on, &back_options, seed, &book);
+  if (book.broken) co_return;
+  co_await sleep_for(2s);  // Late messages come, and what died is replaced.
+  book.check_all_ended();
+  check_gauge(sys, book, "troupe_requests_in_flight", 0, 0);
+  check_gauge(sys, book, "troupe_callers_waiting", 0, 0);
+  book.require(gauge(sys, "troupe_replicas_ready", "back") == on.replicas,
+               "every replica is replaced", "not all serve two seconds after the last call");
+  sys.stop(front);
+  sys.stop(back);
+  co_await sleep_for(1s);
+  book.require(sys.actors() == 1, "no actor left",
+               std::to_string(sys.actors() - 1) + " live after their services' end");
+}
+
+}  // namespace
+
+report play(std::uint64_t seed, const fault_plan& faults) {
+  ledger book;
+  {
+    system sys({.deterministic = true, .seed = seed, .faults = faults});
+    try {
+      sys.run(main_of(sys, seed, book));
+    } catch (const std::exception& e) {
+      book.require(false, "no hung caller", e.what());
+    }
+  }
+  book.require(book.frames == 0, "no frame left", std::to_string(book.frames) + " are left");
+  return {book.broken, book.ends, detail::fault_source(faults, seed).plan().text()};
+}
+
+}  // namespace troupe::simulation
