@@ -6,6 +6,11 @@
 
 namespace troupe {
 
+void action_view::throw_wrong_kind(const char* asked, const char* is) {
+  throw std::logic_error(
+      fmt::format("an environment asked for a {} action, but its action space is {}", asked, is));
+}
+
 bool environment::save(state_writer&) const { return false; }
 
 void environment::restore(const state_reader&) {

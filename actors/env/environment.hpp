@@ -32,13 +32,22 @@ class action_view {
   explicit action_view(std::int64_t&&) = delete;  // would dangle
 
   /// The action of a discrete space.
-  std::int64_t discrete() const { return integers_[0]; }
+  std::int64_t discrete() const {
+    if (integers_.empty()) throw_wrong_kind("discrete", "continuous");
+    return integers_[0];
+  }
   /// The parts of a multi_discrete or multi_binary action.
   std::span<const std::int64_t> parts() const { return integers_; }
   /// The elements [A] of a box action.
-  std::span<const float> continuous() const { return floats_; }
+  std::span<const float> continuous() const {
+    if (floats_.empty() && !integers_.empty()) throw_wrong_kind("continuous", "discrete");
+    return floats_;
+  }
 
  private:
+  /// Throws std::logic_error naming both kinds.
+  [[noreturn]] static void throw_wrong_kind(const char* asked, const char* is);
+
   std::span<const std::int64_t> integers_;
   std::span<const float> floats_;
 };
