@@ -1,0 +1,201 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/ppo/ppo_run.hpp"
+
+#include <fstream>
+
+#include "actors/env/cartpole.hpp"
+#include "actors/env/registry.hpp"
+#include "algorithms/ppo/rollout_state.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// CartPole that can't be saved.
+class forgetful_cartpole final : public environment {
+ public:
+  env_spec spec() const override {
+    auto spec = inner_.spec();
+    spec.id = "ForgetfulCartPole-v1";
+    return spec;
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    inner_.reset(seed, obs);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    return inner_.step(action, obs);
+  }
+
+ private:
+  cartpole inner_;
+};
+
+ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1") {
+  static const bool known =
+      (register_environment<forgetful_cartpole>("ForgetfulCartPole-v1"), true);
+  REQUIRE(known);
+  ppo_config config;
+  config.env = {.id = env, .n_envs = 2};
+  config.total_steps = 7 * 2 * 32 * 2;
+  config.mode = mode;
+  config.rollout = {.n_steps = 32, .batch = 2, .workers = 3};
+  config.trainer.batch_size = 16;
+  config.trainer.n_epochs = 2;
+  config.policy.hidden = {8};
+  config.evaluation = {.every_steps = 300, .episodes = 2, .final_episodes = 2};
+  config.checkpoint.every_updates = 2;
+  config.deterministic = true;
+  return config;
+}
+
+/// Runs and their counts in a folder of their own.
+struct stage {
+  ppo_result run(const ppo_config& config, const std::string& name) {
+    return run_ppo(config, {.root = folder.path / name}, {.metrics = metrics});
+  }
+  /// Stops after `updates` updates, goes on, and so on until the end.
+  ppo_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
+    ppo_output output{.root = folder.path / name};
+    std::optional<checkpoint> from;
+    for (;;) {
+      int asked = 0;
+      const auto stop = [&] { return asked++ > updates; };
+      auto result = run_ppo(config, output, {.metrics = metrics, .stop_asked = stop}, from);
+      if (result.summary) return result;
+      REQUIRE(result.steps > 0);
+      output.directory = result.run_directory;
+      auto again = open_ppo_run(output.directory, *metrics);
+      REQUIRE(again.from);
+      CHECK(again.from->step == result.steps);
+      from = std::move(again.from);
+    }
+  }
+  double checkpoints(const std::string& outcome) const {
+    return series(metrics->text(), "troupe_checkpoints_total{outcome=\"" + outcome + "\"}");
+  }
+
+  temporary_folder folder;
+  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
+};
+
+TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    for (const char* env : {"CartPole-v1", "ForgetfulCartPole-v1"}) {
+      auto config = short_run(mode, env);
+      config.checkpoint.every_updates = 1;
+      const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
+      CAPTURE(name);
+      const auto whole = on.run(config, name).summary.value();
+      const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      CHECK(pieces.steps == whole.steps);
+      CHECK(pieces.eval_mean == whole.eval_mean);
+      CHECK(pieces.staleness_mean == whole.staleness_mean);
+      CHECK(pieces.resumed_from_step > 0);
+      CHECK(whole.resumed_from_step == 0);
+    }
+  }
+}
+
+TEST_CASE("run_ppo: another seed comes to other weights") {
+  stage on;
+  auto config = short_run(training_mode::async);
+  const auto one = on.run(config, "one").summary.value();
+  config.seed = 2;
+  CHECK(on.run(config, "other").summary->weights_sha256 != one.weights_sha256);
+}
+
+TEST_CASE("run_ppo: what a stopped run recorded is that of one that went on") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 1;
+  const auto rows = [](const ppo_result& of) {
+    const auto csv = read_text(std::filesystem::path(of.run_directory) / "progress.csv");
+    return std::count(csv.begin(), csv.end(), '\n');
+  };
+  const auto whole = on.run(config, "whole");
+  CHECK(rows(on.run_in_pieces(config, "pieces", 1)) == rows(whole));
+}
+
+TEST_CASE("run_ppo: checkpoints are counted, and the newest are kept") {
+  stage on;
+  const auto result = on.run(short_run(training_mode::sync), "run");
+  CHECK(on.checkpoints("ok") == 4);  // after updates 2, 4, 6 and 7
+  CHECK(on.checkpoints("write_error") == 0);
+  const auto text = on.metrics->text();
+  CHECK(series(text, "troupe_checkpoint_step") == result.steps);
+  CHECK(series(text, "troupe_checkpoint_last_success_timestamp_seconds") > 1.6e9);
+  const checkpoint_directory kept(std::filesystem::path(result.run_directory) / "checkpoints");
+  CHECK(kept.steps() == std::vector<std::int64_t>{7 * 128, 6 * 128, 4 * 128});
+}
+
+TEST_CASE("run_ppo: checkpoints that can't be written don't change the training") {
+  log::set_level("off");
+  stage on;
+  const auto config = short_run(training_mode::async);
+  const auto good = on.run(config, "good");
+  const auto bad = std::filesystem::path(good.run_directory).parent_path() / "bad";
+  std::filesystem::create_directory(bad);
+  std::ofstream(bad / "checkpoints") << "a file in the place of the folder";
+  const auto result = run_ppo(config, {.directory = bad}, {.metrics = on.metrics});
+  log::set_level("info");
+  REQUIRE(result.summary);
+  CHECK(result.summary->weights_sha256 == good.summary->weights_sha256);
+  CHECK(on.checkpoints("ok") == 4);
+  CHECK(on.checkpoints("write_error") == 4);
+}
+
+TEST_CASE(
+    "open_ppo_run: a damaged checkpoint is passed over and counted, another network refused") {
+  log::set_level("off");
+  stage on;
+  const auto result = on.run(short_run(training_mode::sync), "run");
+  const std::filesystem::path run = result.run_directory;
+  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.cbor") << "damaged";
+  CHECK(open_ppo_run(run, *on.metrics).from->step == 6 * 128);
+  CHECK(on.checkpoints("refused") == 1);
+
+  auto text = read_text(run / "config.json");
+  text.replace(text.find("8\n", text.find("\"hidden\"")), 1, "9");
+  std::ofstream(run / "config.json") << text;
+  CHECK_THROWS_WITH(open_ppo_run(run, *on.metrics),
+                    Catch::Contains("hidden 9") && Catch::Contains("hidden 8"));
+  log::set_level("info");
+}
+
+TEST_CASE("open_ppo_run: a run that keeps no checkpoints is refused") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 0;
+  const auto result = on.run(config, "run");
+  CHECK_THROWS_WITH(open_ppo_run(result.run_directory, *on.metrics),
+                    Catch::Contains("expected a run with checkpoints"));
+}
+
+TEST_CASE("rollout: one that was saved comes back whole") {
+  rollout r(2, 1);
+  r.obs = {1.5f, -0.0f};
+  r.discrete = {0, 1};
+  r.log_prob = {-0.7f, -0.1f};
+  r.truncated = {0, 1};
+  r.cuts = {{1, 0}};
+  r.episodes = {{1, 17.25, 9}};
+  r.version = 3;
+  r.last_version = 4;
+  const auto back = rollout_of(to_bytes(r));
+  CHECK(to_bytes(back) == to_bytes(r));
+  CHECK(back.obs == r.obs);
+  CHECK(back.cuts.at(0).step == 1);
+  CHECK(back.episodes.at(0).episode_return == 17.25);
+  CHECK(back.episodes.at(0).length == 9);
+  CHECK(back.last_version == 4);
+}
+
+}  // namespace
+}  // namespace troupe
