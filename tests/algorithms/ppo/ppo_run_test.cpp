@@ -64,7 +64,8 @@ struct stage {
     std::optional<checkpoint> from;
     for (;;) {
       int asked = 0;
-      const auto stop = [&] { return asked++ > updates; };
+      const bool trained = from && from->step >= config.total_steps;
+      const auto stop = [&] { return !trained && asked++ > updates; };
       auto result = run_ppo(config, output, {.metrics = metrics, .stop_asked = stop}, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
