@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
+#include "actors/checkpoint/sha256.hpp"
 #include "actors/policy/actor_critic.hpp"
 
 namespace troupe {
@@ -26,19 +26,6 @@ constexpr std::size_t comment_size = digest_name.size() + digest_digits;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
   throw model_file_error("model file " + path.string() + ": " + what);
-}
-
-std::string sha256(const void* data, std::size_t size) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int digest_size = 0;
-  TORCH_CHECK(EVP_Digest(data, size, digest, &digest_size, EVP_sha256(), nullptr) == 1,
-              "OpenSSL has no SHA-256");
-  std::string text;
-  for (unsigned int i = 0; i < digest_size; ++i) {
-    text += "0123456789abcdef"[digest[i] >> 4];
-    text += "0123456789abcdef"[digest[i] & 15];
-  }
-  return text;
 }
 
 c10::List<std::int64_t> to_list(const std::vector<int>& numbers) {
@@ -58,7 +45,7 @@ std::string with_digest(std::vector<char> zip) {
   zip[zip.size() - 2] = static_cast<char>(comment_size);
   std::string bytes(zip.begin(), zip.end());
   bytes += digest_name;
-  bytes += sha256(zip.data(), zip.size());
+  bytes += sha256({zip.data(), zip.size()});
   return bytes;
 }
 
@@ -142,7 +129,7 @@ std::vector<char> read_verified(const fs::path& path) {
   if (bytes.size() <= comment_size) fail(path, "damaged: too short for a model");
   const std::string_view comment(bytes.data() + bytes.size() - comment_size, comment_size);
   const auto expected =
-      std::string(digest_name) + sha256(bytes.data(), bytes.size() - comment_size);
+      std::string(digest_name) + sha256({bytes.data(), bytes.size() - comment_size});
   if (comment != expected) {
     fail(path, "damaged: its content has " + expected + ", the file says otherwise");
   }
@@ -190,7 +177,7 @@ std::uint64_t load_model(const fs::path& path, actor_critic& model) {
 
 std::string weights_sha256(const at::Tensor& parameters) {
   const auto bytes = parameters.detach().contiguous();
-  return sha256(bytes.data_ptr(), bytes.nbytes());
+  return sha256({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
 }
 
 }  // namespace troupe
