@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/replay/admission.hpp"
+#include "actors/replay/replay_starved.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
 
@@ -46,16 +47,13 @@ struct replay_state {
   replay_counts counts;
 };
 
-/// A sample that could not be had in time: says who waited, for what and why.
-class replay_starved : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// The role between rollouts and an on-policy trainer: first in first out, each item once, none
 /// staler than allowed. Item has a member `version`: the oldest weights that made any part of it.
 ///
 ///   admit ──> (a rollout runs) ──> insert ──> sample ──> (an update) ──> trained
+///
+/// Not a `replay` with a FIFO sampler, though it gives the same items: here an item is moved in and
+/// out again, where a replay_table shares it between all who have sampled it, and needs no key.
 template <class Item>
 class replay_queue {
  public:
