@@ -1,0 +1,64 @@
+#pragma once
+// Experience before training: by a policy that acts at random, or by one that is given.
+//
+//   auto random = roles;
+//   random.policies = co_await sys.serve<random_policy>({.name = "random"});
+//   co_await loops::warm_up(random, generate_episode, {.episodes = 1000, .rollouts = 8});
+//   co_await loops::asynchronous(roles, generate_episode, hooks, ...);
+//
+// The same with generate_demonstration in place of generate_episode, where the experience comes
+// from somewhere else.
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "algorithms/loops/loops.hpp"
+
+namespace troupe::loops {
+
+struct warm_up_options {
+  std::int64_t episodes = 1;  ///< To be put into the replay.
+  std::size_t rollouts = 1;   ///< Episodes generated at the same time.
+  /// Of one episode with its insertion: a replay that is full would wait for a trainer that does
+  /// not train yet.
+  duration patience = std::chrono::minutes(10);
+};
+
+namespace detail {
+
+/// Generates and inserts until none is left to begin.
+template <class Roles, class Experience>
+task<> generate_some(stage<Roles, Experience> on, std::int64_t& left, duration patience) {
+  while (left > 0) {
+    --left;
+    co_await with_timeout(generate_one(on), patience);
+  }
+}
+
+}  // namespace detail
+
+/// Fills the replay with exactly `episodes` items before anybody trains. An episode that throws is
+/// generated anew. Throws std::invalid_argument for a number < 1, and call_error of kind
+/// deadline_exceeded after `patience`: give the replay room for `episodes` items.
+template <class Roles, class Experience>
+task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_options options) {
+  if (options.episodes < 1 || options.rollouts < 1) {
+    throw std::invalid_argument("warm_up: expected episodes > 0 and rollouts > 0, got " +
+                                std::to_string(options.episodes) + " and " +
+                                std::to_string(options.rollouts));
+  }
+  report done;
+  activity active;
+  const hooks<Experience> none{};
+  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done};
+  std::int64_t left = options.episodes;
+  std::vector<task<>> workers;
+  for (std::size_t i = 0; i < options.rollouts; ++i) {
+    workers.push_back(detail::generate_some(stage, left, options.patience));
+  }
+  co_await all(std::move(workers));
+  done.wall = active.elapsed();
+  co_return done;
+}
+
+}  // namespace troupe::loops

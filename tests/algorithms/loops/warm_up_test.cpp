@@ -1,0 +1,77 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/loops/warm_up.hpp"
+
+#include "tests/algorithms/loops/toy.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+task<> fill_replay(system& sys) {
+  toy_state s;
+  s.failing = 3;
+  const auto cast = co_await serve_toys(sys, s, {.batch = 4});
+  const auto done = co_await loops::warm_up(cast, play_toy, {.episodes = 20, .rollouts = 6});
+  CHECK(done.episodes == 20);
+  CHECK(done.failed == 3);
+  CHECK(done.updates == 0);
+  CHECK(s.begun == 23);
+  CHECK(s.most_under_way == 6);
+  CHECK(s.under_way == 0);
+  CHECK(s.version == 0);  // nobody has trained
+  const auto counts = co_await cast.replay.route<&toy_queue::counts>();
+  CHECK(counts.inserted == 20);
+  CHECK(counts.held == 20);
+}
+
+/// The first updates are made of what the warm-up has left.
+task<> then_train(system& sys) {
+  toy_state scripted, s;
+  const auto cast = co_await serve_toys(sys, s, {.batch = 4});
+  const toy_roles random{cast.replay, &scripted};
+  co_await loops::warm_up(random, play_toy, {.episodes = 4, .rollouts = 2});
+  CHECK(s.begun == 0);
+  const auto batch = co_await cast.replay.route<&toy_queue::sample>();
+  CHECK(batch.size() == 4);
+  CHECK(scripted.begun == 4);
+}
+
+task<> too_small(system& sys) {
+  toy_state s;
+  const auto cast = co_await serve_toys(sys, s, {.batch = 1, .capacity = 5});
+  loops::warm_up_options options{.episodes = 9, .rollouts = 2, .patience = 30s};
+  try {
+    co_await loops::warm_up(cast, play_toy, options);
+    FAIL("expected an error");
+  } catch (const call_error& e) {
+    CHECK(e.kind() == error_kind::deadline_exceeded);
+  }
+  const auto counts = co_await cast.replay.route<&toy_queue::counts>();
+  CHECK(counts.held == 5);
+  CHECK(s.under_way == 0);
+}
+
+task<> refuse_nothing(system& sys) {
+  toy_state s;
+  const auto cast = co_await serve_toys(sys, s, {});
+  const auto error = co_await error_of(loops::warm_up(cast, play_toy, {.episodes = 0}));
+  CHECK(error == "warm_up: expected episodes > 0 and rollouts > 0, got 0 and 1");
+}
+
+}  // namespace
+
+TEST_CASE("warm_up: fills the replay with exactly as many episodes as asked, before any update") {
+  for (std::uint64_t seed : {1, 2, 3}) play(fill_replay, seed);
+}
+
+TEST_CASE("warm_up: takes other roles than training, such as a random policy") { play(then_train); }
+
+TEST_CASE("warm_up: a replay that is too small is an error, not an endless wait") {
+  play(too_small);
+}
+
+TEST_CASE("warm_up: no episodes are refused") { play(refuse_nothing); }
+
+}  // namespace troupe
