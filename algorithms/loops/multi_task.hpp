@@ -54,7 +54,8 @@ inline task<verdict> ask_if_learned(service<task_schedule> schedule) {
 
 }  // namespace detail
 
-/// A callback: the loop stops once every task's mean return has reached its target.
+/// A callback: the loop stops once every task's mean return has reached its target. These are the
+/// returns of training, by weights of several versions; evaluate_with judges the newest.
 inline callback stop_when_learned(service<task_schedule> schedule) {
   return [schedule](progress) { return detail::ask_if_learned(schedule); };
 }
