@@ -28,11 +28,7 @@ env_spec blackjack::spec() const {
 }
 
 void blackjack::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
-  if (seed) {
-    random_.emplace(*seed);
-  } else if (!random_) {
-    random_ = numpy_random::from_entropy();
-  }
+  random_.begin_episode(seed);
   dealer_ = {};
   player_ = {};
   shown_ = draw_card();
@@ -70,7 +66,7 @@ bool blackjack::save(state_writer& to) const {
   }
   to.put("hands", hands);
   to.put("shown", shown_);
-  if (random_) put_random(to, "random", *random_);
+  random_.save(to);
   return true;
 }
 
@@ -90,8 +86,7 @@ void blackjack::restore(const state_reader& from) {
       throw state_error("Blackjack: expected a sum of 0 to 31, got " + std::to_string(h.sum()));
   }
   shown_ = shown;
-  random_.reset();
-  if (from.has("random")) random_ = get_random(from, "random");
+  random_.restore(from);
 }
 
 int blackjack::draw_card() { return random_->choice(std::span<const int>(deck)); }

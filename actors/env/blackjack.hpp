@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "actors/env/env_state.hpp"
 #include "actors/env/environment.hpp"
-#include "actors/env/numpy_random.hpp"
 
 namespace troupe {
 
@@ -56,8 +56,8 @@ class blackjack final : public environment {
 
   blackjack_options options_;
   hand player_, dealer_;
-  int shown_ = 1;                       // the dealer's first card
-  std::optional<numpy_random> random_;  // none before the first reset
+  int shown_ = 1;  // the dealer's first card
+  detail::env_random random_;
 };
 
 }  // namespace troupe

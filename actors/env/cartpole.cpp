@@ -1,6 +1,5 @@
 #include "actors/env/cartpole.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -37,10 +36,7 @@ env_spec cartpole::spec() const {
 }
 
 void cartpole::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
-  if (seed)
-    random_.emplace(*seed);
-  else if (!random_)
-    random_ = numpy_random::from_entropy();
+  random_.begin_episode(seed);
   for (auto& value : state_) value = random_->uniform(-0.05, 0.05);
   fallen_ = false;
   show(obs);
@@ -81,21 +77,16 @@ step_result cartpole::step(action_view action, std::span<float> obs) {
 }
 
 bool cartpole::save(state_writer& to) const {
-  to.put("state", std::vector<double>(state_.begin(), state_.end()));
+  detail::put_numbers(to, state_);
   to.put("fallen", fallen_);
-  if (random_) put_random(to, "random", *random_);
+  random_.save(to);
   return true;
 }
 
 void cartpole::restore(const state_reader& from) {
-  const auto state = from.get<std::vector<double>>("state");
-  if (state.size() != state_.size())
-    throw state_error("CartPole: expected a state of 4 numbers, got " +
-                      std::to_string(state.size()));
-  std::copy(state.begin(), state.end(), state_.begin());
+  detail::get_numbers(from, "CartPole", state_);
   from.get("fallen", fallen_);
-  random_.reset();
-  if (from.has("random")) random_ = get_random(from, "random");
+  random_.restore(from);
 }
 
 double cartpole::reward_of(bool terminated) {

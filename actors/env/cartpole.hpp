@@ -3,8 +3,8 @@
 #include <array>
 #include <optional>
 
+#include "actors/env/env_state.hpp"
 #include "actors/env/environment.hpp"
-#include "actors/env/numpy_random.hpp"
 
 namespace troupe {
 
@@ -46,7 +46,7 @@ class cartpole final : public environment {
   cartpole_options options_;
   std::array<double, 4> state_{};
   bool fallen_ = false;
-  std::optional<numpy_random> random_;  // none before the first reset
+  detail::env_random random_;
 };
 
 }  // namespace troupe

@@ -3,26 +3,35 @@
 #include <map>
 #include <mutex>
 
+#include "actors/env/acrobot.hpp"
 #include "actors/env/blackjack.hpp"
 #include "actors/env/cartpole.hpp"
+#include "actors/env/mountain_car.hpp"
+#include "actors/env/mountain_car_continuous.hpp"
+#include "actors/env/pendulum.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe {
 namespace {
 
-vector_environment_factory cartpole_factory(cartpole_options options) {
-  return [options](std::size_t size) {
-    return std::make_unique<vector_env<cartpole>>(size, [options] { return cartpole(options); });
+/// Makes environments of a class, each from the same arguments.
+template <class Env, class... Arguments>
+vector_environment_factory of(Arguments... arguments) {
+  return [=](std::size_t size) {
+    return std::make_unique<vector_env<Env>>(size, [=] { return Env(arguments...); });
   };
 }
 
 struct registry {
   std::mutex guard;
   std::map<std::string, vector_environment_factory, std::less<>> factories{
-      {"Blackjack-v1",
-       [](std::size_t size) { return std::make_unique<vector_env<blackjack>>(size); }},
-      {"CartPole-v0", cartpole_factory({.version = cartpole_options::version::v0})},
-      {"CartPole-v1", cartpole_factory({})}};
+      {"Acrobot-v1", of<acrobot>()},
+      {"Blackjack-v1", of<blackjack>()},
+      {"CartPole-v0", of<cartpole>(cartpole_options{.version = cartpole_options::version::v0})},
+      {"CartPole-v1", of<cartpole>()},
+      {"MountainCar-v0", of<mountain_car>()},
+      {"MountainCarContinuous-v0", of<mountain_car_continuous>()},
+      {"Pendulum-v1", of<pendulum>()}};
 };
 
 // Made at first use: a static library's own initialisers would be left out by the linker.

@@ -42,7 +42,7 @@ script_end run_script(Choose choose) {
 
 TEST_CASE("cartpole: 2,000 random steps equal Gymnasium's bit for bit", "[env]") {
   auto file = open_fixture("cartpole_random.txt");
-  const auto report = replay_cartpole(file, 5);
+  const auto report = replay_trajectories(file, 5).at("CartPole-v1");
   INFO(report.first_mismatch);
   CHECK(report.steps == 2000);
   CHECK(report.resets == 95);
@@ -59,7 +59,7 @@ TEST_CASE("cartpole: one flipped bit in a recorded trajectory is noticed", "[env
   REQUIRE(at != std::string::npos);
   record[at + 15] = '3';
   std::istringstream changed(record);
-  const auto report = replay_cartpole(changed, 5);
+  const auto report = replay_trajectories(changed, 5).at("CartPole-v1");
   CHECK(report.mismatches == 1);
   CHECK(report.first_mismatch.substr(0, 9) == "state at:");
 }

@@ -13,7 +13,7 @@ TEST_CASE("cartpole: equals the installed Gymnasium bit for bit", "[.gymnasium]"
   REQUIRE(path != nullptr);
   std::ifstream record(path);
   REQUIRE(record.is_open());
-  const auto report = replay_cartpole(record, 0);
+  const auto report = replay_trajectories(record, 0).at("CartPole-v1");
   WARN(report.steps << " steps, " << report.resets << " episodes, " << report.terminated
                     << " terminated, " << report.truncated << " truncated, " << report.mismatches
                     << " mismatches");
