@@ -9,6 +9,8 @@ foreach(library ${libraries})
 endforeach()
 target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
 install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# `troupe` looks for it there, beside its own folder.
+install(TARGETS troupe_work RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe)
 
 # The include root is the repository's: #include "runtime/service/service.hpp".
 install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe

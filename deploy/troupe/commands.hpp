@@ -38,11 +38,15 @@ struct eval_arguments {
 };
 int eval(const eval_arguments& arguments);
 
+struct list_arguments {};
 /// Prints the algorithms and environments.
-int list();
+int list(const list_arguments& arguments);
 
+struct config_arguments {
+  std::string algo;
+};
 /// Prints the JSON schema of an algorithm's configuration.
-int config_schema(const std::string& algo);
+int config_schema(const config_arguments& arguments);
 
 /// Throws std::invalid_argument naming the known algorithms and the nearest, unless `algo` is one.
 void require_algorithm(const std::string& algo);

@@ -27,7 +27,7 @@ void require_algorithm(const std::string& algo) {
   throw std::invalid_argument(unknown_name_message("algorithm", algo, known));
 }
 
-int list() {
+int list(const list_arguments&) {
   std::printf("algorithms\n");
   for (const auto& a : algorithms) std::printf("  %-20s %s\n", a.name, a.what);
   std::printf("environments\n");
@@ -39,9 +39,9 @@ int list() {
   return 0;
 }
 
-int config_schema(const std::string& algo) {
+int config_schema(const config_arguments& arguments) {
   try {
-    require_algorithm(algo);
+    require_algorithm(arguments.algo);
   } catch (const std::invalid_argument& e) {
     std::fprintf(stderr, "troupe config: %s\n", e.what());
     return 2;

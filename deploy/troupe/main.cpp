@@ -1,88 +1,25 @@
-// The troupe command: reads the command line, and hands over to one of the commands.
+// The `troupe` command as it is typed. Help and a mistyped option are answered here; everything
+// else is done by the program that takes this one's place, ../libexec/troupe/troupe (work.cpp).
+// That one links libtorch, which takes half a second to load: too long to wait for a help text.
 
-#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 
-#include "deploy/troupe/commands.hpp"
-#include "runtime/log.hpp"
+#include "deploy/troupe/command_line.hpp"
 
 int main(int argc, char** argv) {
-  using namespace troupe;
-  CLI::App app("Troupe: reinforcement learning by actors.", "troupe");
-  app.require_subcommand(1);
-  app.fallthrough();
-  std::string log_level = "info";
-  app.add_option("--log-level", log_level, "debug, info, warn, error or off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
+  const auto read = troupe::command::read_command_line(argc, argv);
+  if (const int* code = std::get_if<int>(&read)) return *code;
 
-  command::train_arguments train;
-  auto* train_command = app.add_subcommand("train", "Train an agent; see `troupe list`.");
-  train_command->add_option("--algo", train.algo, "the algorithm")->capture_default_str();
-  train_command->add_option("--env", train.env, "the environment");
-  train_command->add_option("-n,--steps", train.total_steps, "environment steps, at least");
-  train_command->add_option("--seed", train.seed, "of everything that is drawn");
-  train_command->add_option("--mode", train.mode, "sync or async");
-  train_command->add_option("--config", train.config_file, "a JSON file; see `troupe config ppo`")
-      ->check(CLI::ExistingFile);
-  train_command->add_option("overrides", train.overrides, "a.b=value, over the file's");
-  train_command->add_option("--runs", train.runs, "where run directories are made")
-      ->capture_default_str();
-  train_command->add_flag("-P,--progress", train.progress_bar, "a progress bar on stderr");
-  train_command->add_flag("-v,--verbose", train.verbose, "a table of numbers after each update");
-  train_command->add_flag("--json", train.json, "print the summary as the last line of stdout");
-  train_command->add_option("--threads", train.threads, "threads of the pool; 0: one a core")
-      ->check(CLI::Range(0, 1024));
-  auto* deterministic = train_command->add_flag(
-      "--deterministic", train.deterministic,
-      "one thread, virtual time, an order drawn from --seed: the same weights each time");
-  auto* resume = train_command->add_option(
-      "--resume", train.resume,
-      "go on with the run in this directory, from its newest whole checkpoint");
-  for (const auto* name :
-       {"--algo", "--env", "--steps", "--seed", "--mode", "--config", "overrides", "--runs"}) {
-    resume->excludes(train_command->get_option(name));
-  }
-  resume->excludes(deterministic);
-  auto* port = train_command
-                   ->add_option("--metrics-port", train.metrics_port,
-                                "serve Prometheus metrics here; 0: don't")
-                   ->check(CLI::Range(0, 65535))
-                   ->capture_default_str();
-
-  command::eval_arguments eval;
-  auto* eval_command = app.add_subcommand("eval", "Evaluate the model of a run.");
-  eval_command->add_option("run_dir", eval.run_directory, "the run directory")->required();
-  eval_command->add_option("--episodes", eval.episodes, "how many")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  eval_command->add_option("--seed", eval.seed, "of the environments")
-      ->check(CLI::Range(0.0, 1e18))
-      ->capture_default_str();
-  eval_command->add_option("--model", eval.model, "last_model or best_model")
-      ->check(CLI::IsMember({"last_model", "best_model"}))
-      ->capture_default_str();
-  eval_command->add_flag("--json", eval.json, "print the result as one JSON line");
-
-  auto* list_command = app.add_subcommand("list", "List algorithms and environments.");
-  std::string schema_algo;
-  auto* config_command =
-      app.add_subcommand("config", "Print the JSON schema of an algorithm's configuration.");
-  config_command->add_option("algo", schema_algo, "the algorithm")->required();
-
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  log::set_level(log_level);
-  train.metrics_port_asked = port->count() > 0;
-  try {
-    if (*train_command) return command::train(train);
-    if (*eval_command) return command::eval(eval);
-    if (*list_command) return command::list();
-    return command::config_schema(schema_algo);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe: %s\n", e.what());
-    return 1;
-  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto work = self.parent_path().parent_path() / "libexec" / "troupe" / "troupe";
+  execv(work.c_str(), argv);
+  std::fprintf(stderr, "troupe: cannot start %s: %s; expected it where `cmake --install` puts it\n",
+               work.c_str(), std::strerror(errno));
+  return 1;
 }

@@ -246,6 +246,13 @@ report "list names algorithms and environments" $?
 run --help
 [[ $code -eq 0 ]] && grep -q train out && grep -q eval out && grep -q list out
 report "--help names the commands" $?
+! ldd "$troupe" | grep -q libtorch
+report "the command that prints help loads no libtorch" $?
+cp "$troupe" alone
+code=0
+./alone list >out 2>err || code=$?
+[[ $code -eq 1 ]] && grep -q 'cannot start .*/libexec/troupe/troupe: No such file' err
+report "a command without the program behind it says what is missing" $?
 run train --help
 [[ $code -eq 0 ]] && grep -q -- --metrics-port out
 report "train --help names the options" $?
