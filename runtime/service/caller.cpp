@@ -143,14 +143,6 @@ link* caller::take_room(service_view& view, const call_options& options, const r
   return nullptr;
 }
 
-std::shared_ptr<replica_slot> caller::for_session(service_view& view) {
-  std::shared_ptr<replica_slot> best;
-  for (const auto& l : view.links) {
-    if (usable(*l) && (!best || l->slot->sessions.load() < best->sessions.load())) best = l->slot;
-  }
-  return best;
-}
-
 void caller::ended(const inbox& where) {
   const auto place = std::find_if(links_.begin(), links_.end(),
                                   [&](const auto& l) { return l->slot->where.get() == &where; });

@@ -131,8 +131,6 @@ class caller {
   }
   /// A replica with room for one call, which is taken; null if there is none.
   link* take_room(service_view& view, const call_options& options, const replica_slot* only);
-  /// The live replica with the fewest sessions; null if there is none.
-  std::shared_ptr<replica_slot> for_session(service_view& view);
 
   /// The actor behind `where` has ended: fails what is in flight to it.
   void ended(const inbox& where);

@@ -63,4 +63,9 @@ struct call_options {
   std::uint64_t key = 0;  ///< What a consistent-hash router routes by.
 };
 
+/// Options of one session: `handle.session({.exclusive = true})`.
+struct session_options {
+  bool exclusive = false;  ///< Its replica has no other session while this one lasts.
+};
+
 }  // namespace troupe

@@ -6,6 +6,7 @@
 //   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
 //   auto quick = counters.with({.deadline = 50ms, .wait = false});  // called in another way
 //   auto mine = co_await counters.session();                     // sticky to one replica
+//   auto own  = co_await counters.session({.exclusive = true});  // that has no other session
 
 #include <concepts>
 #include <memory>
@@ -53,20 +54,22 @@ task<outcome<typename endpoint_of<F>::result>> settle(
   }
 }
 
-/// Holds one open session of a replica, and counts it there.
+/// Holds one open session of a replica.
 class session_lease {
  public:
-  explicit session_lease(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {
-    this->slot->sessions.fetch_add(1);
-  }
+  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<replica_slot> slot)
+      : slot(std::move(slot)), service_(std::move(service)) {}
   session_lease(const session_lease&) = delete;
-  ~session_lease() { slot->sessions.fetch_sub(1); }
+  ~session_lease() { service_->sessions().end_session(*slot); }
   const std::shared_ptr<replica_slot> slot;
+
+ private:
+  const std::shared_ptr<service_state> service_;
 };
 
-/// Waits until a replica serves, then picks the one with the fewest sessions.
+/// Waits until a replica can have another session, then opens one at the replica with the fewest.
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
-                                                  call_options options);
+                                                  call_options call, session_options options);
 /// Waits until a replica serves, then gives all that do.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options);
@@ -136,8 +139,12 @@ class service {
     return ask_all<F>(*this, arguments(args...));
   }
 
-  /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives.
-  task<troupe::session<Role>> session() const { return open(*this); }
+  /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives. An
+  /// exclusive one waits for a replica without any, and keeps other sessions (not routed calls)
+  /// away from it. Throws call_error: service_down, or as the handle's options say.
+  task<troupe::session<Role>> session(session_options options = {}) const {
+    return open(*this, options);
+  }
 
  private:
   template <class>
@@ -205,8 +212,8 @@ class service {
     }
   }
 
-  static task<troupe::session<Role>> open(service self) {
-    auto lease = co_await detail::open_session(self.state_, self.options_);
+  static task<troupe::session<Role>> open(service self, session_options options) {
+    auto lease = co_await detail::open_session(self.state_, self.options_, options);
     co_return troupe::session<Role>(std::move(self), std::move(lease));
   }
 

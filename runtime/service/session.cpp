@@ -59,13 +59,16 @@ task<> until_ready(std::shared_ptr<service_state> service) {
   }
 }
 
+duration limit_of(const service_state& service, const call_options& options) {
+  return options.deadline == duration(0) ? service.options.deadline : options.deadline;
+}
+
 task<> ready_in_time(std::shared_ptr<service_state> service, call_options options) {
-  if (!service) throw std::logic_error("a service handle that names no service was called");
   if (!service->table()->empty()) co_return;
   if (!options.wait && !service->closed()) {
     throw call_error(error_kind::overloaded, service->options.name + ": no replica is ready");
   }
-  const auto limit = options.deadline == duration(0) ? service->options.deadline : options.deadline;
+  const auto limit = limit_of(*service, options);
   if (limit == no_limit) {
     co_await until_ready(service);
     co_return;
@@ -80,23 +83,105 @@ task<> ready_in_time(std::shared_ptr<service_state> service, call_options option
   }
 }
 
+/// Awaits a session: at once, or in the service's line for them.
+class opening final : private line_member {
+ public:
+  opening(std::shared_ptr<service_state> service, bool exclusive)
+      : service_(std::move(service)), home_(caller::current().home()) {
+    wish_ = std::make_shared<session_wish>();
+    wish_->who = caller::current().me();
+    wish_->exclusive = exclusive;
+    wish_->waiting = this;
+  }
+  opening(const opening&) = delete;
+  ~opening() { service_->sessions().give_up(*wish_); }
+
+  session_line::place enter() {
+    return service_->sessions().enter(wish_, service_->options.max_waiting);
+  }
+  /// Null until it is granted.
+  std::shared_ptr<session_lease> take() {
+    auto slot = service_->sessions().take(*wish_);
+    if (!slot) return nullptr;
+    return std::make_shared<session_lease>(service_, std::move(slot));
+  }
+
+  bool await_ready() const noexcept { return called_; }
+  void await_suspend(std::coroutine_handle<> h) noexcept { waiter_.handle = h; }
+  void await_resume() noexcept {
+    called_ = false;
+    waiter_.handle = nullptr;
+  }
+
+ private:
+  void called_up() override {
+    called_ = true;
+    if (waiter_.handle) home_.wake(waiter_);
+  }
+
+  std::shared_ptr<service_state> service_;
+  strand& home_;
+  std::shared_ptr<session_wish> wish_;
+  bool called_ = false;
+  waiter waiter_;
+};
+
+task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state> service,
+                                                  bool exclusive) {
+  for (;;) {
+    opening mine(service, exclusive);
+    if (mine.enter() == session_line::place::full) {
+      throw call_error(error_kind::overloaded, service->options.name + ": " +
+                                                   std::to_string(service->options.max_waiting) +
+                                                   " wait for a session already (max_waiting)");
+    }
+    auto lease = mine.take();
+    while (!lease) {
+      if (const auto reason = service->closed()) {
+        throw call_error(error_kind::service_down, service->options.name + ": " + *reason);
+      }
+      co_await mine;
+      lease = mine.take();
+    }
+    if (lease->slot->alive.load()) co_return lease;  // Else it died before we heard: once more.
+  }
+}
+
+/// Why there is no session at once.
+std::string occupied(const service_state& service, bool exclusive) {
+  if (service.table()->empty()) return service.options.name + ": no replica is ready";
+  return service.options.name +
+         (exclusive ? ": every replica has a session" : ": every replica has an exclusive session");
+}
+
 }  // namespace
 
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
-                                                  call_options options) {
-  for (;;) {
-    co_await ready_in_time(service, options);
-    auto& calls = caller::current();
-    if (auto slot = calls.for_session(calls.view(*service))) {
-      co_return std::make_shared<session_lease>(std::move(slot));
+                                                  call_options call, session_options options) {
+  if (!service) throw std::logic_error("a service handle that names no service was called");
+  const auto limit = limit_of(*service, call);
+  if (!call.wait) {
+    opening now(service, options.exclusive);
+    now.enter();
+    if (auto lease = now.take()) co_return lease;
+    if (!service->closed()) {
+      throw call_error(error_kind::overloaded, occupied(*service, options.exclusive));
     }
-    // Those in the table have died, and their supervisor is about to hear of it.
-    co_await sleep_for(std::chrono::milliseconds(1));
   }
+  if (limit == no_limit) co_return co_await next_session(service, options.exclusive);
+  try {
+    co_return co_await with_timeout(next_session(service, options.exclusive), limit);
+  } catch (const call_error& e) {
+    if (e.kind() != error_kind::deadline_exceeded) throw;
+  }
+  throw call_error(
+      error_kind::deadline_exceeded,
+      occupied(*service, options.exclusive) + "; a session was awaited for " + to_text(limit));
 }
 
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options) {
+  if (!service) throw std::logic_error("a service handle that names no service was called");
   co_await ready_in_time(service, options);
   co_return service->table();
 }

@@ -59,6 +59,7 @@ std::shared_ptr<const replica_table> service_state::table() const {
 }
 
 void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slot) {
+  replica_table serving;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -73,9 +74,11 @@ void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slo
                                       [&](const auto& other) { return other->index > index; });
       next->insert(place, std::move(slot));
     }
+    serving = *next;
     table_ = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
   }
+  sessions_.serve(std::move(serving));
   call_everybody();
 }
 
@@ -88,6 +91,7 @@ void service_state::close(const std::string& reason) {
     table_ = std::make_shared<replica_table>();
     version_.fetch_add(1, std::memory_order_release);
   }
+  sessions_.close();
   call_everybody();
 }
 

@@ -15,6 +15,7 @@
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/service/options.hpp"
+#include "runtime/service/session_line.hpp"
 
 namespace troupe::detail {
 
@@ -60,6 +61,7 @@ struct replica_slot {
   const ref<inbox> where;
   alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
   std::atomic<std::int64_t> sessions{0};
+  bool has_exclusive_session = false;  ///< The session line's, under its lock.
   std::atomic<bool> alive{true};
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;
@@ -135,6 +137,9 @@ class service_state : public std::enable_shared_from_this<service_state> {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
 
+  /// Who has the replicas' sessions, and who waits for one.
+  session_line& sessions() noexcept { return sessions_; }
+
   /// Holds an object for as long as this service lives: what calls in flight point to. One for each
   /// key; `make` makes it.
   template <class T, class Make>
@@ -174,6 +179,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::uint64_t last_number_ = 0;
   std::size_t members_ = 0;  ///< Of the line, those called up included: they may come back.
   std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.
+  session_line sessions_;
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
   std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0, nullptr);

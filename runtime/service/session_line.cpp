@@ -1,0 +1,114 @@
+#include "runtime/service/session_line.hpp"
+
+#include <utility>
+
+#include "runtime/service/state.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+/// Tells those who wait, each on its own actor, to look again.
+void call_up(std::vector<std::shared_ptr<session_wish>> wishes) {
+  for (auto& wish : wishes) {
+    auto who = wish->who;
+    who->post([wish = std::move(wish)] {
+      if (wish->waiting) wish->waiting->called_up();
+    });
+  }
+}
+
+}  // namespace
+
+void session_line::serve(std::vector<std::shared_ptr<replica_slot>> replicas) {
+  std::vector<std::shared_ptr<session_wish>> served;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    replicas_ = std::move(replicas);
+    grant_all(served);
+  }
+  call_up(std::move(served));
+}
+
+void session_line::close() {
+  std::vector<std::shared_ptr<session_wish>> all;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    replicas_.clear();
+    for (auto& wish : line_) {
+      wish->in_line = false;
+      all.push_back(std::move(wish));
+    }
+    line_.clear();
+  }
+  call_up(std::move(all));
+}
+
+session_line::place session_line::enter(const std::shared_ptr<session_wish>& wish,
+                                        std::size_t most) {
+  std::lock_guard lock(mutex_);
+  if (grant(*wish)) return place::granted;
+  if (closed_) return place::waiting;  // For nothing; its opener looks.
+  if (line_.size() >= most) return place::full;
+  wish->in_line = true;
+  line_.push_back(wish);
+  return place::waiting;
+}
+
+std::shared_ptr<replica_slot> session_line::take(session_wish& wish) {
+  std::lock_guard lock(mutex_);
+  return std::exchange(wish.granted, nullptr);
+}
+
+void session_line::give_up(session_wish& wish) {
+  wish.waiting = nullptr;
+  std::shared_ptr<replica_slot> unused;
+  {
+    std::lock_guard lock(mutex_);
+    if (wish.in_line) std::erase_if(line_, [&](const auto& w) { return w.get() == &wish; });
+    wish.in_line = false;
+    unused = std::exchange(wish.granted, nullptr);
+  }
+  if (unused) end_session(*unused);
+}
+
+void session_line::end_session(replica_slot& slot) {
+  std::vector<std::shared_ptr<session_wish>> served;
+  {
+    std::lock_guard lock(mutex_);
+    slot.sessions.fetch_sub(1);
+    slot.has_exclusive_session = false;
+    grant_all(served);
+  }
+  call_up(std::move(served));
+}
+
+bool session_line::grant(session_wish& wish) {
+  std::shared_ptr<replica_slot> best;
+  for (const auto& slot : replicas_) {
+    if (!slot->alive.load() || slot->has_exclusive_session) continue;
+    if (wish.exclusive && slot->sessions.load() > 0) continue;
+    if (!best || slot->sessions.load() < best->sessions.load()) best = slot;
+  }
+  if (!best) return false;
+  best->sessions.fetch_add(1);
+  best->has_exclusive_session = wish.exclusive;
+  wish.granted = std::move(best);
+  return true;
+}
+
+void session_line::grant_all(std::vector<std::shared_ptr<session_wish>>& served) {
+  for (auto place = line_.begin(); place != line_.end();) {
+    if (!grant(**place)) {
+      ++place;
+      continue;
+    }
+    (*place)->in_line = false;
+    served.push_back(std::move(*place));
+    place = line_.erase(place);
+  }
+}
+
+}  // namespace troupe::detail
