@@ -12,8 +12,10 @@ constexpr std::size_t margin = 64;
 
 }  // namespace
 
-obs_rows::obs_rows(std::size_t count, std::size_t width)
-    : count_(count), width_(width), floats_(count * width + margin, unwritten) {}
+obs_rows::obs_rows(std::size_t count, std::size_t width, std::vector<float> reused)
+    : count_(count), width_(width), floats_(std::move(reused)) {
+  floats_.assign(count * width + margin, unwritten);
+}
 
 std::pair<env_failure_reason, std::string> obs_rows::fault(std::size_t i) const {
   const float* row = floats_.data() + i * width_;

@@ -17,7 +17,8 @@ namespace troupe::detail {
 /// show.
 class obs_rows {
  public:
-  obs_rows(std::size_t count, std::size_t width);
+  /// In the memory of `reused`, if that is enough.
+  obs_rows(std::size_t count, std::size_t width, std::vector<float> reused = {});
 
   std::span<float> row(std::size_t i) { return {floats_.data() + i * width_, width_}; }
   /// Whether row i is written in full, finite, and the place behind it untouched.

@@ -110,21 +110,25 @@ void vector_env_base::restore(const std::string& bytes) {
   from.get("was_reset", was_reset_);
 }
 
-vector_env_base::batch_step vector_env_base::begin_step(env_actions actions) {
+env_step vector_env_base::step(env_actions actions) {
+  env_step out;
+  step_into(actions, out);
+  return out;
+}
+
+vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, env_step& out) {
   if (!was_reset_)
     throw std::logic_error(spec_.id + ": expected a reset before the first step, got none");
   checker_.check(actions);
-  batch_step batch{std::move(actions), obs_rows(size(), obs_size_), {}};
-  batch.out.reward.resize(size());
-  batch.out.terminated.resize(size());
-  batch.out.truncated.resize(size());
-  return batch;
+  out.reward.assign(size(), 0);
+  out.terminated.assign(size(), 0);
+  out.truncated.assign(size(), 0);
+  out.finished.clear();
+  out.failures.clear();
+  return {actions, obs_rows(size(), obs_size_, std::move(out.obs)), out};
 }
 
-env_step vector_env_base::end_step(batch_step batch) const {
-  batch.out.obs = std::move(batch.rows).take();
-  return std::move(batch.out);
-}
+void vector_env_base::end_step(batch_step& batch) { batch.out.obs = std::move(batch.rows).take(); }
 
 void vector_env_base::finish(batch_step& batch, std::size_t i) {
   const auto obs = batch.rows.row(i);

@@ -22,15 +22,16 @@ class vector_env_base : public vector_environment {
   env_spec spec() override { return spec_; }
   std::size_t size() override { return episodes_.size(); }
   env_reset reset(std::optional<std::uint64_t> seed) override;
+  env_step step(env_actions actions) final;
   std::optional<std::string> save() override;
   void restore(const std::string& bytes) override;
 
  protected:
   /// A step of all environments under way.
   struct batch_step {
-    env_actions actions;
+    const env_actions& actions;
     obs_rows rows;
-    env_step out;
+    env_step& out;
   };
 
   /// Throws std::invalid_argument for a size of 0 and for an action space that can't be batched.
@@ -40,8 +41,9 @@ class vector_env_base : public vector_environment {
   /// Puts a newly made environment in place of the i-th.
   virtual void replace(std::size_t i) = 0;
 
-  batch_step begin_step(env_actions actions);
-  env_step end_step(batch_step batch) const;
+  /// Both are borrowed until `end_step`.
+  batch_step begin_step(env_actions& actions, env_step& out);
+  static void end_step(batch_step& batch);
 
   action_view action(const batch_step& batch, std::size_t i) const {
     return checker_.row(batch.actions, i);
@@ -103,8 +105,8 @@ class vector_env final : public detail::vector_env_base {
   /// Throws std::invalid_argument for a size of 0 and for an action space that can't be batched.
   vector_env(std::size_t size, factory make) : vector_env(size, make, make()) {}
 
-  env_step step(env_actions actions) override {
-    auto batch = begin_step(std::move(actions));
+  void step_into(env_actions& actions, env_step& out) override {
+    auto batch = begin_step(actions, out);
     for (std::size_t i = 0; i < environments_.size(); ++i) {
       step_result result;
       try {
@@ -115,7 +117,7 @@ class vector_env final : public detail::vector_env_base {
       }
       settle(batch, i, result);
     }
-    return end_step(std::move(batch));
+    end_step(batch);
   }
 
  private:

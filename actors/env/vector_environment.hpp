@@ -89,6 +89,9 @@ class vector_environment {
   virtual env_reset reset(std::optional<std::uint64_t> seed) = 0;
   /// Throws wrong_actions, environment_lost, and std::logic_error before the first reset.
   virtual env_step step(env_actions actions) = 0;
+  /// The same without allocating: `out` is overwritten, in the memory it has from the step before.
+  /// Box actions are clipped in place. Only ended episodes, and failures, need memory.
+  virtual void step_into(env_actions& actions, env_step& out) { out = step(actions); }
 
   /// Everything that what comes hangs on; none, the default, if it can't be saved.
   virtual std::optional<std::string> save();

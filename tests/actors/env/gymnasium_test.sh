@@ -1,5 +1,5 @@
 #!/bin/sh
-# CartPole-v1 against the real gymnasium package, bit for bit.
+# The environments against the real gymnasium package, bit for bit.
 # Usage: gymnasium_test.sh BUILD_DIR. Needs python3-venv and a Python package index.
 set -eu
 
