@@ -8,6 +8,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "actors/policy/mlp_autograd.hpp"
+
 namespace troupe {
 namespace {
 
@@ -186,7 +188,7 @@ at::Tensor actor_critic::run_leaves(const std::vector<leaf_layer>& layers, at::T
   for (std::size_t i = 0; i < layers.size(); ++i) {
     x = at::addmm(layers[i].bias, x, layers[i].weight);
     if (i + 1 == layers.size()) break;
-    x = options_.hidden_activation == activation::tanh ? at::tanh(x) : at::relu(x);
+    x = detail::activate(options_.hidden_activation, x);
   }
   return x;
 }

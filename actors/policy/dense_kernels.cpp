@@ -1,9 +1,9 @@
 #include "actors/policy/dense_kernels.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <stdexcept>
 
+#include "actors/policy/activation_kernels.hpp"
 #include "actors/policy/cpu_clones.hpp"
 
 namespace troupe::detail {
@@ -58,33 +58,33 @@ TROUPE_ALWAYS_INLINE void row_block(const product& p, index row, float* result) 
   for (; column < p.columns; ++column) single_tile<rows>(p, row, column, result);
 }
 
-// tanh x = (e^2x - 1) / (e^2x + 1), with e^2x - 1 = 2^k (e^r - 1) + (2^k - 1) where
-// 2x = k ln 2 + r and |r| <= ln(2)/2: e^r - 1 from its Taylor series is then exact to float.
-TROUPE_ALWAYS_INLINE float tanh_of(float x) {
-  constexpr float limit = 9.02f;  // tanh is 1 in float from here
-  x = x > limit ? limit : x;      // this way round, NaN stays NaN
-  x = x < -limit ? -limit : x;
-  const float y = 2.0f * x;
-  constexpr float rounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = y * 1.44269504f + rounder;
-  const float k = shifted - rounder;
-  const float r = (y - k * 0.693359375f) + k * 2.12194440e-4f;  // ln 2 in two parts
-  const float tail =
-      1.0f / 2 +
-      r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040)))));
-  const float exp_minus_one = r + r * r * tail;
-  const auto exponent = (std::bit_cast<std::uint32_t>(shifted) << 23) + (127u << 23);
-  const float scale = std::bit_cast<float>(exponent);
-  const float t = scale * exp_minus_one + (scale - 1.0f);
-  return t / (t + 2.0f);
-}
-
 TROUPE_CPU_CLONES void tanh_all(index count, float* y) {
-  for (index i = 0; i < count; ++i) y[i] = tanh_of(y[i]);
+  for (index i = 0; i < count; ++i) y[i] = activated<activation::tanh>(y[i]);
+}
+TROUPE_CPU_CLONES void relu_all(index count, float* y) {
+  for (index i = 0; i < count; ++i) y[i] = activated<activation::relu>(y[i]);
+}
+TROUPE_CPU_CLONES void elu_all(index count, float* y) {
+  for (index i = 0; i < count; ++i) y[i] = activated<activation::elu>(y[i]);
+}
+TROUPE_CPU_CLONES void leaky_relu_all(index count, float* y) {
+  for (index i = 0; i < count; ++i) y[i] = activated<activation::leaky_relu>(y[i]);
+}
+TROUPE_CPU_CLONES void silu_all(index count, float* y) {
+  for (index i = 0; i < count; ++i) y[i] = activated<activation::silu>(y[i]);
 }
 
 TROUPE_CPU_CLONES void tanh_backward(index count, const float* y, float* d_y) {
-  for (index i = 0; i < count; ++i) d_y[i] *= 1.0f - y[i] * y[i];
+  for (index i = 0; i < count; ++i) d_y[i] *= slope_at<activation::tanh>(y[i]);
+}
+TROUPE_CPU_CLONES void relu_backward(index count, const float* y, float* d_y) {
+  for (index i = 0; i < count; ++i) d_y[i] = y[i] > 0.0f ? d_y[i] : 0.0f;
+}
+TROUPE_CPU_CLONES void elu_backward(index count, const float* y, float* d_y) {
+  for (index i = 0; i < count; ++i) d_y[i] *= slope_at<activation::elu>(y[i]);
+}
+TROUPE_CPU_CLONES void leaky_relu_backward(index count, const float* y, float* d_y) {
+  for (index i = 0; i < count; ++i) d_y[i] *= slope_at<activation::leaky_relu>(y[i]);
 }
 
 TROUPE_CPU_CLONES void multiply_blocks(const product& p, float* result) {
@@ -102,19 +102,38 @@ TROUPE_CPU_CLONES void multiply_blocks(const product& p, float* result) {
 void multiply(const product& p, float* result) { multiply_blocks(p, result); }
 
 void activate(activation kind, index count, float* y) {
-  if (kind == activation::tanh) {
-    tanh_all(count, y);
-  } else {
-    for (index i = 0; i < count; ++i) y[i] = y[i] < 0.0f ? 0.0f : y[i];
+  switch (kind) {
+    case activation::tanh:
+      return tanh_all(count, y);
+    case activation::relu:
+      return relu_all(count, y);
+    case activation::elu:
+      return elu_all(count, y);
+    case activation::leaky_relu:
+      return leaky_relu_all(count, y);
+    case activation::silu:
+      return silu_all(count, y);
+    case activation::linear:
+      return;
   }
 }
 
 void activate_backward(activation kind, index count, const float* y, float* d_y) {
-  if (kind == activation::tanh) {
-    tanh_backward(count, y, d_y);
-  } else {
-    for (index i = 0; i < count; ++i) d_y[i] = y[i] > 0.0f ? d_y[i] : 0.0f;
+  switch (kind) {
+    case activation::tanh:
+      return tanh_backward(count, y, d_y);
+    case activation::relu:
+      return relu_backward(count, y, d_y);
+    case activation::elu:
+      return elu_backward(count, y, d_y);
+    case activation::leaky_relu:
+      return leaky_relu_backward(count, y, d_y);
+    case activation::linear:
+      return;
+    case activation::silu:
+      break;
   }
+  throw std::logic_error("activate_backward: silu's derivative does not follow from its result");
 }
 
 void sum_rows(const float* rows, index row_count, index columns, float* sum) {

@@ -4,14 +4,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "actors/policy/activation_kernels.hpp"
 #include "actors/policy/dense_kernels.hpp"
 
 namespace troupe::detail {
 namespace {
-
-void grow(std::vector<float>& buffer, std::size_t size) {
-  if (buffer.size() < size) buffer.resize(size);
-}
 
 // Rows of a random matrix [count, length], count <= length, made orthonormal one after the other
 // (modified Gram-Schmidt): the Q of a QR decomposition whose R has a positive diagonal.
@@ -36,8 +33,9 @@ std::vector<double> orthonormal_rows(action_random& random, int count, int lengt
 
 }  // namespace
 
-mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation)
-    : hidden_activation_(hidden_activation) {
+mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
+         activation output_activation)
+    : hidden_activation_(hidden_activation), output_activation_(output_activation) {
   auto widths = hidden;
   widths.push_back(outputs);
   int in = inputs;
@@ -78,6 +76,14 @@ void mlp::initialise_uniform(action_random& random, float* parameters) const {
   }
 }
 
+bool mlp::has_backward() const {
+  return has_slope_of_result(hidden_activation_) && has_slope_of_result(output_activation_);
+}
+
+activation mlp::activation_of(std::size_t layer) const {
+  return layer + 1 < layers_.size() ? hidden_activation_ : output_activation_;
+}
+
 const float* mlp::forward(const float* parameters, const float* x, int rows,
                           mlp_buffers& buffers) const {
   buffers.outputs.resize(layers_.size());
@@ -85,8 +91,7 @@ const float* mlp::forward(const float* parameters, const float* x, int rows,
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& layer = layers_[i];
     const std::size_t count = static_cast<std::size_t>(rows) * layer.out;
-    grow(buffers.outputs[i], count);
-    float* output = buffers.outputs[i].data();
+    float* output = grown(buffers.outputs[i], count);
     multiply({.left = input,
               .row_stride = layer.in,
               .step_stride = 1,
@@ -96,7 +101,7 @@ const float* mlp::forward(const float* parameters, const float* x, int rows,
               .steps = layer.in,
               .columns = layer.out},
              output);
-    if (i + 1 < layers_.size()) activate(hidden_activation_, count, output);
+    activate(activation_of(i), count, output);
     input = output;
   }
   return input;
@@ -114,9 +119,40 @@ void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& 
   }
 }
 
+// dL/dy of the last layer before its activation.
+const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const {
+  if (output_activation_ == activation::linear) return d_outputs;
+  const std::size_t count = static_cast<std::size_t>(rows) * outputs();
+  float* d = grown(buffers.d_output, count);
+  std::copy_n(d_outputs, count, d);
+  activate_backward(output_activation_, count, buffers.outputs.back().data(), d);
+  return d;
+}
+
+// dL/dx = dL/dy W^T, then through the activation that made x. Layer i > 0.
+const float* mlp::through_layer(std::size_t i, const float* parameters, int rows,
+                                const float* d_output, mlp_buffers& buffers) const {
+  const auto& layer = layers_[i];
+  const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
+  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
+  transpose(parameters + layer.weight, layer.in, layer.out, transposed);
+  float* d_input = grown(buffers.d_input, count);
+  multiply({.left = d_output,
+            .row_stride = layer.out,
+            .step_stride = 1,
+            .right = transposed,
+            .rows = rows,
+            .steps = layer.out,
+            .columns = layer.in},
+           d_input);
+  activate_backward(activation_of(i - 1), count, buffers.outputs[i - 1].data(), d_input);
+  std::swap(buffers.d_input, buffers.d_output);
+  return d_input;
+}
+
 void mlp::backward(const float* parameters, const float* x, int rows, const float* d_outputs,
                    mlp_buffers& buffers, float* gradient) const {
-  const float* d_output = d_outputs;
+  const float* d_output = through_output(rows, d_outputs, buffers);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const auto& layer = layers_[i];
     const float* input = i == 0 ? x : buffers.outputs[i - 1].data();
@@ -130,24 +166,28 @@ void mlp::backward(const float* parameters, const float* x, int rows, const floa
               .columns = layer.out},
              gradient + layer.weight);
     sum_rows(d_output, rows, layer.out, gradient + layer.bias);
-    if (i == 0) return;
-    // dL/dx = dL/dy W^T, then through the activation that made x
-    const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
-    grow(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
-    grow(buffers.d_input, count);
-    transpose(parameters + layer.weight, layer.in, layer.out, buffers.transposed.data());
-    multiply({.left = d_output,
-              .row_stride = layer.out,
-              .step_stride = 1,
-              .right = buffers.transposed.data(),
-              .rows = rows,
-              .steps = layer.out,
-              .columns = layer.in},
-             buffers.d_input.data());
-    activate_backward(hidden_activation_, count, input, buffers.d_input.data());
-    std::swap(buffers.d_input, buffers.d_output);
-    d_output = buffers.d_output.data();
+    if (i > 0) d_output = through_layer(i, parameters, rows, d_output, buffers);
   }
+}
+
+void mlp::backward_inputs(const float* parameters, int rows, const float* d_outputs,
+                          mlp_buffers& buffers, int first, int count, float* d_x) const {
+  const float* d_output = through_output(rows, d_outputs, buffers);
+  for (std::size_t i = layers_.size() - 1; i > 0; --i) {
+    d_output = through_layer(i, parameters, rows, d_output, buffers);
+  }
+  const auto& layer = layers_.front();
+  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(count) * layer.out);
+  transpose(parameters + layer.weight + static_cast<std::size_t>(first) * layer.out, count,
+            layer.out, transposed);
+  multiply({.left = d_output,
+            .row_stride = layer.out,
+            .step_stride = 1,
+            .right = transposed,
+            .rows = rows,
+            .steps = layer.out,
+            .columns = count},
+           d_x);
 }
 
 }  // namespace troupe::detail

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "actors/policy/action_random.hpp"
+#include "actors/policy/float_block.hpp"
 #include "actors/policy/network.hpp"
 
 namespace troupe::detail {
@@ -18,21 +19,27 @@ struct dense_layer {
 
 /// What a forward pass leaves for the backward pass. One a thread of use; grows, never shrinks.
 struct mlp_buffers {
-  std::vector<std::vector<float>> outputs;  ///< of each layer, [rows, out]
-  std::vector<float> d_output;              ///< gradient of the layer at work
-  std::vector<float> d_input;
-  std::vector<float> transposed;
+  std::vector<float_block> outputs;  ///< of each layer, [rows, out]
+  float_block d_output;              ///< gradient of the layer at work
+  float_block d_input;
+  float_block transposed;
 };
 
 /// A multilayer perceptron without state: its parameters, a flat block of `parameter_count()`
-/// floats, are given to each call. Hidden layers are activated, the last one is not.
+/// floats, are given to each call.
 class mlp {
  public:
-  mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation);
+  mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
+      activation output_activation = activation::linear);
 
   std::size_t parameter_count() const { return parameter_count_; }
   const std::vector<dense_layer>& layers() const { return layers_; }
   activation hidden_activation() const { return hidden_activation_; }
+  activation output_activation() const { return output_activation_; }
+  int inputs() const { return layers_.front().in; }
+  int outputs() const { return layers_.back().out; }
+  /// Whether backward can be used; otherwise gradients come from libtorch.
+  bool has_backward() const;
 
   /// Orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120): gain sqrt(2), the
   /// last layer `output_gain`, biases zero.
@@ -54,8 +61,19 @@ class mlp {
   void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
                 mlp_buffers& buffers, float* gradient) const;
 
+  /// After forward: the derivative by `count` inputs from `first` on alone, d_x [rows, count].
+  /// What an actor learns from its critic: dQ/da.
+  void backward_inputs(const float* parameters, int rows, const float* d_outputs,
+                       mlp_buffers& buffers, int first, int count, float* d_x) const;
+
  private:
+  activation activation_of(std::size_t layer) const;
+  const float* through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const;
+  const float* through_layer(std::size_t i, const float* parameters, int rows,
+                             const float* d_output, mlp_buffers& buffers) const;
+
   activation hidden_activation_;
+  activation output_activation_;
   std::vector<dense_layer> layers_;
   std::size_t parameter_count_ = 0;
 };

@@ -57,7 +57,7 @@ std::string serialise(const saved_model& model) {
   dict.insert("continuous_size", std::int64_t{model.shape.continuous_size});
   dict.insert("multi_discrete", to_list(model.shape.multi_discrete));
   dict.insert("hidden", to_list(model.options.hidden));
-  dict.insert("activation", model.options.hidden_activation == activation::tanh ? "tanh" : "relu");
+  dict.insert("activation", to_string(model.options.hidden_activation));
   dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
   dict.insert("parameters", model.parameters.detach().contiguous());
   return with_digest(torch::pickle_save(dict));
@@ -156,8 +156,7 @@ saved_model load_model(const fs::path& path) {
     model.shape = {number("obs_size"), number("discrete_actions"), number("continuous_size"),
                    to_ints(dict.at("multi_discrete"))};
     model.options.hidden = to_ints(dict.at("hidden"));
-    model.options.hidden_activation =
-        dict.at("activation").toStringRef() == "tanh" ? activation::tanh : activation::relu;
+    model.options.hidden_activation = activation_named(dict.at("activation").toStringRef());
     model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
     model.parameters = dict.at("parameters").toTensor();
     return model;

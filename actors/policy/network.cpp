@@ -1,6 +1,7 @@
 #include "actors/policy/network.hpp"
 
 #include <numeric>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,33 @@ int network_shape::actor_outputs() const {
   return is_continuous() ? continuous_size : std::accumulate(sizes.begin(), sizes.end(), 0);
 }
 
+const char* to_string(activation kind) {
+  switch (kind) {
+    case activation::tanh:
+      return "tanh";
+    case activation::relu:
+      return "relu";
+    case activation::elu:
+      return "elu";
+    case activation::leaky_relu:
+      return "leaky_relu";
+    case activation::silu:
+      return "silu";
+    case activation::linear:
+      return "linear";
+  }
+  return "unknown";
+}
+
+activation activation_named(std::string_view name) {
+  for (auto kind : {activation::tanh, activation::relu, activation::elu, activation::leaky_relu,
+                    activation::silu, activation::linear}) {
+    if (name == to_string(kind)) return kind;
+  }
+  throw std::invalid_argument(
+      fmt::format("activation {}: expected tanh, relu, elu, leaky_relu, silu or linear", name));
+}
+
 std::string to_string(const network_shape& shape) {
   std::string kind = fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x"));
   if (shape.is_continuous()) kind = fmt::format("continuous {}", shape.continuous_size);
@@ -29,8 +57,8 @@ std::string to_string(const network_shape& shape) {
 }
 
 std::string to_string(const network_shape& shape, const network_options& options) {
-  const char* name = options.hidden_activation == activation::tanh ? "tanh" : "relu";
-  return fmt::format("{}, hidden {} {}", to_string(shape), fmt::join(options.hidden, "-"), name);
+  return fmt::format("{}, hidden {} {}", to_string(shape), fmt::join(options.hidden, "-"),
+                     to_string(options.hidden_activation));
 }
 
 }  // namespace troupe

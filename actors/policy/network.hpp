@@ -1,11 +1,22 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
 
-enum class activation { tanh, relu };
+/// elu with alpha 1, leaky_relu with slope 0.01, as PyTorch's. A network's last layer is linear.
+enum class activation { tanh, relu, elu, leaky_relu, silu, linear };
+
+const char* to_string(activation kind);
+/// Throws std::invalid_argument for a name that is none.
+activation activation_named(std::string_view name);
+
+/// Who works out a learner's gradients. `fused`: loops written by hand for a stack of dense
+/// layers. `libtorch`: its operators and autograd. `automatic`: fused where the architecture
+/// allows it, libtorch where not.
+enum class gradient_backend { automatic, fused, libtorch };
 
 /// What an actor-critic network sees and which actions it gives. Exactly one of the three kinds of
 /// action is set; the constructor of actor_critic refuses anything else.

@@ -1,22 +1,16 @@
 #pragma once
 #include <cstdint>
-#include <stdexcept>
 
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/actor_critic.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/losses/ppo_loss.hpp"
+#include "algorithms/non_finite_training.hpp"
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
 #include "algorithms/ppo/training_rows.hpp"
 
 namespace troupe {
-
-/// Loss or gradient was not finite for max_skipped_steps optimiser steps in a row.
-class non_finite_training : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// One update, named and averaged as Stable-Baselines3 does under `train/`.
 struct ppo_metrics {

@@ -1,0 +1,72 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "actors/policy/cpu_clones.hpp"
+#include "actors/policy/network.hpp"
+
+/// Activations of one float, free of branches and calls, so that loops over them vectorise.
+namespace troupe::detail {
+
+// e^y - 1 = 2^k (e^r - 1) + (2^k - 1) where y = k ln 2 + r and |r| <= ln(2)/2: e^r - 1 from its
+// Taylor series is then exact to float. For |y| <= 80. NaN stays NaN.
+TROUPE_ALWAYS_INLINE float exp_minus_one(float y) {
+  constexpr float rounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float shifted = y * 1.44269504f + rounder;
+  const float k = shifted - rounder;
+  const float r = (y - k * 0.693359375f) + k * 2.12194440e-4f;  // ln 2 in two parts
+  const float tail =
+      1.0f / 2 +
+      r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040)))));
+  const float small = r + r * r * tail;
+  const auto exponent = (std::bit_cast<std::uint32_t>(shifted) << 23) + (127u << 23);
+  const float scale = std::bit_cast<float>(exponent);
+  return scale * small + (scale - 1.0f);
+}
+
+// tanh x = (e^2x - 1) / (e^2x + 1)
+TROUPE_ALWAYS_INLINE float tanh_of(float x) {
+  constexpr float limit = 9.02f;  // tanh is 1 in float from here
+  x = x > limit ? limit : x;      // this way round, NaN stays NaN
+  x = x < -limit ? -limit : x;
+  const float t = exp_minus_one(2.0f * x);
+  return t / (t + 2.0f);
+}
+
+TROUPE_ALWAYS_INLINE float elu_of(float x) {
+  constexpr float limit = -20.0f;  // e^x - 1 is -1 in float from here
+  float below = x > 0.0f ? 0.0f : x;
+  below = below < limit ? limit : below;
+  const float negative = exp_minus_one(below);
+  return x > 0.0f ? x : negative;
+}
+
+// x / (1 + e^-x)
+TROUPE_ALWAYS_INLINE float silu_of(float x) { return x * (0.5f + 0.5f * tanh_of(0.5f * x)); }
+
+constexpr float leaky_slope = 0.01f;
+
+template <activation kind>
+TROUPE_ALWAYS_INLINE float activated(float x) {
+  if constexpr (kind == activation::tanh) return tanh_of(x);
+  if constexpr (kind == activation::relu) return x < 0.0f ? 0.0f : x;
+  if constexpr (kind == activation::elu) return elu_of(x);
+  if constexpr (kind == activation::leaky_relu) return x < 0.0f ? leaky_slope * x : x;
+  if constexpr (kind == activation::silu) return silu_of(x);
+  return x;
+}
+
+// The derivative, written in terms of the activation's own result.
+template <activation kind>
+TROUPE_ALWAYS_INLINE float slope_at(float y) {
+  if constexpr (kind == activation::tanh) return 1.0f - y * y;
+  if constexpr (kind == activation::relu) return y > 0.0f ? 1.0f : 0.0f;
+  if constexpr (kind == activation::elu) return y > 0.0f ? 1.0f : y + 1.0f;
+  if constexpr (kind == activation::leaky_relu) return y > 0.0f ? 1.0f : leaky_slope;
+  return 1.0f;
+}
+
+/// Whether the derivative follows from the result; silu's does not, since it is not monotone.
+constexpr bool has_slope_of_result(activation kind) { return kind != activation::silu; }
+
+}  // namespace troupe::detail

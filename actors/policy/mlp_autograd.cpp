@@ -1,0 +1,42 @@
+#include "actors/torch.hpp"
+
+#include "actors/policy/mlp_autograd.hpp"
+
+namespace troupe::detail {
+
+at::Tensor activate(activation kind, const at::Tensor& x) {
+  switch (kind) {
+    case activation::tanh:
+      return at::tanh(x);
+    case activation::relu:
+      return at::relu(x);
+    case activation::elu:
+      return at::elu(x);
+    case activation::leaky_relu:
+      return at::leaky_relu(x, 0.01);
+    case activation::silu:
+      return at::silu(x);
+    case activation::linear:
+      break;
+  }
+  return x;
+}
+
+at::Tensor forward(const mlp& net, const at::Tensor& parameters, const at::Tensor& x) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& layer : net.layers()) {
+    sizes.push_back(std::int64_t{layer.in} * layer.out);
+    sizes.push_back(layer.out);
+  }
+  const auto parts = parameters.split_with_sizes(sizes);
+  auto y = x;
+  for (std::size_t i = 0; i < net.layers().size(); ++i) {
+    const auto& layer = net.layers()[i];
+    y = at::addmm(parts[2 * i + 1], y, parts[2 * i].view({layer.in, layer.out}));
+    y = activate(i + 1 < net.layers().size() ? net.hidden_activation() : net.output_activation(),
+                 y);
+  }
+  return y;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,45 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/dqn/dqn_autograd.hpp"
+
+#include "actors/policy/mlp_autograd.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
+
+namespace troupe::detail {
+
+dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool double_q,
+                                             const at::Tensor& online, const at::Tensor& target,
+                                             const transition_batch& batch) {
+  const auto type = online.scalar_type();
+  const std::int64_t rows = batch.rows;
+  const auto column = [&](const std::vector<float>& x) {
+    return tensor_of(x.data(), {rows}, type);
+  };
+  const auto obs = tensor_of(batch.obs.data(), {rows, net.inputs()}, type);
+  const auto next_obs = tensor_of(batch.next_obs.data(), {rows, net.inputs()}, type);
+  const auto values = [&](const at::Tensor& parameters, const at::Tensor& x) {
+    const auto outputs = forward(net, parameters, x);
+    return dueling ? dueling_values(outputs) : outputs;
+  };
+
+  const at::AutoGradMode with_grad(true);
+  const auto leaf = online.detach().requires_grad_();
+  dqn_loss_inputs in{
+      .q = values(leaf, obs),
+      .choice = at::from_blob(const_cast<std::int64_t*>(batch.choice.data()), {rows}, at::kLong),
+      .reward = column(batch.reward),
+      .terminated = column(batch.terminated),
+      .discount = column(batch.discount)};
+  {
+    const at::NoGradGuard no_grad;
+    in.next_target = values(target, next_obs);
+    if (double_q) in.next_online = values(online, next_obs);
+  }
+  if (!batch.weight.empty()) in.weight = column(batch.weight);
+  const auto result = dqn_loss(in);
+  return {{result.loss.item<double>(), result.q_of_choice.mean().item<double>()},
+          torch::autograd::grad({result.loss}, {leaf})[0],
+          result.td_error};
+}
+
+}  // namespace troupe::detail

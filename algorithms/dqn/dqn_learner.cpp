@@ -1,0 +1,126 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/dqn/dqn_learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "actors/trainer/polyak.hpp"
+#include "algorithms/dqn/dqn_autograd.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
+
+namespace troupe {
+namespace {
+
+const dqn_options& checked(const dqn_options& options) {
+  const auto expect = [](bool good, const char* name, double value, const char* expected) {
+    detail::expect_option(good, "dqn", name, value, expected);
+  };
+  expect(options.lr > 0.0, "lr", options.lr, "> 0");
+  expect(options.tau > 0.0 && options.tau <= 1.0, "tau", options.tau, "above 0, at most 1");
+  expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
+  expect(options.adam_eps > 0.0, "adam_eps", options.adam_eps, "> 0");
+  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
+  return options;
+}
+
+}  // namespace
+
+dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed)
+    : options_(checked(options)),
+      online_(shape, options.network,
+              options.dueling ? acting_kind::greedy_dueling : acting_kind::greedy),
+      target_(online_.parameters().size()),
+      gradient_(target_.size()),
+      optimizer_(target_.size(), {.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm}),
+      random_(seed),
+      fused_(detail::uses_fused(options.backend, "dqn", online_.network())),
+      guard_("dqn", options.max_skipped_steps) {
+  online_.initialise(random_);
+  std::ranges::copy(online_.parameters(), target_.begin());
+}
+
+dqn_loss_metrics dqn_learner::fused_gradient(const transition_batch& batch) {
+  const auto& net = online_.network();
+  const float* online = online_.parameters().data();
+  const float* obs = batch.obs.data();
+  const float* next_obs = batch.next_obs.data();
+  const int rows = batch.rows;
+  const dqn_rows in{
+      .rows = rows,
+      .actions = online_.shape().discrete_actions,
+      .dueling = options_.dueling,
+      .q = net.forward(online, obs, rows, q_buffers_),
+      .next_target = net.forward(target_.data(), next_obs, rows, next_target_buffers_),
+      .next_online =
+          options_.double_q ? net.forward(online, next_obs, rows, next_online_buffers_) : nullptr,
+      .choice = batch.choice.data(),
+      .reward = batch.reward.data(),
+      .terminated = batch.terminated.data(),
+      .discount = batch.discount.data(),
+      .weight = batch.weight.empty() ? nullptr : batch.weight.data()};
+  float* d_q = detail::grown(d_q_, static_cast<std::size_t>(rows) * net.outputs());
+  const auto metrics = dqn_loss_with_gradient(in, d_q, td_errors_.data());
+  net.backward(online, obs, rows, d_q, q_buffers_, gradient_.data());
+  return metrics;
+}
+
+dqn_loss_metrics dqn_learner::libtorch_gradient(const transition_batch& batch) {
+  const auto count = static_cast<std::int64_t>(gradient_.size());
+  const auto block = [&](const float* data) {
+    return detail::tensor_of(data, {count}, at::kFloat);
+  };
+  const auto result = detail::dqn_gradient_by_autograd(
+      online_.network(), options_.dueling, options_.double_q,
+      block(std::as_const(online_).parameters().data()), block(target_.data()), batch);
+  std::copy_n(result.gradient.contiguous().data_ptr<float>(), count, gradient_.data());
+  std::copy_n(result.td_error.contiguous().data_ptr<float>(), batch.rows, td_errors_.data());
+  return result.metrics;
+}
+
+dqn_metrics dqn_learner::update(const transition_batch& batch, double lr_scale) {
+  check(batch, online_.shape());
+  td_errors_.resize(batch.rows);
+  const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
+  dqn_metrics metrics{.loss = loss.loss, .q_mean = loss.q_mean};
+  if (!std::isfinite(static_cast<float>(loss.loss))) {
+    metrics.skipped = true;
+    guard_.skipped("loss", loss.loss);
+  } else {
+    metrics.grad_norm = optimizer_.step(online_.parameters(), gradient_, options_.lr * lr_scale);
+    metrics.skipped = !std::isfinite(metrics.grad_norm);
+    if (metrics.skipped) {
+      guard_.skipped("gradient norm", metrics.grad_norm);
+    } else {
+      guard_.taken();
+    }
+  }
+  metrics.n_updates = ++n_updates_;
+  return metrics;
+}
+
+void dqn_learner::update_target() {
+  polyak_average(std::as_const(online_).parameters(), options_.tau, target_);
+}
+
+dqn_learner_state dqn_learner::state() const {
+  const auto online = online_.parameters();
+  return {.parameters = {online.begin(), online.end()},
+          .target = {target_.begin(), target_.end()},
+          .optimizer = optimizer_.state(),
+          .random = random_.state(),
+          .n_updates = n_updates_,
+          .skipped_in_a_row = guard_.in_a_row()};
+}
+
+void dqn_learner::set_state(const dqn_learner_state& state) {
+  detail::expect_size("dqn", "target", state.target.size(), target_.size());
+  optimizer_.set_state(state.optimizer);
+  online_.load_parameters(state.parameters);
+  std::ranges::copy(state.target, target_.begin());
+  random_.set_state(state.random);
+  n_updates_ = state.n_updates;
+  guard_.set_in_a_row(state.skipped_in_a_row);
+}
+
+}  // namespace troupe

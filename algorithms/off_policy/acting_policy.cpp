@@ -1,0 +1,112 @@
+#include "algorithms/off_policy/acting_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "algorithms/losses/squashed_gaussian.hpp"
+
+namespace troupe {
+namespace {
+
+bool is_greedy(acting_kind kind) {
+  return kind == acting_kind::greedy || kind == acting_kind::greedy_dueling;
+}
+
+int outputs_of(const network_shape& shape, acting_kind kind) {
+  switch (kind) {
+    case acting_kind::greedy:
+      return shape.discrete_actions;
+    case acting_kind::greedy_dueling:
+      return 1 + shape.discrete_actions;
+    case acting_kind::squashed_gaussian:
+      return 2 * shape.continuous_size;
+    case acting_kind::deterministic:
+      break;
+  }
+  return shape.continuous_size;
+}
+
+const network_shape& checked(const network_shape& shape, const network_options& options,
+                             acting_kind kind) {
+  const auto positive = [](int size) { return size > 0; };
+  const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 && !shape.is_continuous()
+                                    : shape.continuous_size > 0 && shape.discrete_actions == 0;
+  if (shape.obs_size < 1 || !fits || !shape.multi_discrete.empty() ||
+      !std::ranges::all_of(options.hidden, positive)) {
+    throw std::invalid_argument("network (" + to_string(shape, options) + "): expected " +
+                                (is_greedy(kind) ? "one discrete choice" : "continuous actions") +
+                                ", obs_size >= 1 and positive widths");
+  }
+  return shape;
+}
+
+}  // namespace
+
+acting_policy::acting_policy(const network_shape& shape, const network_options& options,
+                             acting_kind kind)
+    : shape_(checked(shape, options, kind)),
+      ortho_init_(options.ortho_init),
+      kind_(kind),
+      network_(shape.obs_size, options.hidden, outputs_of(shape, kind), options.hidden_activation,
+               kind == acting_kind::deterministic ? activation::tanh : activation::linear),
+      parameters_(network_.parameter_count()) {}
+
+void acting_policy::initialise(action_random& random) {
+  if (ortho_init_) {
+    network_.initialise_orthogonal(random, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
+  } else {
+    network_.initialise_uniform(random, parameters_.data());
+  }
+}
+
+void acting_policy::load_parameters(std::span<const float> parameters) {
+  if (parameters.size() != parameters_.size()) {
+    throw std::invalid_argument("acting policy: " + std::to_string(parameters.size()) +
+                                " parameters, expected " + std::to_string(parameters_.size()));
+  }
+  std::ranges::copy(parameters, parameters_.begin());
+}
+
+void acting_policy::set_exploration(double amount) {
+  if (!(amount >= 0.0) || !std::isfinite(amount)) {
+    throw std::invalid_argument("exploration of " + std::to_string(amount) + ", expected >= 0");
+  }
+  exploration_ = amount;
+}
+
+void acting_policy::act(const float* obs, int rows, action_random& random, bool deterministic,
+                        action_rows_out actions) {
+  const int width = network_.outputs();
+  float* outputs = detail::grown(outputs_, static_cast<std::size_t>(rows) * width);
+  network_.infer(parameters_.data(), obs, rows, buffers_, outputs);
+  const double amount = deterministic ? 0.0 : exploration_;
+  if (is_greedy(kind_)) {
+    const int count = shape_.discrete_actions;
+    for (int row = 0; row < rows; ++row) {
+      const float* best = outputs + static_cast<std::size_t>(row) * width + (width - count);
+      const bool explores = amount > 0.0 && random.uniform() < amount;
+      actions.choice[row] = explores ? static_cast<std::int64_t>(random.below(count))
+                                     : std::max_element(best, best + count) - best;
+    }
+  } else if (kind_ == acting_kind::deterministic) {
+    const auto count = static_cast<std::size_t>(rows) * width;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double noise = amount > 0.0 ? amount * random.normal() : 0.0;
+      actions.value[i] = std::clamp(outputs[i] + static_cast<float>(noise), -1.0f, 1.0f);
+    }
+  } else {
+    const int size = shape_.continuous_size;
+    for (int row = 0; row < rows; ++row) {
+      for (int i = 0; i < size; ++i) {
+        const double noise = deterministic ? 0.0 : random.normal();
+        const double std = std::exp(detail::clamp_log_std(outputs[size + i]));
+        *actions.value++ = static_cast<float>(std::tanh(outputs[i] + std * noise));
+      }
+      outputs += width;
+    }
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+#include "algorithms/off_policy/learner_checks.hpp"
+
+#include <atomic>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "algorithms/non_finite_training.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe::detail {
+
+void expect_option(bool good, const char* algorithm, const char* name, double value,
+                   const char* expected) {
+  if (good) return;
+  throw std::invalid_argument(
+      fmt::format("{} option {}: {}, expected {}", algorithm, name, value, expected));
+}
+
+void expect_size(const char* algorithm, const char* what, std::size_t got, std::size_t expected) {
+  if (got == expected) return;
+  throw std::invalid_argument(
+      fmt::format("{} state: {} of {} numbers, expected {}", algorithm, what, got, expected));
+}
+
+bool uses_fused(gradient_backend backend, const char* algorithm, const mlp& net) {
+  if (backend == gradient_backend::libtorch) return false;
+  if (net.has_backward()) return true;
+  const auto why = fmt::format("a network with the activation {} has no fused gradient",
+                               to_string(net.hidden_activation()));
+  if (backend == gradient_backend::fused) {
+    throw std::invalid_argument(
+        fmt::format("{} option backend: fused, but {}; expected automatic "
+                    "or libtorch",
+                    algorithm, why));
+  }
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true)) {
+    log::info("gradients by libtorch: " + why, {{"algorithm", algorithm}});
+  }
+  return false;
+}
+
+void skip_guard::skipped(const char* what, double value) {
+  if (++in_a_row_ < limit_) return;
+  throw non_finite_training(
+      fmt::format("{}: {} optimiser steps in a row were not finite, the last for its {} of {}; the "
+                  "weights are those of the last finite step",
+                  algorithm_, in_a_row_, what, value));
+}
+
+}  // namespace troupe::detail

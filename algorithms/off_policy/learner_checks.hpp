@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+
+#include "actors/policy/mlp.hpp"
+#include "actors/policy/network.hpp"
+
+/// What DQN's, SAC's and TD3's learners have in common.
+namespace troupe::detail {
+
+/// Throws std::invalid_argument: "dqn option lr: -1, expected > 0".
+void expect_option(bool good, const char* algorithm, const char* name, double value,
+                   const char* expected);
+
+/// Throws std::invalid_argument: "dqn state: target of 3 numbers, expected 5".
+void expect_size(const char* algorithm, const char* what, std::size_t got, std::size_t expected);
+
+/// Whether the gradients of these networks are worked out by hand. `automatic` falls back to
+/// libtorch where the architecture has none, and logs that once. Throws std::invalid_argument if
+/// `fused` is asked for where it can't be.
+bool uses_fused(gradient_backend backend, const char* algorithm, const mlp& net);
+
+/// Counts optimiser steps in a row that were not finite.
+class skip_guard {
+ public:
+  skip_guard(const char* algorithm, int limit) : algorithm_(algorithm), limit_(limit) {}
+  void taken() { in_a_row_ = 0; }
+  /// Throws non_finite_training at the limit.
+  void skipped(const char* what, double value);
+  int in_a_row() const { return in_a_row_; }
+  void set_in_a_row(int count) { in_a_row_ = count; }
+
+ private:
+  const char* algorithm_;
+  int limit_;
+  int in_a_row_ = 0;
+};
+
+}  // namespace troupe::detail

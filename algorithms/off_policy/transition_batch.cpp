@@ -1,0 +1,49 @@
+#include "algorithms/off_policy/transition_batch.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace troupe {
+
+void transition_batch::resize(int count, const network_shape& shape) {
+  rows = count;
+  const auto n = static_cast<std::size_t>(count);
+  obs.resize(n * shape.obs_size);
+  next_obs.resize(n * shape.obs_size);
+  action.resize(n * shape.continuous_size);
+  choice.resize(shape.is_continuous() ? 0 : n * shape.action_size());
+  reward.resize(n);
+  terminated.resize(n);
+  discount.resize(n);
+  weight.clear();
+}
+
+void check(const transition_batch& batch, const network_shape& shape) {
+  if (batch.rows < 1) {
+    throw std::invalid_argument("transition batch: rows = " + std::to_string(batch.rows) +
+                                ", expected at least 1");
+  }
+  const auto n = static_cast<std::size_t>(batch.rows);
+  const auto expect = [](const char* column, std::size_t got, std::size_t expected) {
+    if (got == expected) return;
+    throw std::invalid_argument(std::string("transition batch: ") + column + " has " +
+                                std::to_string(got) + " numbers, expected " +
+                                std::to_string(expected));
+  };
+  expect("obs", batch.obs.size(), n * shape.obs_size);
+  expect("next_obs", batch.next_obs.size(), n * shape.obs_size);
+  expect("action", batch.action.size(), n * shape.continuous_size);
+  expect("choice", batch.choice.size(), shape.is_continuous() ? 0 : n * shape.action_size());
+  expect("reward", batch.reward.size(), n);
+  expect("terminated", batch.terminated.size(), n);
+  expect("discount", batch.discount.size(), n);
+  if (!batch.weight.empty()) expect("weight", batch.weight.size(), n);
+  for (const auto choice : batch.choice) {
+    if (choice >= 0 && choice < shape.discrete_actions) continue;
+    throw std::invalid_argument("transition batch: action " + std::to_string(choice) +
+                                " is no choice, expected 0 to " +
+                                std::to_string(shape.discrete_actions - 1));
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/network.hpp"
+#include "actors/trainer/adam.hpp"
+#include "algorithms/non_finite_training.hpp"
+#include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/transition_batch.hpp"
+
+namespace troupe {
+
+/// Defaults are those of Stable-Baselines3's SAC and its MlpPolicy.
+struct sac_options {
+  double lr = 3e-4;                      ///< Adam's step size for actor, critics and log alpha
+  double tau = 0.005;                    ///< share of the new critics in the targets at each update
+  int target_update_interval = 1;        ///< gradient steps between updates of the targets
+  int n_critics = 2;                     ///< the smallest of their values counts
+  std::optional<double> ent_coef;        ///< alpha held at this; none: adapted
+  double initial_ent_coef = 1.0;         ///< where an adapted alpha starts
+  std::optional<double> target_entropy;  ///< nats, of an adapted alpha; none: -A
+  double adam_eps = 1e-8;                ///< added to the root of the second moment
+  int max_skipped_steps = 10;            ///< non-finite steps in a row that end training
+  gradient_backend backend = gradient_backend::automatic;
+  network_options network = {
+      .hidden = {256, 256}, .hidden_activation = activation::relu, .ortho_init = false};
+};
+
+/// One gradient step, in Stable-Baselines3's names.
+struct sac_metrics {
+  double actor_loss = 0.0;     ///< mean of alpha log pi(a|s) - min Q(s, a)
+  double critic_loss = 0.0;    ///< half the sum over critics of their mean squared error
+  double ent_coef = 0.0;       ///< alpha that this step used
+  double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is held
+  double entropy = 0.0;        ///< -mean log pi(a|s), nats
+  std::int64_t n_updates = 0;  ///< gradient steps since the start
+  bool skipped = false;        ///< a loss or gradient was not finite: the weights stayed
+};
+
+/// Everything an exact continuation needs.
+struct sac_learner_state {
+  std::vector<float> actor;    ///< [P]
+  std::vector<float> critics;  ///< [Q], one critic after another
+  std::vector<float> target;   ///< [Q]
+  float log_ent_coef = 0.0f;
+  adam_state actor_optimizer;
+  adam_state critic_optimizer;
+  adam_state ent_coef_optimizer;
+  action_random::state_type random{};
+  std::int64_t n_updates = 0;
+  int skipped_in_a_row = 0;
+};
+
+/// The update rule of soft actor-critic with an adapted temperature: Haarnoja et al. 2018,
+/// https://arxiv.org/abs/1812.05905, algorithm 1, with the details of Stable-Baselines3.
+class sac_learner {
+ public:
+  /// The seed decides the initial weights and the actions drawn in updates. Throws
+  /// std::invalid_argument naming an option out of range, or a shape without continuous actions.
+  sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
+
+  /// One gradient step of critics, actor and alpha. One with a loss or gradient that is not finite
+  /// is skipped; max_skipped_steps in a row throw non_finite_training. `lr_scale` multiplies the
+  /// learning rates, for a schedule. Throws std::invalid_argument if the batch does not fit.
+  sac_metrics update(const transition_batch& batch, double lr_scale = 1.0);
+  /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
+  std::span<const float> td_errors() const;
+
+  const sac_options& options() const;
+  /// The network that acts; its parameters() are the block to publish.
+  acting_policy& policy();
+  const acting_policy& policy() const;
+
+  sac_learner_state state() const;
+  /// Throws std::invalid_argument if the state is of another network.
+  void set_state(const sac_learner_state& state);
+};
+
+}  // namespace troupe
