@@ -59,6 +59,11 @@ def is_built(root, path):
     return any(file.exists() and added.search(file.read_text()) for file in lists)
 
 
+def is_benchmark(root, name):
+    """Whether `./dev bench NAME` is a program of the build, or a script in a folder of its own."""
+    return is_built(root, f"{BUILD}tests/bench/bench_{name}") or (root / f"tests/bench/{name}/{name}.py").exists()
+
+
 def judge_command(root, command):
     """Why this command line can't be right, or None."""
     try:
@@ -74,7 +79,7 @@ def judge_command(root, command):
         if len(words) < 2 or words[1] not in known:
             return f"./dev knows {', '.join(known)}"
         names = [word for word in words[2:] if not word.startswith("-")]
-        if words[1] == "bench" and names and not is_built(root, f"{BUILD}tests/bench/bench_{names[0]}"):
+        if words[1] == "bench" and names and not is_benchmark(root, names[0]):
             return f"no CMakeLists.txt makes bench_{names[0]}"
     elif words[0].startswith(BUILD):
         if not is_built(root, words[0]):
