@@ -125,9 +125,11 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
   log::set_level(log_level);
 
   system* running = nullptr;
+  bool told_to_end = false;
   std::mutex mutex;
   signal_watch signals([&] {
     std::lock_guard lock(mutex);
+    told_to_end = true;
     if (running) running->cancel();
   });
   try {
@@ -136,6 +138,7 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     {
       std::lock_guard lock(mutex);
       running = &sys;
+      if (told_to_end) sys.cancel();  // While the system was being made.
     }
     std::exception_ptr error;
     try {

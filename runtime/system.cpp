@@ -16,6 +16,10 @@ namespace detail {
 
 namespace {
 
+call_error cancelled() {
+  return call_error(error_kind::cancelled, "the program was told to end");
+}
+
 /// The actor that runs a program's main coroutine.
 class driver final : public host {
  public:
@@ -40,7 +44,7 @@ class driver final : public host {
     end();
   }
   void ended() override {
-    tell(std::make_exception_ptr(call_error(error_kind::cancelled, "the program was told to end")));
+    tell(std::make_exception_ptr(cancelled()));
   }
   void tell(std::exception_ptr error) {
     {
@@ -281,6 +285,7 @@ void system::drive(detail::branch main) {
   {
     std::lock_guard lock(core_->main_mutex);
     if (core_->main) throw std::logic_error("system::run: it runs already");
+    if (std::exchange(core_->main_cancelled, false)) throw detail::cancelled();
     const auto actor =
         core_->actors().spawn<detail::driver>(std::ref(*core_), std::move(main), result);
     core_->main = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -301,7 +306,11 @@ void system::drive(detail::branch main) {
 
 void system::cancel() {
   std::lock_guard lock(core_->main_mutex);
-  if (core_->main) core_->main->kill("cancelled");
+  if (core_->main) {
+    core_->main->kill("cancelled");
+  } else {
+    core_->main_cancelled = true;
+  }
 }
 
 }  // namespace troupe

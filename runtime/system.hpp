@@ -88,7 +88,7 @@ class system {
   }
 
   /// Asks what `run` runs to end: its coroutine is destroyed, and `run` throws call_error of kind
-  /// cancelled. Any thread; also from a signal's.
+  /// cancelled. Where nothing runs, the next `run` throws that instead of starting. Any thread.
   void cancel();
 
   metrics_registry& metrics();
