@@ -12,7 +12,30 @@ namespace {
 /// Set while this thread runs a host's turn: new work is then put on that worker's queue.
 thread_local caf::execution_unit* current_unit = nullptr;
 
-using element = caf::mailbox_element_vals<envelope>;
+/// An envelope on its way, and in a mailbox. One that its actor did not live to read is destroyed
+/// by CAF, on another thread than wrote it.
+class letter final : public caf::mailbox_element {
+ public:
+  letter(caf::message_id id, envelope what)
+      : mailbox_element(nullptr, id, {}), content_(std::move(what)) {}
+
+  envelope& opened() noexcept { return content_; }
+
+  void request_deletion(bool) const noexcept override {
+    take_over(this);
+    delete this;
+  }
+
+  // What CAF would show to a behavior; a host's has none.
+  caf::type_erased_tuple& content() override { return nothing_; }
+  const caf::type_erased_tuple& content() const override { return nothing_; }
+  caf::message move_content_to_message() override { return {}; }
+  caf::message copy_content_to_message() const override { return {}; }
+
+ private:
+  envelope content_;
+  caf::empty_type_erased_tuple nothing_;
+};
 
 class local_inbox final : public inbox {
  public:
@@ -38,9 +61,9 @@ class local_inbox final : public inbox {
   void put(envelope message, priority urgency = priority::normal) {
     const auto id = urgency == priority::control ? caf::make_message_id(caf::message_priority::high)
                                                  : caf::make_message_id();
-    auto letter = caf::make_mailbox_element(nullptr, id, {}, std::move(message));
-    hand_over(letter.get());
-    actor->enqueue(std::move(letter), current_unit);
+    auto mail = caf::mailbox_element_ptr(new letter(id, std::move(message)));
+    hand_over(mail.get());
+    actor->enqueue(std::move(mail), current_unit);
   }
 };
 
@@ -100,7 +123,7 @@ caf::behavior host::make_behavior() {
       on_down(*who, to_string(down.reason));
     });
   });
-  caf::behavior unused{[](envelope&) {}};  // CAF wants one; `consume` is quicker.
+  caf::behavior unused{[](int) {}};  // CAF wants one; `consume` reads the letters.
   turn_with([this] { starting(); });
   return unused;
 }
@@ -121,10 +144,9 @@ time_point host::turn_began() {
 caf::invoke_message_result host::consume(caf::mailbox_element& message) {
   take_over(this);
   take_over(&message);
-  if (typeid(message) != typeid(element)) return caf::event_based_actor::consume(message);
+  if (typeid(message) != typeid(letter)) return caf::event_based_actor::consume(message);
   current_mailbox_element(&message);
-  auto& content = message.content().get_mutable_as<envelope>(0);
-  turn_with([&] { open(content); });
+  turn_with([&] { open(static_cast<letter&>(message).opened()); });
   return caf::invoke_message_result::consumed;
 }
 
@@ -163,6 +185,12 @@ void host::rearm() {
 void host::end() {
   stop();
   quit(caf::exit_reason::user_shutdown);
+}
+
+/// CAF calls it before it destroys an actor, on whichever thread dropped the last handle.
+void host::on_destroy() {
+  take_over(this);
+  caf::event_based_actor::on_destroy();
 }
 
 void host::on_exit() {

@@ -79,6 +79,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override;
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
   void on_exit() override;
+  void on_destroy() override;
   void finished(branch& done, std::exception_ptr error) override;
   void watch(inbox& who);
 
@@ -108,5 +109,3 @@ ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
 const caf::strong_actor_ptr& actor_of(const inbox& local);
 
 }  // namespace troupe::detail
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::envelope)
