@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/config/config_error.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe {
 namespace {
@@ -52,7 +53,8 @@ class strict_builder : public nlohmann::json_sax<json> {
     std::string reason = error.what();
     if (const auto dash = reason.find(" - "); dash != reason.npos) reason = reason.substr(dash + 3);
     throw config_error(source_, "expected JSON at line " + std::to_string(line) + ", column " +
-                                    std::to_string(end - line_start + 1) + ", got: " + reason);
+                                    std::to_string(end - line_start + 1) +
+                                    ", got: " + detail::printable(reason, 200));
   }
 
  private:
@@ -72,11 +74,12 @@ class strict_builder : public nlohmann::json_sax<json> {
   }
 
   bool open(json&& container) {
-    if (open_.size() == json_depth_max)
-      throw config_error(source_, "expected at most " + std::to_string(json_depth_max) +
-                                      " nested values, got more");
     keys_.push_back(key_);
     open_.push_back(place(std::move(container)));
+    if (open_.size() > json_depth_max)
+      throw config_error(detail::printable(pointer(), 160),
+                         "expected at most " + std::to_string(json_depth_max) +
+                             " nested values, got more in " + source_);
     return true;
   }
 
@@ -136,7 +139,7 @@ json read_json_file(const std::filesystem::path& path) {
 }
 
 void apply_override(json& document, std::string_view path_and_value) {
-  const std::string whole(path_and_value.substr(0, 200));
+  const auto whole = detail::printable(path_and_value, 200);
   const auto equals = path_and_value.find('=');
   if (equals == path_and_value.npos)
     throw config_error(whole, "expected an override such as trainer.lr=3e-4, got no '='");
@@ -158,6 +161,7 @@ void apply_override(json& document, std::string_view path_and_value) {
       throw config_error(pointer, "expected an object to set \"" + std::string(key) +
                                       "\" in, got " + detail::show(*at));
     pointer = detail::child_pointer(pointer, key);
+    if (!detail::is_utf8(key)) throw config_error(pointer, "expected a key in UTF-8");
     at = &(*at)[std::string(key)];
     if (at->is_null() && dot < path.size()) *at = json::object();
     start = dot + 1;
@@ -165,6 +169,9 @@ void apply_override(json& document, std::string_view path_and_value) {
   try {
     *at = parse_json(text, pointer);
   } catch (const config_error&) {
+    if (!detail::is_utf8(text))
+      throw config_error(pointer,
+                         "expected a value in UTF-8, got \"" + detail::printable(text, 80) + '"');
     *at = std::string(text);
   }
 }
@@ -173,7 +180,7 @@ namespace detail {
 
 std::string child_pointer(const std::string& pointer, std::string_view key) {
   std::string result = pointer + '/';
-  for (char c : key) {
+  for (char c : printable(key, 80)) {
     if (c == '~')
       result += "~0";
     else if (c == '/')

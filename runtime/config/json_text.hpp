@@ -25,11 +25,11 @@ nlohmann::json read_json_file(const std::filesystem::path& path);
 /// Sets one value by its dotted path: `trainer.lr=3e-4` sets /trainer/lr. Objects on the way are
 /// created. The value is read as JSON, and as a string where it is not JSON, so `mode=async` works;
 /// a string that looks like a number is quoted: `name="7"`. Throws config_error where the text has
-/// no `=`, an empty key, or a path that leads through something other than an object.
+/// no `=`, an empty key, a path that leads through something other than an object, or no UTF-8.
 void apply_override(nlohmann::json& document, std::string_view path_and_value);
 
 namespace detail {
-/// `pointer` extended by one key, escaped after RFC 6901.
+/// `pointer` extended by one key, escaped after RFC 6901 and as it may stand in a message.
 std::string child_pointer(const std::string& pointer, std::string_view key);
 /// A value as it stands in a message: JSON on one line, cut at 80 bytes.
 std::string show(const nlohmann::json& value);

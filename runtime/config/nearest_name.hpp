@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/utf8.hpp"
+
 namespace troupe {
 
 /// Number of single-character insertions, deletions and replacements that turn `a` into `b`
@@ -48,7 +50,7 @@ inline std::string nearest_name(std::string_view wanted, const std::vector<std::
 inline std::string unknown_name_message(std::string_view kind, std::string_view wanted,
                                         const std::vector<std::string>& known) {
   std::string message =
-      "unknown " + std::string(kind) + " \"" + std::string(wanted.substr(0, 200)) + "\"";
+      "unknown " + std::string(kind) + " \"" + detail::printable(wanted, 80) + "\"";
   const auto nearest = nearest_name(wanted, known);
   message += nearest.empty() ? ";" : "; did you mean \"" + nearest + "\"?";
   message += known.empty() ? " none is known" : " known: ";

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <string_view>
 
 namespace troupe::detail {
 
 inline constexpr std::size_t label_bytes_max = 64;
-
-/// Well-formed UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF.
-bool is_utf8(std::string_view text);
 
 /// Whether a label may have this value: UTF-8 of at most `label_bytes_max` bytes. One that is not
 /// would make Prometheus refuse the whole scrape, or bloat every one.

@@ -15,6 +15,7 @@
 #include "runtime/metrics/process_collector.hpp"
 #include "runtime/metrics/rejections.hpp"
 #include "runtime/metrics/scrape.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe {
 

@@ -1,0 +1,64 @@
+#include "tests/fuzz/malformed_config.hpp"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "algorithms/ppo/ppo_config.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using testing::config_mutator;
+using testing::malformed_config;
+
+/// The message with which it is refused; empty where it is accepted.
+std::string refusal(const malformed_config& c) {
+  try {
+    auto document = parse_json(c.text, "config.json");
+    for (const auto& text : c.overrides) apply_override(document, text);
+    parse_config<ppo_config>(document);
+  } catch (const config_error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+bool names_place(const malformed_config& c, const std::string& message) {
+  static const std::regex line("line [1-9][0-9]*, column [1-9][0-9]*");
+  return c.place.empty() ? std::regex_search(message, line) : message.rfind(c.place, 0) == 0;
+}
+
+/// What a terminal can show: UTF-8, in nlohmann's judgement, without control characters.
+bool is_text(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+  return std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
+}
+
+TEST_CASE("configuration: ten thousand malformed ones are each refused with the place named") {
+  config_mutator mutator(schema_json<ppo_config>(), to_json(ppo_config{}));
+  std::map<std::string, int> refused;
+  for (std::uint64_t seed = 1; seed <= 10'000; ++seed) {
+    const auto c = mutator.make(seed);
+    const auto message = refusal(c);
+    ++refused[c.kind];
+    const bool good =
+        !message.empty() && names_place(c, message) && message.size() < 1000 && is_text(message);
+    if (good) continue;
+    INFO("seed " << seed << ": " << c.kind);
+    INFO("file: " << c.text.substr(0, 2000));
+    INFO("override: " << (c.overrides.empty() ? "none" : c.overrides[0].substr(0, 200)));
+    INFO("expected to be named: " << (c.place.empty() ? "line and column" : c.place));
+    INFO("refusal: " << message.substr(0, 1000));
+    CHECK(good);
+  }
+  CHECK(refused.size() == config_mutator::kinds());
+}
+
+}  // namespace
+}  // namespace troupe
