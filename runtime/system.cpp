@@ -16,9 +16,7 @@ namespace detail {
 
 namespace {
 
-call_error cancelled() {
-  return call_error(error_kind::cancelled, "the program was told to end");
-}
+call_error cancelled() { return call_error(error_kind::cancelled, "the program was told to end"); }
 
 /// The actor that runs a program's main coroutine.
 class driver final : public host {
@@ -43,9 +41,7 @@ class driver final : public host {
     tell(std::move(error));
     end();
   }
-  void ended() override {
-    tell(std::make_exception_ptr(cancelled()));
-  }
+  void ended() override { tell(std::make_exception_ptr(cancelled())); }
   void tell(std::exception_ptr error) {
     {
       std::lock_guard lock(system_.main_mutex);

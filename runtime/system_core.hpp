@@ -49,7 +49,7 @@ class system_core {
   void changed() { main_changed_.notify_all(); }
 
   std::mutex main_mutex;
-  ref<inbox> main;               ///< The driver, while `run` runs.
+  ref<inbox> main;              ///< The driver, while `run` runs.
   bool main_cancelled = false;  ///< By a cancel that found nothing running.
 
  private:
