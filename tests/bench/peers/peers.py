@@ -11,7 +11,8 @@ user and system, of training, the median of the runs:
 - The peers say it themselves: the process's CPU clock from the begin to the end of training. Loading, making the
   model and the evaluation afterwards are not in it.
 - Ours is the CPU time of the whole `troupe train` as the system counted it (wait4), less that of an empty start: the
-  same command with the fewest steps. What those steps cost is scaled out: (run - start) / (steps of the run - steps
+  same command with the fewest steps (one rollout, or one step more than the random ones before the first update;
+  all the configurations are Stable-Baselines3's defaults, but for what they say). What those steps cost is scaled out: (run - start) / (steps of the run - steps
   of the start) * steps. Loading and an evaluation of the same length cancel out; on CartPole, where a good policy's
   evaluation is longer than a poor one's, the difference counts against us.
 
@@ -68,7 +69,7 @@ class Troupe:
             return run_child(command + (["-n", steps] if steps else []), {})
 
     def run(self, seed):
-        start, start_cpu = self.train(seed, steps=1)
+        start, start_cpu = self.train(seed, steps=self.pair.fewest)
         summary, cpu = self.train(seed)
         taken = summary["steps"]
         train_cpu = (cpu - start_cpu) / (taken - start["steps"]) * taken
@@ -179,7 +180,7 @@ def parse_arguments():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--markdown", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     names = [name for name in arguments.only.split(",") if name]
     known = {pair.name for pair in PAIRS} | {pair.key for pair in PAIRS}
     for name in names:
