@@ -106,17 +106,28 @@ def print_run(side, seed, result):
           f"{result['steps']} steps, return {result['eval_mean']:.1f} +- {result['eval_std']:.1f}", flush=True)
 
 
+def judge(pair, ours, theirs):
+    """What the runs of both sides say."""
+    def ratio(of):
+        mine, others = (of(r["train_cpu_s"] / r["steps"] for r in side) for side in (ours, theirs))
+        return mine / others if pair.kind == "ratio" else others / mine
+
+    value = ratio(statistics.median)
+    return {"our_cpu_s": statistics.median(r["train_cpu_s"] for r in ours), "value": value, "value_of_best": ratio(min),
+            "reached": value <= pair.bar if pair.kind == "ratio" else value >= pair.bar}
+
+
 def compare(pair, build, repeats):
     """The figures of a pair, or why there are none."""
     print(f"== {pair.name}: {pair.work}", flush=True)
     figures = {"bar": pair.bar}
     try:
         peer = StableBaselines3(pair) if pair.peer == "sb3" else RlTools(pair)
-        # Where the peer is given fewer steps than the configuration says, so are we.
-        theirs, ours, steps = [], [], None
+        theirs, ours = [], []
         for seed in range(1, repeats + 1):
             theirs.append(peer.run(seed))
             print_run(pair.peer, seed, theirs[-1])
+            # Where Stable-Baselines3 is given fewer steps than our configuration says, so are we.
             steps = theirs[-1]["steps"] if pair.peer == "sb3" else None
             try:
                 ours.append(Troupe(pair, build, steps).run(seed))
@@ -129,12 +140,7 @@ def compare(pair, build, repeats):
     figures.update(peer=theirs[-1].get("version"), peer_runs=theirs, our_runs=ours)
     figures["peer_cpu_s"] = statistics.median(r["train_cpu_s"] for r in theirs)
     if ours and "missing" not in figures:
-        per_step = [statistics.median(r["train_cpu_s"] / r["steps"] for r in side) for side in (ours, theirs)]
-        best = [min(r["train_cpu_s"] / r["steps"] for r in side) for side in (ours, theirs)]
-        figures["our_cpu_s"] = statistics.median(r["train_cpu_s"] for r in ours)
-        figures["value"] = per_step[0] / per_step[1] if pair.kind == "ratio" else per_step[1] / per_step[0]
-        figures["value_of_best"] = best[0] / best[1] if pair.kind == "ratio" else best[1] / best[0]
-        figures["reached"] = figures["value"] <= pair.bar if pair.kind == "ratio" else figures["value"] >= pair.bar
+        figures.update(judge(pair, ours, theirs))
         print(f"  {pair.key} {figures['value']:.2f} (of the best {figures['value_of_best']:.2f}; bar "
               f"{'<=' if pair.kind == 'ratio' else '>='} {pair.bar})")
     else:

@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""Tests cells.py: what can't be expressed is named, what is done stands until its settings change, and the median
+is judged; and the table beside the real `troupe`: cells_test.py BUILD_DIR"""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import cells
+
+SCHEMA = {"properties": {"env": {"properties": {"id": {}}}, "trainer": {"properties": {"lr": {}}}, "total_steps": {},
+                         "evaluation": {"properties": {"every_steps": {}, "final_episodes": {}}}}}
+
+
+class Scripted(cells.Command):
+    """A `troupe` that knows Known-v0 and learns what it is told."""
+
+    def __init__(self, returns=()):
+        self.environments = "  Known-v0 box -> discrete\n"
+        self.schemas = {"known": SCHEMA, "unknown": None}
+        self.returns, self.trained = dict(enumerate(returns, 1)), []
+
+    def train(self, cell, seed):
+        self.trained.append(seed)
+        return {"eval_mean": self.returns[seed], "eval_std": 0.0, "steps": 1, "cpu_s": 1.0}
+
+
+def cell_of(algorithm="known", environment="Known-v0", **options):
+    return cells.Cell(algorithm, environment, {"published": {"mean": 10.0, "std": 2.0},
+                                               "config": {"env": {"id": environment}, **options}})
+
+
+class CellCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        cells.KEPT = pathlib.Path(folder.name)
+
+    def train(self, returns, cell):
+        command = Scripted(returns)
+        cells.train_cell(command, cell)
+        return command, cells.judge(command, cell)
+
+    def test_the_median_reaches_the_published_mean_less_its_deviation(self):
+        _, row = self.train([8.0, 8.0, 8.0, 0.0, 0.0], cell_of())
+        self.assertEqual((row["state"], row["median"], row["bar"]), ("reached", 8.0, 8.0))
+
+    def test_a_median_below_it_does_not(self):
+        _, row = self.train([9.0, 9.0, 7.9, 0.0, 0.0], cell_of())
+        self.assertEqual(row["state"], "NOT reached")
+
+    def test_what_is_done_is_not_done_again(self):
+        self.train([9.0] * 5, cell_of())
+        command, row = self.train([], cell_of())
+        self.assertEqual((command.trained, row["state"]), ([], "reached"))
+
+    def test_changed_settings_are_trained_anew(self):
+        self.train([9.0] * 5, cell_of())
+        command, row = self.train([7.0] * 5, cell_of(trainer={"lr": 0.1}))
+        self.assertEqual((command.trained, row["state"]), ([1, 2, 3, 4, 5], "NOT reached"))
+
+    def test_without_all_its_seeds_a_cell_is_not_done(self):
+        cell = cell_of()
+        cells.keep(cell, 1, {"eval_mean": 10.0, "cpu_s": 1.0})
+        self.assertEqual(cells.judge(Scripted(), cell)["state"], "not done")
+
+    def test_what_is_missing_is_named(self):
+        cell = cell_of(environment="Other-v0", trainer={"lr": 1, "sde": True}, noise={"std": 1})
+        self.assertEqual(Scripted().missing(cell), ["environment Other-v0", "option trainer.sde", "option noise"])
+        self.assertEqual(Scripted().missing(cell_of("unknown")), ["algorithm unknown"])
+        self.assertEqual(cells.judge(Scripted(), cell)["state"], "can't be expressed")
+
+
+class Table(unittest.TestCase):
+    def test_each_cell_has_what_it_needs(self):
+        table = list(cells.read_cells())
+        self.assertGreaterEqual(len(table), 24)
+        for cell in table:
+            self.assertTrue(cell.key.startswith(cell.environment), cell.name)
+            self.assertGreater(cell.config["total_steps"], 0, cell.name)
+            self.assertGreaterEqual(cell.published["std"], 0, cell.name)
+
+    def test_troupe_can_express_some_of_them(self):
+        command = cells.Command(pathlib.Path(sys.argv[1]).resolve())
+        missing = {cell.name: command.missing(cell) for cell in cells.read_cells()}
+        self.assertIn([], missing.values(), json.dumps(missing))
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(argv=["cells_test"], exit=False, verbosity=0).result
+    failed = len(outcome.failures) + len(outcome.errors)
+    print(f"{max(outcome.testsRun - failed, 0)} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
