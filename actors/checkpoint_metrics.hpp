@@ -7,9 +7,10 @@
 namespace troupe {
 
 /// What a run tells Prometheus of its checkpoints. A cheap value; it lives no longer than the
-/// registry.
+/// registry. A default constructed one tells nobody.
 class checkpoint_metrics {
  public:
+  checkpoint_metrics() = default;
   explicit checkpoint_metrics(metrics_registry& registry);
 
   void written(std::int64_t step, std::size_t bytes, double seconds) const;

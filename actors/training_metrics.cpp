@@ -21,6 +21,8 @@ struct training_metrics::handles {
   std::array<metric_counter, failure_reasons.size()> env_failures;
   metric_histogram episode_return;
   metric_histogram episode_length;
+  metric_counter rollouts_failed;
+  metric_counter write_failures;
   metric_histogram staleness;
   metric_gauge replay_items;
   metric_counter train_steps;
@@ -60,6 +62,10 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env) 
       {-1000, -500, -200, -100, -50, 0, 10, 25, 50, 100, 200, 300, 400, 475, 500, 1000}, on);
   episode_length = r.histogram("troupe_episode_length_steps", "Steps of an episode.",
                                {5, 10, 25, 50, 100, 200, 300, 400, 500, 1000, 5000}, on);
+  rollouts_failed = r.counter("troupe_rollouts_failed_total",
+                              "A loop's episodes that ended with an error and were made anew.");
+  write_failures = r.counter("troupe_run_write_failures_total",
+                             "Records, curves and models of a run that could not be written.");
   staleness = r.histogram("troupe_policy_staleness_versions",
                           "Weights versions that sampled experience is behind the trainer.",
                           {0, 1, 2, 4, 8, 16, 32});
@@ -104,6 +110,14 @@ void training_metrics::env_failed(std::string_view reason) const {
   for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
     if (reason == failure_reasons[i]) to_->env_failures[i].increment();
   }
+}
+
+void training_metrics::rollout_failed() const {
+  if (to_) to_->rollouts_failed.increment();
+}
+
+void training_metrics::write_failed() const {
+  if (to_) to_->write_failures.increment();
 }
 
 void training_metrics::batch_sampled(std::int64_t staleness) const {

@@ -22,6 +22,9 @@ class training_metrics {
   /// An episode was dropped. `reason` is one of threw, nonfinite, shape.
   void env_failed(std::string_view reason) const;
 
+  /// A loop's episode ended with an error, and is generated anew.
+  void rollout_failed() const;
+
   void batch_sampled(std::int64_t staleness) const;
   void replay_holds(std::size_t items) const;
 
@@ -30,6 +33,9 @@ class training_metrics {
   void loss(double total, double kl, double entropy, double grad_norm, double clip_ratio,
             double lr) const;
   void weights_pushed(std::int64_t version, double seconds) const;
+
+  /// Something that a run leaves on the disk was not written: a record, a curve, a model.
+  void write_failed() const;
 
  private:
   struct handles;

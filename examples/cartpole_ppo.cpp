@@ -7,7 +7,8 @@
 //
 //   build/release/examples/cartpole_ppo
 //
-// Ends after a few seconds with two lines of results; the run directories are in runs/ppo/.
+// Each ends as soon as an evaluation is as good as solved. A few seconds and two lines of results; the
+// run directories are in runs/ppo/.
 
 #include <cstdio>
 
@@ -17,13 +18,22 @@
 
 using namespace troupe;
 
+// readme: callbacks
+task<loops::verdict> tell(loops::progress now) {  // after each update
+  if (now.updates % 10 == 0) std::printf("%lld steps\n", static_cast<long long>(now.steps));
+  co_return loops::verdict::go_on;
+}
+
+const ppo_callbacks own{.called = tell, .stop = {loops::score_reached(475)}};
+// readme: end
+
 // readme: train_ppo
 task<> learn(troupe::system& sys, training_mode mode) {
   ppo_config config;  // Stable-Baselines3's defaults, on CartPole-v1
   config.mode = mode;
   config.total_steps = 60'000;
   config.seed = 1;
-  const auto result = co_await train_ppo(sys, config, {.root = "runs"});
+  const auto result = co_await train_ppo(sys, config, {.root = "runs"}, own);
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
               mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
               static_cast<long long>(result.staleness_max), result.run_directory.c_str());

@@ -31,6 +31,17 @@ role_error::role_error(const std::string& where, std::exception_ptr cause)
     : call_error(error_kind::role_error, where + " threw: " + describe(cause)),
       cause_(std::move(cause)) {}
 
+bool is_kind(const std::exception_ptr& error, error_kind kind) {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const call_error& e) {
+    return e.kind() == kind;
+  } catch (...) {
+    return false;
+  }
+}
+
 std::string describe(const std::exception_ptr& error) {
   if (!error) return "no error";
   try {

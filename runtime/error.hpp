@@ -49,6 +49,9 @@ class fatal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// True of a call_error of that kind.
+bool is_kind(const std::exception_ptr& error, error_kind kind);
+
 /// The text of any exception, also of one that is not a std::exception.
 std::string describe(const std::exception_ptr& error);
 

@@ -21,8 +21,9 @@ constexpr std::string_view replaced = ".old";
 
 std::string manifest_of(const checkpoint& state) {
   nlohmann::ordered_json manifest{{"format", format},
-                                  {"algorithm", state.algorithm},
-                                  {"network", state.network},
+                                  {"algorithm", state.kind.algorithm},
+                                  {"environment", state.kind.environment},
+                                  {"network", state.kind.network},
                                   {"step", state.step},
                                   {"config_sha256", state.config_sha256},
                                   {"files", nlohmann::ordered_json::object()}};
@@ -72,6 +73,17 @@ std::string read_verified(const fs::path& path, const nlohmann::json& expected) 
 }
 
 }  // namespace
+
+std::string to_string(const checkpoint_kind& kind) {
+  return kind.algorithm + " on " + kind.environment + " with a network of " + kind.network;
+}
+
+void require_kind(const checkpoint& state, const checkpoint_kind& expected,
+                  const std::string& where) {
+  if (state.kind == expected) return;
+  throw checkpoint_mismatch(where + ": expected a checkpoint of " + to_string(expected) +
+                            ", got one of " + to_string(state.kind));
+}
 
 std::size_t checkpoint::size() const {
   std::size_t sum = 0;
@@ -147,8 +159,9 @@ checkpoint checkpoint_directory::load(std::int64_t step) const {
   const auto place = place_of(step);
   try {
     const auto manifest = read_manifest(place);
-    checkpoint state{.algorithm = manifest.at("algorithm"),
-                     .network = manifest.at("network"),
+    checkpoint state{.kind = {.algorithm = manifest.at("algorithm"),
+                              .environment = manifest.at("environment"),
+                              .network = manifest.at("network")},
                      .step = manifest.at("step"),
                      .config_sha256 = manifest.at("config_sha256"),
                      .files = {}};
@@ -164,7 +177,7 @@ checkpoint checkpoint_directory::load(std::int64_t step) const {
 }
 
 std::optional<checkpoint> checkpoint_directory::load_newest(
-    const std::string& algorithm, const std::string& network,
+    const checkpoint_kind& expected,
     const std::function<void(const fs::path&, const std::string&)>& refused) const {
   for (const auto step : steps()) {
     checkpoint state;
@@ -174,11 +187,7 @@ std::optional<checkpoint> checkpoint_directory::load_newest(
       if (refused) refused(place_of(step), e.what());
       continue;
     }
-    if (state.algorithm != algorithm || state.network != network) {
-      throw checkpoint_mismatch(place_of(step).string() + ": expected a checkpoint of " +
-                                algorithm + " with a network of " + network + ", got one of " +
-                                state.algorithm + " with a network of " + state.network);
-    }
+    require_kind(state, expected, place_of(step).string());
     return state;
   }
   return std::nullopt;

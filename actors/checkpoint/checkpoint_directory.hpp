@@ -20,10 +20,20 @@
 
 namespace troupe {
 
+/// What only a checkpoint of the same can be gone on from.
+struct checkpoint_kind {
+  std::string algorithm;    ///< "ppo"
+  std::string environment;  ///< "CartPole-v1"
+  std::string network;      ///< Its shape as text.
+  bool operator==(const checkpoint_kind&) const = default;
+};
+
+/// "ppo on CartPole-v1 with a network of obs 4, discrete 2, hidden 64 64, tanh"
+std::string to_string(const checkpoint_kind& kind);
+
 /// Everything that a run goes on from.
 struct checkpoint {
-  std::string algorithm;                     ///< "ppo"
-  std::string network;                       ///< Its shape as text.
+  checkpoint_kind kind;
   std::int64_t step = 0;                     ///< Environment steps done; names the folder.
   std::string config_sha256;                 ///< Of the run's resolved configuration.
   std::map<std::string, std::string> files;  ///< Name to bytes.
@@ -32,11 +42,16 @@ struct checkpoint {
   std::size_t size() const;
 };
 
-/// A good checkpoint that is of another algorithm or network than the one to be resumed.
+/// A good checkpoint that is of another algorithm, environment or network than the run to be
+/// resumed.
 class checkpoint_mismatch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Throws checkpoint_mismatch naming `where` and both, unless it is of the kind that is expected.
+void require_kind(const checkpoint& state, const checkpoint_kind& expected,
+                  const std::string& where);
 
 /// For one process at a time.
 class checkpoint_directory {
@@ -56,10 +71,9 @@ class checkpoint_directory {
   checkpoint load(std::int64_t step) const;
 
   /// The newest one that is whole; `refused` is told of each that was passed over, and why. None:
-  /// there is no good one. Throws checkpoint_mismatch naming both, if it is of another algorithm
-  /// or network.
+  /// there is no good one. Throws checkpoint_mismatch naming both, if it is of another kind.
   std::optional<checkpoint> load_newest(
-      const std::string& algorithm, const std::string& network,
+      const checkpoint_kind& expected,
       const std::function<void(const std::filesystem::path&, const std::string& why)>& refused)
       const;
 

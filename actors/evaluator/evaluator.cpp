@@ -67,7 +67,8 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes) {
     failed += after.failures.size();
     if (failed > 10 * episodes) {
       throw evaluation_error("an evaluation was given up, environments have failed " +
-                             std::to_string(failed) + " times: " + after.failures.front().message);
+                             std::to_string(failed) + " times: " + after.failures.front().id +
+                             ": " + after.failures.front().message);
     }
     for (const auto& ended : after.finished) {
       if (left[ended.index] == 0) continue;

@@ -120,6 +120,7 @@ void recorder::attempt(Write&& write) {
   try {
     write();
   } catch (const std::exception& error) {
+    if (options_.write_failed) options_.write_failed();
     if (write_failures_++ > 0) return;
     if (bar_) bar_->clear();
     options_.on_failure(std::string("the run is not recorded as it should be: ") + error.what() +

@@ -37,6 +37,8 @@ struct run_options {
 
   /// Told the first failure to write; by default it is printed on stderr.
   std::function<void(const std::string&)> on_failure;
+  /// Told every one, for a metric. May be null.
+  std::function<void()> write_failed;
   /// Wall time, for events and rates; the system's clock by default.
   std::function<std::chrono::system_clock::time_point()> now;
 };

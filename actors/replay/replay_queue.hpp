@@ -89,6 +89,7 @@ class replay_queue {
   /// Waits while the queue is full. An item that is too stale when it comes is dropped.
   task<> insert(Item item) {
     while (!closed_ && items_.size() >= options_.capacity) co_await changed_.wait();
+    version_ = std::max(version_, item.version);  // of a replay that was restarted
     items_.push_back(std::move(item));
     ++counts_.inserted;
     drop_stale();  // others may have overtaken it
@@ -100,7 +101,13 @@ class replay_queue {
   task<std::vector<Item>> sample() {
     // Again, where another sample was quicker or what came has become stale meanwhile.
     while (!satisfied()) co_await wait_patiently();
+    co_return take();
+  }
+
+  /// The same without waiting: nothing, if there are not as many.
+  std::vector<Item> take() {
     std::vector<Item> batch;
+    if (!satisfied()) return batch;
     for (std::int64_t i = 0; i < options_.batch; ++i) {
       const auto staleness = version_ - items_.front().version;
       counts_.staleness_max = std::max(counts_.staleness_max, staleness);
@@ -110,7 +117,7 @@ class replay_queue {
     }
     counts_.sampled += options_.batch;
     changed_.notify_all();
-    co_return batch;
+    return batch;
   }
 
   /// Weights of `version` are in use now.
@@ -132,6 +139,14 @@ class replay_queue {
     admission_.restore(state.begun);
     version_ = state.version;
     counts_ = state.counts;
+  }
+
+  /// Items in one sample.
+  std::int64_t sample_size() const { return options_.batch; }
+  /// Items that a sample would have to wait for.
+  std::size_t missing() const {
+    return static_cast<std::size_t>(options_.batch) -
+           std::min(items_.size(), static_cast<std::size_t>(options_.batch));
   }
 
   replay_counts counts() const {

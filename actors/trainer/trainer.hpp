@@ -50,7 +50,8 @@ class trainer {
 
   /// Puts the current weights into the store and into every replica of `policies`; control
   /// messages, so they never queue behind work. A replica that dies meanwhile takes them from the
-  /// store when it is restarted. Returns their version.
+  /// store when it is restarted. Returns their version: the one before, if this trainer was
+  /// restarted after its update and the update is lost.
   task<std::int64_t> push_weights(service<policy> policies) {
     weights fresh{version_, learner_.parameters().clone(), {}};
     const auto store = store_.with({.priority = priority::control});
@@ -58,7 +59,9 @@ class trainer {
     const auto everyone = policies.with({.priority = priority::control});
     const auto settled = co_await everyone.template fanout_settled<&policy::update>(fresh);
     for (const auto& one : settled) {
-      if (!one.ok() && !is_loss(one.error())) std::rethrow_exception(one.error());
+      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost)) {
+        std::rethrow_exception(one.error());
+      }
     }
     co_return fresh.version;
   }
@@ -70,16 +73,6 @@ class trainer {
   void restore(std::string bytes) { learner_.restore(bytes); }
 
  private:
-  static bool is_loss(const std::exception_ptr& error) {
-    try {
-      std::rethrow_exception(error);
-    } catch (const call_error& e) {
-      return e.kind() == error_kind::replica_lost;
-    } catch (...) {
-      return false;
-    }
-  }
-
   Learner learner_;
   service<weight_store> store_;
   std::int64_t version_ = 0;

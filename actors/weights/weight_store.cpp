@@ -9,7 +9,10 @@
 
 namespace troupe {
 
-weight_store::weight_store(std::size_t keep) : keep_(keep) {
+weight_store::weight_store(std::size_t keep, std::shared_ptr<shelf> on)
+    : keep_(keep),
+      shelf_(on ? std::move(on) : std::make_shared<shelf>()),
+      entries_(shelf_->entries_) {
   if (keep == 0) throw std::invalid_argument("weight_store: keep: expected a number > 0, got 0");
 }
 
@@ -22,6 +25,7 @@ void weight_store::put(weights fresh) {
   }
   if (!entries_.empty()) {
     const auto& newest = entries_.rbegin()->second.kept;
+    if (fresh.version == newest.version && at::equal(p, newest.parameters)) return;
     if (fresh.version <= newest.version) {
       throw weights_error(fmt::format("weights of version {}: expected a version newer than {}",
                                       fresh.version, newest.version));

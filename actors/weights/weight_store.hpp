@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -29,12 +30,17 @@ class weights_error : public std::runtime_error {
 /// The role that keeps weights: every version once, the newest few and those on lease.
 class weight_store {
  public:
-  /// `keep`: how many of the newest versions stay; at least 1.
-  explicit weight_store(std::size_t keep = 3);
+  /// What is kept. Given to `serve`, it outlives the replica: one that is restarted has all that
+  /// the one before it had. For one store.
+  class shelf;
 
-  /// Keeps a newer version than any before. Throws weights_error for an older or equal one, for
-  /// weights that are not float [P] of the size of the first version, and for values that are not
-  /// finite.
+  /// `keep`: how many of the newest versions stay; at least 1. `on`: null: a shelf of its own.
+  explicit weight_store(std::size_t keep = 3, std::shared_ptr<shelf> on = nullptr);
+
+  /// Keeps a newer version than any before; the newest once more changes nothing, so that a call
+  /// whose answer was lost can be repeated. Throws weights_error for an older one, for other
+  /// weights of the same version, for weights that are not float [P] of the size of the first
+  /// version, and for values that are not finite.
   void put(weights fresh);
 
   /// Throws weights_error naming the versions that are kept, if `version` isn't.
@@ -60,8 +66,14 @@ class weight_store {
   void drop_old();
 
   std::size_t keep_;
-  std::map<std::int64_t, entry> entries_;
+  std::shared_ptr<shelf> shelf_;
+  std::map<std::int64_t, entry>& entries_;
   condition changed_;
+};
+
+class weight_store::shelf {
+  friend class weight_store;
+  std::map<std::int64_t, entry> entries_;
 };
 
 }  // namespace troupe

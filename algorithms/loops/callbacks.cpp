@@ -35,10 +35,11 @@ task<verdict> ask_in_turn(std::shared_ptr<const std::vector<callback>> each, pro
   co_return together;
 }
 
-task<verdict> save(std::function<task<>(progress)> with, progress now) {
+task<verdict> save(std::function<task<>(progress)> with, checkpoint_metrics counted, progress now) {
   try {
     co_await with(now);
   } catch (...) {
+    counted.not_written();
     log::error("the loop's state was not saved",
                {{"error", describe(std::current_exception())}, {"step", now.steps}});
   }
@@ -70,9 +71,9 @@ callback every_updates(std::int64_t updates, callback then) {
   };
 }
 
-callback save_with(std::function<task<>(progress)> with) {
+callback save_with(std::function<task<>(progress)> with, checkpoint_metrics counted) {
   require(with, "save_with");
-  return [with = std::move(with)](progress now) { return save(with, now); };
+  return [with = std::move(with), counted](progress now) { return save(with, counted, now); };
 }
 
 callback stop_when(std::function<bool(const progress&)> enough) {

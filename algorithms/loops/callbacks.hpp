@@ -29,6 +29,7 @@
 #include <functional>
 #include <vector>
 
+#include "actors/checkpoint_metrics.hpp"
 #include "algorithms/loops/callback.hpp"
 
 namespace troupe::loops {
@@ -43,8 +44,9 @@ callback every_steps(std::int64_t steps, callback then);
 /// Asks `then` after every `updates`-th update.
 callback every_updates(std::int64_t updates, callback then);
 
-/// Saves. A `save` that throws is logged, and training goes on: a full disk does not end it.
-callback save_with(std::function<task<>(progress)> save);
+/// Saves. A `save` that throws is logged and counted in troupe_checkpoints_total as a write_error,
+/// and training goes on: a full disk does not end it.
+callback save_with(std::function<task<>(progress)> save, checkpoint_metrics counted = {});
 
 /// Stops as soon as `enough` holds.
 callback stop_when(std::function<bool(const progress&)> enough);

@@ -11,10 +11,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/replay/replay_queue.hpp"
+#include "actors/training_metrics.hpp"
 #include "algorithms/loops/activity.hpp"
 #include "algorithms/loops/callback.hpp"
 #include "runtime/log.hpp"
@@ -33,6 +36,8 @@ struct hooks {
   callback called = nullptr;
   /// Environment steps in one item, for progress::steps. Null: each item counts 1.
   std::function<std::int64_t(const Experience&)> steps = nullptr;
+  /// Told of episodes that fail; a default constructed one tells nobody.
+  training_metrics metrics = {};
 };
 
 struct synchronous_options {
@@ -94,6 +99,7 @@ task<> generate_one(stage<Roles, Experience> on) {
       failure = std::current_exception();
     }
     ++on.done.failed;
+    on.then.metrics.rollout_failed();
     log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
     if (attempt == max_failures) std::rethrow_exception(failure);
     co_await sleep_for(std::chrono::milliseconds(10) * attempt);
@@ -110,10 +116,10 @@ task<> generate_for_ever(stage<Roles, Experience> on) {
   }
 }
 
+/// One update with `batch`.
 template <class Roles, class Experience>
-task<> train_once(stage<Roles, Experience> on) {
+task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
   using queue = typename stage<Roles, Experience>::queue;
-  auto batch = co_await on.roles.replay.template route<&queue::sample>();
   std::int64_t steps = 0;
   for (const auto& item : batch) steps += on.then.steps ? on.then.steps(item) : 1;
   std::int64_t version = 0;
@@ -132,30 +138,82 @@ task<> train_once(stage<Roles, Experience> on) {
   on.done.stopped = said == verdict::stop;
 }
 
+/// Fewer episodes an update than one sample takes would be waited on for as long as the replay is
+/// patient. A replay that hands out what it has holds none back.
+template <class Roles, class Experience>
+task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
+  using queue = typename stage<Roles, Experience>::queue;
+  if constexpr (requires { &queue::sample_size; }) {
+    const auto needed = co_await on.roles.replay.template route<&queue::sample_size>();
+    if (std::cmp_less(batch, needed)) {
+      throw std::invalid_argument(
+          "loops::synchronous: batch: expected at least " + std::to_string(needed) +
+          " episodes, which one sample of the replay takes, got " + std::to_string(batch));
+    }
+  }
+  co_return;
+}
+
+/// As many episodes as are `wanted`, and the replay's sample of them. Where it has too few, because
+/// some were lost with it or have become too stale, those are generated anew.
+template <class Roles, class Experience>
+task<std::vector<Experience>> generate_batch(stage<Roles, Experience> on, std::size_t wanted) {
+  using queue = typename stage<Roles, Experience>::queue;
+  for (std::int64_t attempt = 1; attempt < max_failures; ++attempt) {
+    std::vector<task<>> episodes;
+    for (std::size_t i = 0; i < wanted; ++i) episodes.push_back(generate_one(on));
+    co_await all(std::move(episodes));
+    if constexpr (requires { &queue::take; }) {
+      auto batch = co_await on.roles.replay.template route<&queue::take>();
+      if (!batch.empty()) co_return batch;
+      wanted = co_await on.roles.replay.template route<&queue::missing>();
+      log::info("episodes were lost or too stale; others are generated", {{"missing", wanted}});
+    } else {
+      break;
+    }
+  }
+  auto batch = co_await on.roles.replay.template route<&queue::sample>();
+  co_return batch;
+}
+
+/// Ends the episodes under way. Again and again, as a replay that is restarted meanwhile is open.
+template <class Roles, class Experience>
+task<> come_to_rest(group& beside, stage<Roles, Experience> on) {
+  while (beside.running() > 0) {
+    co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::close>();
+    std::vector<task<>> either;
+    either.push_back(beside.join());
+    either.push_back(troupe::detail::sleep_task(std::chrono::seconds(1)));
+    co_await any(std::move(either));
+  }
+}
+
 /// Episodes and updates side by side; leaving it cancels the episodes under way.
 template <class Roles, class Experience>
 task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options options) {
   for (std::size_t i = 0; i < options.rollouts; ++i) beside.start(generate_for_ever(on));
-  while (!on.done.stopped && on.done.updates < options.updates) co_await train_once(on);
-  if (!options.drain) co_return;
-  co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::close>();
-  co_await beside.join();
+  while (!on.done.stopped && on.done.updates < options.updates) {
+    auto batch =
+        co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::sample>();
+    co_await train_with(on, std::move(batch));
+  }
+  if (options.drain) co_await come_to_rest(beside, on);
 }
 
 }  // namespace detail
 
-/// On-policy: generates `batch` episodes with the newest weights, trains on them, and so on.
+/// On-policy: generates `batch` episodes with the newest weights, trains on them, and so on. Throws
+/// std::invalid_argument if these are fewer than one sample of a replay_queue takes.
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                          synchronous_options options) {
   report done;
   activity active;
   const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
+  co_await detail::require_enough(stage, options.batch);
   while (!done.stopped && done.updates < options.updates) {
-    std::vector<task<>> episodes;
-    for (std::size_t i = 0; i < options.batch; ++i) episodes.push_back(detail::generate_one(stage));
-    co_await all(std::move(episodes));
-    co_await detail::train_once(stage);
+    auto batch = co_await detail::generate_batch(stage, options.batch);
+    co_await detail::train_with(stage, std::move(batch));
   }
   done.wall = active.elapsed();
   done.overlap_fraction = active.overlap_fraction();

@@ -28,13 +28,16 @@ void require_folder(const std::filesystem::path& root) {
 
 }  // namespace detail
 
-task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output) {
-  detail::production p(sys, std::move(config), std::move(output));
+task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
+                            ppo_callbacks callbacks) {
+  detail::production p(sys, std::move(config), std::move(output), std::move(callbacks));
   detail::require_folder(p.output.root);
   co_return co_await detail::run_from_the_start(p);
 }
 
 std::string ppo_summary::to_json() const {
+  const auto threshold =
+      reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
   return nlohmann::ordered_json{{"algo", "ppo"},
                                 {"env", env},
                                 {"mode", mode == training_mode::sync ? "sync" : "async"},
@@ -47,6 +50,9 @@ std::string ppo_summary::to_json() const {
                                 {"eval_std", eval_std},
                                 {"eval_episodes", eval_episodes},
                                 {"solved", solved},
+                                {"reward_threshold", threshold},
+                                {"stopped", stopped},
+                                {"rollouts_failed", rollouts_failed},
                                 {"staleness_mean", staleness_mean},
                                 {"staleness_max", staleness_max},
                                 {"overlap_fraction", overlap_fraction},

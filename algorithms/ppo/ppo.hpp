@@ -13,10 +13,14 @@
 // generate_rollout.
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/env/hosted_environment.hpp"
+#include "actors/evaluator/evaluator.hpp"
 #include "actors/recorder/recorder.hpp"
+#include "algorithms/loops/evaluations.hpp"
 #include "algorithms/ppo/ppo_config.hpp"
 #include "runtime/system.hpp"
 
@@ -32,6 +36,23 @@ struct ppo_output {
   std::int64_t resumed_from_step = 0;  ///< The same.
 };
 
+/// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to
+/// outlives the run. Everything counts from the run's beginning, whether or not the run was
+/// resumed.
+struct ppo_callbacks {
+  /// Asked after each update, and after the evaluation that is then due; a verdict of `stop` ends
+  /// training, the evaluation at the end follows. Several: loops::in_turn. May be null.
+  loops::callback called = nullptr;
+  /// Told each evaluation during training, in which the weights of now.version played. May be null.
+  std::function<task<>(loops::progress now, evaluation seen)> evaluated = nullptr;
+  /// Looked at after each of those; true ends training: `{loops::score_reached(475)}`.
+  std::vector<loops::stop_rule> stop = {};
+  /// What the above keep between updates, for checkpoints; and how they go on from it, before the
+  /// first update. Both or none.
+  std::function<std::string()> save = nullptr;
+  std::function<void(const std::string&)> restore = nullptr;
+};
+
 /// How a run went. The names are those of summary.json.
 struct ppo_summary {
   std::string env;
@@ -45,6 +66,9 @@ struct ppo_summary {
   double eval_std = 0;
   std::int64_t eval_episodes = 0;
   bool solved = false;  ///< eval_mean reached the environment's reward threshold.
+  std::optional<double> reward_threshold;  ///< None: the environment names none.
+  bool stopped = false;  ///< A callback, or evaluation.stop_at, ended training before total_steps.
+  std::int64_t rollouts_failed = 0;  ///< They ended with an error, and were generated anew.
   double staleness_mean = 0;
   std::int64_t staleness_max = 0;
   double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
@@ -60,7 +84,9 @@ struct ppo_summary {
 /// without checkpoints; see run_ppo for those. Environments that fail, evaluations that are
 /// given up and a disk that is gone don't end training. Throws unknown_environment,
 /// std::invalid_argument if no network fits it, run_directory_error, and evaluation_error if the
-/// evaluation at the end is given up; the models are saved by then.
-task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output);
+/// evaluation at the end is given up; the models are saved by then. What a callback throws is
+/// thrown here.
+task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
+                            ppo_callbacks callbacks = {});
 
 }  // namespace troupe

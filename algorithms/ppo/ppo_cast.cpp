@@ -55,20 +55,14 @@ std::string list_bytes(const std::vector<std::string>& replicas) {
   return to.bytes();
 }
 
-ppo_progress progress_of(const checkpoint& from) {
-  const state_reader state(file_of(from, "run.cbor"));
-  return {.version = state.get<std::int64_t>("version"),
-          .steps = state.get<std::int64_t>("steps"),
-          .best = state.get<double>("best"),
-          .wall = state.get<double>("wall"),
-          .overlapped = state.get<double>("overlapped")};
-}
-
 std::string progress_bytes(const ppo_progress& done) {
   state_writer to;
   to.put("version", done.version);
   to.put("steps", done.steps);
-  to.put("best", done.best);
+  to.put("episodes", done.episodes);
+  to.put("failed", done.failed);
+  to.put("scores", done.scores.save());
+  to.put("stopped", done.stopped);
   to.put("wall", done.wall);
   to.put("overlapped", done.overlapped);
   return to.bytes();
@@ -91,25 +85,53 @@ std::string weights_bytes(const weights& of) {
   return to.bytes();
 }
 
-/// Gives each replica its own state. A session is always with another replica while those before
-/// are held.
+/// Attempts at giving replicas their states, or at getting them, while some of them die.
+constexpr int attempts_max = 1000;
+
+/// Once; false if a replica died meanwhile.
 template <auto Restore, class Role>
-task<> restore_each(service<Role> which, std::vector<std::string> states) {
+task<bool> try_restore_each(service<Role> which, const std::vector<std::string>& states) {
+  constexpr session_options alone{.exclusive = true};  // each with another replica
   std::vector<session<Role>> held;
   while (held.size() < states.size()) {
-    auto another = co_await which.session();
+    auto another = co_await which.session(alone);
     held.push_back(std::move(another));
   }
-  for (const auto& one : held) {
-    co_await one.template route<Restore>(states.at(one.replica()));
+  try {
+    for (const auto& one : held) {
+      co_await one.template route<Restore>(states.at(one.replica()));
+    }
+  } catch (const call_error& e) {
+    if (e.kind() != error_kind::session_lost) throw;
+    co_return false;
+  }
+  co_return true;
+}
+
+/// Gives each replica its own state.
+template <auto Restore, class Role>
+task<> restore_each(service<Role> which, std::vector<std::string> states) {
+  for (int attempt = 1;; ++attempt) {
+    const bool restored = co_await try_restore_each<Restore>(which, states);
+    if (restored) co_return;
+    if (attempt == attempts_max) {
+      throw call_error(error_kind::replica_lost, which.name() + ": replicas die while restored");
+    }
+    co_await sleep_for(std::chrono::milliseconds(20));
   }
 }
 
 /// The state of each replica, by its index; waits for one that is being restarted.
 template <auto Save, class Role>
 task<std::vector<std::string>> save_each(service<Role> which, std::size_t replicas) {
-  for (;;) {
-    auto states = co_await which.template fanout<Save>();
+  for (int attempt = 1;; ++attempt) {
+    auto settled = co_await which.template fanout_settled<Save>();
+    std::vector<std::string> states;
+    for (auto& one : settled) {
+      if (one.ok() || !is_kind(one.error(), error_kind::replica_lost) || attempt == attempts_max) {
+        states.push_back(std::move(one).value());
+      }
+    }
     if (states.size() == replicas) co_return states;
     co_await sleep_for(std::chrono::milliseconds(20));
   }
@@ -126,17 +148,30 @@ task<> serve_recorder(production& p, const checkpoint* from) {
                   .total_steps = c.updates() * c.steps_of_update(),
                   .threshold = p.spec.reward_threshold,
                   .table = p.output.table,
-                  .progress_bar = p.output.progress_bar};
-  p.records =
-      co_await p.sys.serve<recorder>({.name = "recorder", .max_restarts = 0}, std::move(run));
+                  .progress_bar = p.output.progress_bar,
+                  .on_failure = [](const std::string& what) { log::error(what); },
+                  .write_failed = [metrics = p.metrics] { metrics.write_failed(); }};
+  // It stands for the disk.
+  serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
+  p.records = co_await p.sys.serve<recorder>(std::move(options), std::move(run));
   const auto directory = co_await p.records.route<&recorder::directory>();
   p.directory = run_directory::open(directory);
+  if (p.output.directory.empty()) {
+    log::info("a run begins", {{"env", c.env.id}, {"directory", directory}});
+  } else if (p.output.resumed_from_step == p.done.steps) {
+    log::info("a run goes on", {{"directory", directory}, {"step", p.done.steps}});
+  }
 }
 
 /// The store first: trainer and policies take the newest weights from it.
 task<> serve_learning(production& p, const checkpoint* from) {
   const auto& c = p.config;
-  p.store = co_await p.sys.serve<weight_store>({.name = "weights"});
+  auto keeping = restartable(p, {.name = "weights"},
+                             {endpoint<&weight_store::put>, endpoint<&weight_store::latest>,
+                              endpoint<&weight_store::versions>});
+  auto shelf = std::make_shared<weight_store::shelf>();
+  p.store =
+      co_await p.sys.serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(shelf));
   if (from) co_await p.store.route<&weight_store::put>(weights_of(*from));
 
   std::function<rollout_learner()> make_learner = [shape = p.shape, options = c.learner(),
@@ -144,13 +179,18 @@ task<> serve_learning(production& p, const checkpoint* from) {
     return rollout_learner(shape, options, seed);
   };
   const bool async = c.mode == training_mode::async;
-  p.learner = co_await p.sys.serve<ppo_trainer>(
-      {.name = "trainer", .placement = async ? placement::thread : placement::shared},
-      std::move(make_learner), p.store);
+  auto learning = restartable(
+      p, {.name = "trainer", .placement = async ? placement::thread : placement::shared},
+      {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
+       endpoint<&ppo_trainer::restore>});
+  p.learner =
+      co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner), p.store);
   if (from) co_await p.learner.route<&ppo_trainer::restore>(file_of(*from, "trainer.cbor"));
 
   policy_options acting{.shape = p.shape, .network = c.policy, .seed = c.seed};
-  p.roles.policies = co_await p.sys.serve<policy>({.name = "policy"}, std::move(acting), p.store);
+  auto deciding =
+      restartable(p, {.name = "policy"}, {endpoint<&policy::act>, endpoint<&policy::values>});
+  p.roles.policies = co_await p.sys.serve<policy>(std::move(deciding), std::move(acting), p.store);
   if (!from) co_return;
   auto saved = list_of(*from, "policies.cbor");
   co_await restore_each<&policy::restore>(p.roles.policies, std::move(saved));
@@ -171,9 +211,10 @@ task<> serve_experience(production& p, const checkpoint* from) {
   const auto& c = p.config;
   const bool async = c.mode == training_mode::async;
   const auto replicas = environment_replicas(c);
+  auto hosting = restartable(p, {.name = "environments", .replicas = replicas}, {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
-      {.name = "environments", .replicas = replicas}, environments_of(c, c.env.n_envs),
-      environment_seed(p), observers_of(p.metrics, c.env.id));
+      std::move(hosting), environments_of(c, c.env.n_envs), environment_seed(p),
+      observers_of(p.metrics, c.env.id));
   if (from) {
     auto saved = list_of(*from, "environments.cbor");
     if (saved.size() != replicas) {
@@ -188,7 +229,14 @@ task<> serve_experience(production& p, const checkpoint* from) {
   replay_options kept{.batch = c.rollout.batch,
                       .max_staleness = async ? c.rollout.max_staleness : 1};
   kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
-  p.roles.replay = co_await p.sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
+  using queue = replay_queue<rollout>;
+  auto queueing =
+      restartable(p, {.name = "replay"},
+                  {endpoint<&queue::admit>, endpoint<&queue::insert>, endpoint<&queue::sample>,
+                   endpoint<&queue::take>, endpoint<&queue::missing>, endpoint<&queue::sample_size>,
+                   endpoint<&queue::trained>, endpoint<&queue::close>, endpoint<&queue::counts>,
+                   endpoint<&queue::save>, endpoint<&queue::restore>});
+  p.roles.replay = co_await p.sys.serve<queue>(std::move(queueing), kept);
   p.roles.n_steps = c.rollout.n_steps;
   if (!from) co_return;
   auto held = replay_state_of(file_of(*from, "replay.cbor"));
@@ -197,10 +245,25 @@ task<> serve_experience(production& p, const checkpoint* from) {
 
 }  // namespace
 
-production::production(system& sys, ppo_config config, ppo_output output)
+ppo_progress progress_of(const checkpoint& from) {
+  const state_reader state(file_of(from, "run.cbor"));
+  ppo_progress done{.version = state.get<std::int64_t>("version"),
+                    .steps = state.get<std::int64_t>("steps"),
+                    .episodes = state.get<std::int64_t>("episodes"),
+                    .failed = state.get<std::int64_t>("failed"),
+                    .scores = {},
+                    .stopped = state.get<bool>("stopped"),
+                    .wall = state.get<double>("wall"),
+                    .overlapped = state.get<double>("overlapped")};
+  done.scores.restore(state.get<std::string>("scores"));
+  return done;
+}
+
+production::production(system& sys, ppo_config config, ppo_output output, ppo_callbacks callbacks)
     : sys(sys),
       config(std::move(config)),
       output(std::move(output)),
+      callbacks(std::move(callbacks)),
       spec(make_vector_environment(this->config.env.id, 1)->spec()),
       shape(shape_of(spec)),
       metrics(sys.metrics(), this->config.env.id) {}
@@ -219,6 +282,15 @@ production::~production() {
   stop(records);
 }
 
+serve_options restartable(const production& p, serve_options options,
+                          std::vector<const endpoint_info*> idempotent) {
+  options.idempotent = std::move(idempotent);
+  if (!p.sys.options().faults.any()) return options;
+  options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
+  options.backoff_limit = std::chrono::milliseconds(100);
+  return options;
+}
+
 hosted_environment::factory environments_of(const ppo_config& config, int count) {
   return [id = config.env.id, count] {
     return make_vector_environment(id, static_cast<std::size_t>(count));
@@ -227,6 +299,7 @@ hosted_environment::factory environments_of(const ppo_config& config, int count)
 
 task<> serve_cast(production& p, const checkpoint* from) {
   if (from) p.done = progress_of(*from);
+  if (from && p.callbacks.restore) p.callbacks.restore(file_of(*from, "callbacks"));
   co_await serve_recorder(p, from);
   co_await serve_learning(p, from);
   co_await serve_experience(p, from);
@@ -236,16 +309,17 @@ task<> serve_cast(production& p, const checkpoint* from) {
                             .shape = p.shape,
                             .network = c.policy,
                             .seed = c.seed + 10'000};
-  p.judge = co_await p.sys.serve<evaluator>({.name = "evaluator"}, std::move(judging));
+  auto measuring = restartable(p, {.name = "evaluator"}, {endpoint<&evaluator::evaluate>});
+  p.judge = co_await p.sys.serve<evaluator>(std::move(measuring), std::move(judging));
 }
 
 task<checkpoint> save_cast(production& p) {
-  checkpoint state{.algorithm = "ppo",
-                   .network = network_text(p.config),
+  checkpoint state{.kind = kind_of(p.config),
                    .step = p.done.steps,
                    .config_sha256 = sha256(to_json(p.config).dump()),
                    .files = {}};
   state.files["run.cbor"] = progress_bytes(p.done);
+  if (p.callbacks.save) state.files["callbacks"] = p.callbacks.save();
   const auto newest = co_await p.store.route<&weight_store::latest>();
   state.files["weights.cbor"] = weights_bytes(newest);
   state.files["trainer.cbor"] = co_await p.learner.route<&ppo_trainer::save>();
@@ -260,9 +334,11 @@ task<checkpoint> save_cast(production& p) {
   co_return state;
 }
 
-std::string network_text(const ppo_config& config) {
+checkpoint_kind kind_of(const ppo_config& config) {
   const auto spec = make_vector_environment(config.env.id, 1)->spec();
-  return to_string(shape_of(spec), config.policy);
+  return {.algorithm = "ppo",
+          .environment = config.env.id,
+          .network = to_string(shape_of(spec), config.policy)};
 }
 
 }  // namespace troupe::detail

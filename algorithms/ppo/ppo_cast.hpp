@@ -2,7 +2,6 @@
 // The services of a PPO run: served, and taken into and out of a checkpoint. Internal to ppo/.
 
 #include <functional>
-#include <limits>
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/evaluator/evaluator.hpp"
@@ -17,16 +16,19 @@ using ppo_trainer = trainer<rollout_learner>;
 
 /// How far a run has come.
 struct ppo_progress {
-  std::int64_t version = 0;                                ///< Of the weights in use: updates done.
-  std::int64_t steps = 0;                                  ///< Environment steps trained on.
-  double best = -std::numeric_limits<double>::infinity();  ///< Mean of the best evaluation.
-  double wall = 0;                                         ///< Seconds in the loop.
-  double overlapped = 0;  ///< Seconds in which rollouts and training both ran.
+  std::int64_t version = 0;     ///< Of the weights in use: updates done.
+  std::int64_t steps = 0;       ///< Environment steps trained on.
+  std::int64_t episodes = 0;    ///< Rollouts that the loop generated.
+  std::int64_t failed = 0;      ///< Rollouts that ended with an error.
+  loops::score_history scores;  ///< The means of the evaluations.
+  bool stopped = false;         ///< A callback or a stop rule has ended training.
+  double wall = 0;              ///< Seconds in the loop.
+  double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
 };
 
 /// The cast of a run, and what its coroutines share. It outlives them all.
 struct production {
-  production(system& sys, ppo_config config, ppo_output output);
+  production(system& sys, ppo_config config, ppo_output output, ppo_callbacks callbacks);
   /// Stops the services, those that call others first.
   ~production();
   production(const production&) = delete;
@@ -34,6 +36,7 @@ struct production {
   system& sys;
   const ppo_config config;
   const ppo_output output;
+  const ppo_callbacks callbacks;
   const env_spec spec;
   const network_shape shape;
   const training_metrics metrics;
@@ -51,6 +54,12 @@ struct production {
   std::function<bool()> stop_asked;
 };
 
+/// Options of a role that may die at any moment: a call that is lost with it is made again, if it
+/// is one of the `idempotent`. Injected faults say nothing about a role or a call, so none is given
+/// up for them.
+serve_options restartable(const production& p, serve_options options,
+                          std::vector<const endpoint_info*> idempotent);
+
 /// Environments as an environment role makes them.
 hosted_environment::factory environments_of(const ppo_config& config, int count);
 
@@ -59,10 +68,13 @@ hosted_environment::factory environments_of(const ppo_config& config, int count)
 /// configuration.
 task<> serve_cast(production& p, const checkpoint* from);
 
+/// How far the run had come at that checkpoint. Throws state_error.
+ppo_progress progress_of(const checkpoint& from);
+
 /// The state of every role, each of which is at rest.
 task<checkpoint> save_cast(production& p);
 
-/// The network as a checkpoint names it.
-std::string network_text(const ppo_config& config);
+/// What its checkpoints are of.
+checkpoint_kind kind_of(const ppo_config& config);
 
 }  // namespace troupe::detail

@@ -2,6 +2,19 @@
 
 namespace troupe {
 
+namespace {
+
+bool is_fault_plan(const ppo_config& config) {
+  try {
+    fault_plan::parse(config.faults);
+    return true;
+  } catch (const fault_plan_error&) {
+    return config.faults.empty();
+  }
+}
+
+}  // namespace
+
 ppo_options ppo_config::learner() const {
   auto options = trainer;
   options.n_steps = rollout.n_steps;
@@ -15,6 +28,10 @@ std::int64_t ppo_config::steps_of_update() const {
 
 std::int64_t ppo_config::updates() const {
   return (total_steps + steps_of_update() - 1) / steps_of_update();
+}
+
+fault_plan ppo_config::plan() const {
+  return faults.empty() ? fault_plan{} : fault_plan::parse(faults);
 }
 
 void describe(enum_schema<training_mode>& s) {
@@ -32,6 +49,7 @@ void describe(enum_schema<lr_schedule>& s) {
 void describe(options_schema<env_section>& s) {
   s.field("id", &env_section::id).help("the environment; `troupe list` names them");
   s.field("n_envs", &env_section::n_envs)
+      .also_known_as({"num_envs"})
       .at_least(1)
       .at_most(65536)
       .help("environments of one replica, stepped in one message");
@@ -64,10 +82,12 @@ void describe(options_schema<rollout_section>& s) {
 
 void describe(options_schema<evaluation_section>& s) {
   s.field("every_steps", &evaluation_section::every_steps)
+      .also_known_as({"eval_freq"})
       .at_least(0)
       .unit("environment steps")
       .help("between evaluations; 0: only at the end");
   s.field("episodes", &evaluation_section::episodes)
+      .also_known_as({"n_eval_episodes"})
       .at_least(1)
       .at_most(1'000'000)
       .help("of an evaluation during training");
@@ -75,6 +95,9 @@ void describe(options_schema<evaluation_section>& s) {
       .at_least(1)
       .at_most(1'000'000)
       .help("of the evaluation at the end");
+  s.field("stop_at", &evaluation_section::stop_at)
+      .unit("return")
+      .help("mean of an evaluation during training that ends it; null: total_steps alone do");
 }
 
 void describe(options_schema<checkpoint_section>& s) {
@@ -92,11 +115,15 @@ void describe(options_schema<checkpoint_section>& s) {
 
 void describe(options_schema<network_options>& s) {
   s.field("hidden", &network_options::hidden)
+      .also_known_as({"net_arch", "hidden_sizes", "hidden_size"})
       .items(0, 8)
+      .example("[64,64]")
       .at_least(1)
       .at_most(16384)
       .help("widths of the hidden layers, the same for actor and critic");
-  s.field("activation", &network_options::hidden_activation).help("between the layers");
+  s.field("activation", &network_options::hidden_activation)
+      .also_known_as({"activation_fn"})
+      .help("between the layers");
   s.field("ortho_init", &network_options::ortho_init)
       .help("orthogonal initial weights; false: PyTorch's");
   s.field("log_std_init", &network_options::log_std_init)
@@ -104,27 +131,44 @@ void describe(options_schema<network_options>& s) {
 }
 
 void describe(options_schema<ppo_options>& s) {
-  s.field("lr", &ppo_options::lr).above(0).help("Adam's step size at the start");
+  s.field("lr", &ppo_options::lr)
+      .also_known_as({"learning_rate"})
+      .above(0)
+      .help("Adam's step size at the start");
   s.field("lr_schedule", &ppo_options::schedule).help("linear: falls to 0 at the end");
   s.field("batch_size", &ppo_options::batch_size)
+      .also_known_as({"minibatch_size"})
       .at_least(2)
       .at_most(16'777'216)
       .unit("rows")
       .help("of a minibatch");
-  s.field("n_epochs", &ppo_options::n_epochs).at_least(1).help("passes over a rollout");
+  s.field("n_epochs", &ppo_options::n_epochs)
+      .also_known_as({"epochs", "update_epochs"})
+      .at_least(1)
+      .help("passes over a rollout");
   s.field("gamma", &ppo_options::gamma).at_least(0).at_most(1).help("discount a step");
   s.field("gae_lambda", &ppo_options::gae_lambda)
+      .also_known_as({"lambda", "lam"})
       .at_least(0)
       .at_most(1)
       .help("Schulman et al. 2016, equation 16");
-  s.field("clip_range", &ppo_options::clip_range).above(0).help("Schulman et al. 2017, equation 7");
+  s.field("clip_range", &ppo_options::clip_range)
+      .also_known_as({"clip", "clip_coef"})
+      .above(0)
+      .help("Schulman et al. 2017, equation 7");
   s.field("clip_range_vf", &ppo_options::clip_range_vf)
       .above(0)
       .unit("return")
       .help("value clipping; null: none");
   s.field("normalize_advantage", &ppo_options::normalize_advantage).help("in each minibatch");
-  s.field("ent_coef", &ppo_options::ent_coef).at_least(0).help("weight of the entropy bonus");
-  s.field("vf_coef", &ppo_options::vf_coef).at_least(0).help("weight of the value loss");
+  s.field("ent_coef", &ppo_options::ent_coef)
+      .also_known_as({"entropy_coef"})
+      .at_least(0)
+      .help("weight of the entropy bonus");
+  s.field("vf_coef", &ppo_options::vf_coef)
+      .also_known_as({"value_coef"})
+      .at_least(0)
+      .help("weight of the value loss");
   s.field("max_grad_norm", &ppo_options::max_grad_norm)
       .at_least(0)
       .help("of all parameters together; 0: no clipping");
@@ -145,6 +189,7 @@ void describe(options_schema<ppo_options>& s) {
 void describe(options_schema<ppo_config>& s) {
   s.field("env", &ppo_config::env).help("what is learned on");
   s.field("total_steps", &ppo_config::total_steps)
+      .also_known_as({"total_timesteps", "steps"})
       .at_least(1)
       .at_most(1e15)
       .unit("environment steps")
@@ -160,6 +205,13 @@ void describe(options_schema<ppo_config>& s) {
       .help(
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
+  s.field("faults", &ppo_config::faults)
+      .help(
+          "what goes wrong on purpose in a deterministic run: random, or such as "
+          "crash=0.001,delay=0.01:50ms; empty: nothing");
+  s.rule("faults", "\"\" where deterministic is false",
+         [](const ppo_config& c) { return c.faults.empty() || c.deterministic; });
+  s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms", is_fault_plan);
   s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
          [](const ppo_config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }

@@ -5,6 +5,7 @@
 
 #include "algorithms/ppo/ppo_options.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/service/fault_plan.hpp"
 
 namespace troupe {
 
@@ -31,6 +32,7 @@ struct evaluation_section {
   std::int64_t every_steps = 10'000;  ///< 0: only at the end
   int episodes = 10;                  ///< of an evaluation during training
   int final_episodes = 100;           ///< of the one at the end
+  std::optional<double> stop_at;      ///< mean return of one during training that ends it
 };
 
 struct checkpoint_section {
@@ -50,6 +52,8 @@ struct ppo_config {
   evaluation_section evaluation;
   checkpoint_section checkpoint;
   bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
+  /// What goes wrong on purpose in a deterministic run: a fault_plan as text; empty: nothing.
+  std::string faults;
 
   /// The learner's options, with rollout.n_steps and the network.
   ppo_options learner() const;
@@ -57,6 +61,8 @@ struct ppo_config {
   std::int64_t steps_of_update() const;
   /// Updates until total_steps are reached.
   std::int64_t updates() const;
+  /// `faults`, read. Throws fault_plan_error.
+  fault_plan plan() const;
 };
 
 void describe(enum_schema<training_mode>& s);

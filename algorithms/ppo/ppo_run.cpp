@@ -41,7 +41,7 @@ class ppo_segments {
     const auto every = config_.checkpoint.every_updates;
     const auto steps_of_update = config_.steps_of_update();
     std::int64_t version = from ? from->step / steps_of_update : 0;
-    while (version < config_.updates()) {
+    while (version < config_.updates() && !(from && detail::progress_of(*from).stopped)) {
       if (stop_asked()) return stopped(from);
       const auto until = std::min(config_.updates(), (version / every + 1) * every);
       from = in_system(version, [&](detail::production& p) {
@@ -92,8 +92,9 @@ class ppo_segments {
     system sys({.threads = options_.threads,
                 .deterministic = config_.deterministic,
                 .seed = seed,
+                .faults = config_.plan(),
                 .metrics = options_.metrics});
-    detail::production p(sys, config_, output_);
+    detail::production p(sys, config_, output_, options_.callbacks);
     p.stop_asked = options_.stop_asked;
     return play(p);
   }
@@ -124,6 +125,7 @@ class ppo_segments {
 
 ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_options& options,
                    std::optional<checkpoint> from) {
+  if (from) require_kind(*from, detail::kind_of(config), "run_ppo");
   if (output.directory.empty()) detail::require_folder(output.root);
   if (from) output.resumed_from_step = from->step;
   ppo_segments segments(config, std::move(output), options);
@@ -144,7 +146,7 @@ ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metr
     counted.refused();
     log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
   };
-  auto from = checkpoints_of(run, config).load_newest("ppo", detail::network_text(config), refused);
+  auto from = checkpoints_of(run, config).load_newest(detail::kind_of(config), refused);
   if (from && from->config_sha256 != sha256(to_json(config).dump())) {
     log::warn("the configuration has changed since the checkpoint was written",
               {{"path", run.config_json().string()}});

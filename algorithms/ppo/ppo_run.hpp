@@ -27,6 +27,7 @@ struct ppo_run_options {
   /// Asked after each update and in the evaluation at the end, on any thread: true stops the run.
   /// May be null.
   std::function<bool()> stop_asked;
+  ppo_callbacks callbacks;
 };
 
 /// What a run came to.
@@ -39,7 +40,8 @@ struct ppo_result {
 /// Trains as train_ppo, on systems of its own: deterministic ones where the configuration says so.
 /// Where it says checkpoint.every_updates, they are written to the run directory's `checkpoints`;
 /// one that can't be written is logged and counted, and training goes on. Throws what train_ppo
-/// throws, and call_error of kind cancelled where it is stopped without checkpoints.
+/// throws, call_error of kind cancelled where it is stopped without checkpoints, and
+/// checkpoint_mismatch if `from` is of another algorithm, environment or network.
 ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_options& options,
                    std::optional<checkpoint> from = std::nullopt);
 
@@ -51,7 +53,8 @@ struct ppo_resumption {
 
 /// Opens the run directory of an earlier run. Damaged checkpoints are passed over, logged and
 /// counted. Throws run_directory_error and config_error, checkpoint_mismatch if the newest
-/// checkpoint is of another algorithm or network, and std::invalid_argument if the run keeps none.
+/// checkpoint is of another algorithm, environment or network, and std::invalid_argument if the run
+/// keeps none.
 ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metrics);
 
 }  // namespace troupe

@@ -4,6 +4,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "actors/policy/model_file.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/log.hpp"
@@ -52,7 +54,34 @@ task<> record_episodes(production& p, const std::vector<rollout>& rollouts) {
   p.done.steps = before;
 }
 
-/// One update: the trainer learns from the rollouts, and every policy gets the new weights.
+double seconds_since(time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+/// Attempts at one update while the trainer dies.
+constexpr int attempts_max = 100;
+
+/// The trainer learns from the batch, and every policy gets the new weights. A trainer that dies on
+/// the way goes on from the weights before, so it learns from the batch once more.
+task<ppo_metrics> learn(production& p, rollout_learner::batch batch) {
+  for (int attempt = 1; attempt < attempts_max; ++attempt) {
+    const auto began = std::chrono::steady_clock::now();
+    auto learned = co_await p.learner.try_route<&ppo_trainer::train_step>(batch);
+    if (is_kind(learned.error(), error_kind::replica_lost)) continue;
+    p.metrics.trained(learned.value().trained_rows, seconds_since(began));
+    const auto pushing = std::chrono::steady_clock::now();
+    const auto version = co_await p.learner.route<&ppo_trainer::push_weights>(p.roles.policies);
+    if (version == p.done.version) continue;
+    p.metrics.weights_pushed(version, seconds_since(pushing));
+    p.done.version = version;
+    co_return std::move(learned).value();
+  }
+  throw call_error(error_kind::replica_lost, "trainer: lost in " + std::to_string(attempts_max) +
+                                                 " attempts at the update of version " +
+                                                 std::to_string(p.done.version));
+}
+
+/// One update.
 task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   using clock = std::chrono::steady_clock;
   const auto seconds_since = [](clock::time_point t) {
@@ -69,13 +98,7 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   batch.progress_remaining =
       1.0 - static_cast<double>(p.done.version) / static_cast<double>(p.config.updates());
 
-  const auto began = clock::now();
-  const auto learned = co_await p.learner.route<&ppo_trainer::train_step>(std::move(batch));
-  p.metrics.trained(learned.trained_rows, seconds_since(began));
-  const auto pushing = clock::now();
-  p.done.version = co_await p.learner.route<&ppo_trainer::push_weights>(p.roles.policies);
-  p.metrics.weights_pushed(p.done.version, seconds_since(pushing));
-
+  const auto learned = co_await learn(p, std::move(batch));
   p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
                  learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
   p.metrics.steps_skipped(learned.skipped_steps);
@@ -91,21 +114,33 @@ void keep_model(const production& p, const std::filesystem::path& path, const we
     save_model(path, saved_model{p.shape, p.config.policy, newest.parameters,
                                  static_cast<std::uint64_t>(newest.version)});
   } catch (const model_file_error& e) {
-    log::error("a model was not saved", {{"error", e.what()}});
+    p.metrics.write_failed();
+    log::error("a model was not saved; training goes on", {{"error", e.what()}});
   }
 }
 
-/// Keeps the model if no evaluation before was better.
-void keep_if_best(production& p, double mean, const weights& newest) {
-  if (mean <= p.done.best) return;
-  p.done.best = mean;
-  keep_model(p, p.directory.best_model(), newest);
+/// What a callback is told: of the whole run, of which this loop may be a part.
+loops::progress whole_progress(const production& p, const ppo_progress& before,
+                               loops::progress now) {
+  now.updates = p.done.version;
+  now.steps = p.done.steps;
+  now.episodes += before.episodes;
+  now.seconds += before.wall;
+  return now;
 }
 
-/// Evaluates when another `every_steps` have passed, and keeps the best model.
-task<> evaluate_now_and_then(production& p, std::int64_t) {
+/// Whether a rule says that training is over.
+bool has_enough(const production& p) {
+  const auto& stop_at = p.config.evaluation.stop_at;
+  if (stop_at && p.done.scores.last >= *stop_at) return true;
+  return std::ranges::any_of(p.callbacks.stop,
+                             [&](const auto& rule) { return rule(p.done.scores); });
+}
+
+/// Evaluates when another `every_steps` have passed, keeps the best model and asks the rules.
+task<> evaluate_now_and_then(production& p, loops::progress now) {
   const auto every = p.config.evaluation.every_steps;
-  const auto before = p.done.steps - p.config.steps_of_update();
+  const auto before = p.done.steps - now.steps_of_update;
   if (every == 0 || p.done.steps / every == before / every) co_return;
   auto newest = co_await p.store.route<&weight_store::latest>();
   const auto episodes = static_cast<std::size_t>(p.config.evaluation.episodes);
@@ -117,19 +152,37 @@ task<> evaluate_now_and_then(production& p, std::int64_t) {
   }
   const auto& result = outcome.value();
   co_await p.records.route<&recorder::evaluation>(p.done.steps, result.mean, result.std);
-  keep_if_best(p, result.mean, newest);
+  const bool best = p.done.scores.add(result.mean);
+  if (best) keep_model(p, p.directory.best_model(), newest);
+  if (p.callbacks.evaluated) co_await p.callbacks.evaluated(now, result);
+  p.done.stopped = p.done.stopped || has_enough(p);
+}
+
+/// After each update, on the loop's actor.
+task<loops::verdict> after_update(production& p, const ppo_progress& before, loops::progress now) {
+  now = whole_progress(p, before, now);
+  co_await evaluate_now_and_then(p, now);
+  if (p.callbacks.called) {
+    const auto said = co_await p.callbacks.called(now);
+    p.done.stopped = p.done.stopped || said == loops::verdict::stop;
+  }
+  const bool stop = p.done.stopped || (p.stop_asked && p.stop_asked());
+  co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
 /// What the evaluation at the end gathers from rollouts.
 struct final_returns {
   explicit final_returns(std::size_t wanted) : wanted(wanted) {}
 
-  /// True once there are enough. Throws evaluation_error if no episode ends.
+  /// True once there are enough, or none will come. Throws evaluation_error if no episode ends.
   bool add(const rollout& r) {
+    lost = lost || r.losses > 0;
+    if (lost) return true;
     waited = r.episodes.empty() ? waited + r.steps : 0;
     if (waited > evaluator::patience) {
       throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
-                             std::to_string(waited) + " steps");
+                             std::to_string(waited) + " steps" +
+                             (r.failure.empty() ? "" : "; each was dropped: " + r.failure));
     }
     for (const auto& e : r.episodes) {
       if (returns.size() < wanted) returns.push_back(e.episode_return);
@@ -140,14 +193,16 @@ struct final_returns {
   std::size_t wanted;
   std::vector<double> returns;
   std::int64_t waited = 0;  ///< Steps since an episode ended.
+  bool lost = false;        ///< Environments died: long episodes would be missing from the mean.
 };
 
 /// Deterministic episodes on an environment of their own, by the same episode function as training.
 task<evaluation> evaluate_at_the_end(production& p) {
   auto roles = p.roles;
   roles.deterministic = true;
-  p.exam = co_await p.sys.serve<hosted_environment>(
-      {.name = "evaluation"}, environments_of(p.config, 1), p.config.seed + 20'000);
+  p.exam = co_await p.sys.serve<hosted_environment>(restartable(p, {.name = "evaluation"}, {}),
+                                                    environments_of(p.config, 1),
+                                                    p.config.seed + 20'000);
   roles.environments = p.exam;
   final_returns seen(static_cast<std::size_t>(p.config.evaluation.final_episodes));
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {
@@ -157,21 +212,21 @@ task<evaluation> evaluate_at_the_end(production& p) {
     return seen.add(r);
   };
   co_await loops::evaluate(roles, generate_rollout, enough);
-  co_return summarise(std::move(seen.returns), p.done.version);
-}
-
-task<loops::verdict> ask_to_stop(production& p) {
-  const bool stop = p.stop_asked && p.stop_asked();
-  co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+  if (!seen.lost) co_return summarise(std::move(seen.returns), p.done.version);
+  const auto newest = co_await p.store.route<&weight_store::latest>();
+  auto whole = co_await p.judge.route<&evaluator::evaluate>(newest, seen.wanted);
+  co_return whole;
 }
 
 }  // namespace
 
 task<> train_until(production& p, std::int64_t version, bool drain) {
+  const auto before = p.done;
   loops::hooks<rollout> hooks{
       .train = [&p](std::vector<rollout> rollouts) { return train(p, std::move(rollouts)); },
-      .updated = [&p](std::int64_t version) { return evaluate_now_and_then(p, version); },
-      .called = [&p](loops::progress) { return ask_to_stop(p); }};
+      .called = [&p, &before](loops::progress now) { return after_update(p, before, now); },
+      .steps = [](const rollout& r) { return r.steps * r.environments; },
+      .metrics = p.metrics};
   const auto& c = p.config;
   const auto updates = version - p.done.version;
   loops::report done;
@@ -185,6 +240,8 @@ task<> train_until(production& p, std::int64_t version, bool drain) {
                                          .updates = updates,
                                          .drain = drain});
   }
+  p.done.episodes += done.episodes;
+  p.done.failed += done.failed;
   p.done.wall += done.wall;
   p.done.overlapped += done.overlap_fraction * done.wall;
 }
@@ -199,7 +256,7 @@ task<ppo_summary> conclude(production& p) {
   const auto newest = co_await p.store.route<&weight_store::latest>();
   keep_model(p, p.directory.last_model(), newest);
   const auto final = co_await evaluate_at_the_end(p);
-  keep_if_best(p, final.mean, newest);
+  if (final.mean > p.done.scores.best) keep_model(p, p.directory.best_model(), newest);
 
   const auto& done = p.done;
   ppo_summary summary{
@@ -214,6 +271,9 @@ task<ppo_summary> conclude(production& p) {
       .eval_std = final.std,
       .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
       .solved = p.spec.reward_threshold && final.mean >= *p.spec.reward_threshold,
+      .reward_threshold = p.spec.reward_threshold,
+      .stopped = p.done.stopped,
+      .rollouts_failed = p.done.failed,
       .staleness_mean = seen.staleness_mean(),
       .staleness_max = seen.staleness_max,
       .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
@@ -229,7 +289,7 @@ task<ppo_summary> conclude(production& p) {
 task<ppo_summary> run_from_the_start(production& p) {
   co_await serve_cast(p, nullptr);
   co_await train_until(p, p.config.updates(), false);
-  if (p.done.version < p.config.updates()) {
+  if (p.done.version < p.config.updates() && !p.done.stopped) {
     throw call_error(error_kind::cancelled, "training was stopped");
   }
   co_return co_await conclude(p);

@@ -3,27 +3,60 @@
 #include "algorithms/ppo/rollout.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace troupe {
 
-task<rollout> generate_rollout(rollout_roles roles) {
-  const auto environment = co_await roles.environments.session();
-  auto obs = co_await environment.route<&hosted_environment::observe>();
-  rollout made(roles.n_steps, obs.environments);
-  for (std::int64_t t = 0; t < roles.n_steps; ++t) {
-    act_request request{obs.rows, roles.deterministic};
+namespace {
+
+/// Other rollouts' steps would come between this one's.
+constexpr session_options alone{.exclusive = true};
+/// Replicas lost in a row, without a step between, after which a rollout is given up.
+constexpr int losses_max = 20;
+
+/// Takes the rows from t on, until there are T or the environments are lost. Returns what is seen
+/// after the last row, [B, D].
+task<std::vector<float>> take_steps(rollout_roles roles, session<hosted_environment> environment,
+                                    std::vector<float> obs, rollout& made, std::int64_t& t) {
+  for (; t < roles.n_steps; ++t) {
+    act_request request{obs, roles.deterministic};
     const auto acted = co_await roles.policies.route<&policy::act>(std::move(request));
     env_actions actions{acted.discrete, acted.continuous};
     auto after = co_await environment.route<&hosted_environment::step>(std::move(actions));
-    made.add(t, obs.rows, acted, after);
-    obs.rows = std::move(after.obs);
+    made.add(t, obs, acted, after);
+    obs = std::move(after.obs);
   }
-  if (!made.cuts.empty()) {
-    made.final_value = co_await roles.policies.route<&policy::values>(made.final_obs);
+  co_return obs;
+}
+
+}  // namespace
+
+task<rollout> generate_rollout(rollout_roles roles) {
+  std::optional<rollout> made;
+  std::vector<float> obs;
+  std::int64_t t = 0;
+  int in_a_row = 0;
+  for (bool whole = false; !whole;) {
+    const auto before = t;
+    try {
+      const auto environment = co_await roles.environments.session(alone);
+      auto seen = co_await environment.route<&hosted_environment::observe>();
+      if (!made) made.emplace(roles.n_steps, seen.environments);
+      obs = co_await take_steps(roles, environment, std::move(seen.rows), *made, t);
+      whole = true;
+    } catch (const call_error& e) {
+      if (e.kind() != error_kind::session_lost) throw;
+      in_a_row = t == before ? in_a_row + 1 : 0;
+      if (in_a_row == losses_max) throw;
+      if (made) made->lose_environments(t);
+    }
   }
-  made.bootstrap_value = co_await roles.policies.route<&policy::values>(obs.rows);
-  made.bootstrap_obs = std::move(obs.rows);
-  co_return made;
+  if (!made->cuts.empty()) {
+    made->final_value = co_await roles.policies.route<&policy::values>(made->final_obs);
+  }
+  made->bootstrap_value = co_await roles.policies.route<&policy::values>(obs);
+  made->bootstrap_obs = std::move(obs);
+  co_return std::move(*made);
 }
 
 rollout::rollout(std::int64_t steps, std::int64_t environments)
@@ -64,8 +97,16 @@ void rollout::add(std::int64_t t, const std::vector<float>& before, const act_re
     episodes.push_back({t, ended.episode_return, ended.length});
     episode_began_[ended.index] = t + 1;
   }
-  for (const auto& failure : after.failures) {
-    if (!failure.at_reset) drop_episode(t, static_cast<std::int64_t>(failure.index));
+  for (const auto& one : after.failures) {
+    failure = one.id + ": " + one.message;
+    if (!one.at_reset) drop_episode(t, static_cast<std::int64_t>(one.index));
+  }
+}
+
+void rollout::lose_environments(std::int64_t t) {
+  ++losses;
+  for (std::int64_t index = 0; index < environments; ++index) {
+    if (episode_began_[static_cast<std::size_t>(index)] < t) drop_episode(t - 1, index);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "actors/env/hosted_environment.hpp"
@@ -45,6 +46,8 @@ struct rollout {
   std::int64_t version = 0;       ///< Oldest weights that acted.
   std::int64_t last_version = 0;  ///< Newest weights that acted.
   std::vector<episode> episodes;
+  std::int64_t losses = 0;  ///< How often the environments were lost.
+  std::string failure;      ///< What an environment did wrong last, and which; empty: none did.
 
   /// Room for `steps` rows of `environments` environments.
   rollout(std::int64_t steps, std::int64_t environments);
@@ -53,6 +56,9 @@ struct rollout {
   /// Row t: `before` was seen, `acted` was done, `after` came of it.
   void add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
            const env_step& after);
+  /// The environments were lost before row t: the episodes under way are dropped, and others begin
+  /// there.
+  void lose_environments(std::int64_t t);
 
  private:
   void drop_episode(std::int64_t t, std::int64_t index);
@@ -69,8 +75,9 @@ struct rollout_roles {
   bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
 };
 
-/// The episode function of PPO, for every loop: T steps on one replica of the environments, by
-/// whatever weights the policies have.
+/// The episode function of PPO, for every loop: T steps on one replica of the environments, which
+/// no other rollout uses meanwhile, by whatever weights the policies have. Where the replica dies
+/// it goes on with another's: that costs the episodes under way, not the rollout.
 task<rollout> generate_rollout(rollout_roles roles);
 
 /// Rollouts side by side, as tensors. They have the same T and kinds of action; B adds up. `stale`:

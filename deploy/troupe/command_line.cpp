@@ -1,8 +1,33 @@
 #include "deploy/troupe/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
+
+namespace {
+
+/// CLI11 would only say that it did not expect the word. Throws std::invalid_argument.
+void require_command(const CLI::App& app, const std::string& word) {
+  if (word.starts_with('-')) return;
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  if (std::ranges::find(known, word) != known.end()) return;
+  const auto nearest = nearest_name(word, known);
+  std::string message = "unknown command \"" + word + "\";";
+  if (!nearest.empty()) message += " did you mean \"" + nearest + "\"?";
+  message += " known:";
+  for (const auto& name : known) message += ' ' + name;
+  throw std::invalid_argument(message);
+}
+
+}  // namespace
 
 std::variant<command_line, int> read_command_line(int argc, char** argv) {
   CLI::App app("Troupe: reinforcement learning by actors.", "troupe");
@@ -32,11 +57,15 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   auto* deterministic = train_command->add_flag(
       "--deterministic", train.deterministic,
       "one thread, virtual time, an order drawn from --seed: the same weights each time");
+  train_command
+      ->add_option("--faults", train.faults,
+                   "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
+      ->needs(deterministic);
   auto* resume = train_command->add_option(
       "--resume", train.resume,
       "go on with the run in this directory, from its newest whole checkpoint");
-  for (const auto* name :
-       {"--algo", "--env", "--steps", "--seed", "--mode", "--config", "overrides", "--runs"}) {
+  for (const auto* name : {"--algo", "--env", "--steps", "--seed", "--mode", "--config",
+                           "overrides", "--runs", "--faults"}) {
     resume->excludes(train_command->get_option(name));
   }
   resume->excludes(deterministic);
@@ -66,8 +95,16 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       app.add_subcommand("config", "Print the JSON schema of an algorithm's configuration.");
   config_command->add_option("algo", schema_algo, "the algorithm")->required();
 
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return 2;
+  }
   try {
+    require_command(app, argv[1]);
     app.parse(argc, argv);
+  } catch (const std::invalid_argument& e) {
+    std::fprintf(stderr, "troupe: %s\n", e.what());
+    return 2;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }

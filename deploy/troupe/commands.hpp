@@ -25,7 +25,8 @@ struct train_arguments {
   bool metrics_port_asked = false;
   std::size_t threads = 0;
   bool deterministic = false;
-  std::string resume;  ///< A run directory; empty: a new run.
+  std::optional<std::string> faults;  ///< A fault_plan as text.
+  std::string resume;                 ///< A run directory; empty: a new run.
 };
 int train(const train_arguments& arguments);
 

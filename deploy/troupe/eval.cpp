@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -12,6 +13,26 @@
 
 namespace troupe::command {
 
+namespace {
+
+/// The path of the run's last_model or best_model. Throws std::invalid_argument where it is not
+/// there.
+std::filesystem::path model_of(const run_directory& run, const std::string& which) {
+  const bool best = which == "best_model";
+  const auto path = best ? run.best_model() : run.last_model();
+  const auto other = best ? run.last_model() : run.best_model();
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return path;
+  std::string message = path.string() + ": expected a model, got no file";
+  if (std::filesystem::exists(other, ignored)) {
+    message +=
+        "; there is a " + other.filename().string() + ": --model " + other.filename().string();
+  }
+  throw std::invalid_argument(message);
+}
+
+}  // namespace
+
 int eval(const eval_arguments& arguments) {
   use_one_torch_thread();
   ppo_config config;
@@ -21,7 +42,7 @@ int eval(const eval_arguments& arguments) {
   try {
     const auto run = run_directory::open(arguments.run_directory);
     config = parse_config<ppo_config>(read_json_file(run.config_json()));
-    model = load_model(arguments.model == "best_model" ? run.best_model() : run.last_model());
+    model = load_model(model_of(run, arguments.model));
     judge.emplace(
         evaluator_options{.environments = [&] { return make_vector_environment(config.env.id, n); },
                           .shape = model.shape,

@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -10,6 +12,7 @@
 #include "actors/torch_threads.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/run.hpp"
 
@@ -17,8 +20,19 @@ namespace troupe::command {
 
 namespace {
 
+/// Throws std::invalid_argument if a word that is no override is an environment's name.
+void refuse_names(const std::vector<std::string>& overrides) {
+  const auto known = known_environments();
+  for (const auto& word : overrides) {
+    if (std::ranges::find(known, word) == known.end()) continue;
+    throw std::invalid_argument("expected an override such as trainer.lr=3e-4, got " + word +
+                                "; did you mean --env " + word + "?");
+  }
+}
+
 /// The file's configuration, with the command line's options and then its overrides on top.
 ppo_config resolve(const train_arguments& arguments) {
+  refuse_names(arguments.overrides);
   std::vector<std::string> overrides;
   const auto set_number = [&](const char* path, const std::optional<std::string>& value) {
     if (value) overrides.push_back(std::string(path) + "=" + *value);
@@ -31,14 +45,21 @@ ppo_config resolve(const train_arguments& arguments) {
   set_number("seed", arguments.seed);
   set_text("mode", arguments.mode);
   if (arguments.deterministic) overrides.emplace_back("deterministic=true");
+  if (arguments.faults) fault_plan::parse(*arguments.faults);  // says what is wrong with it
+  set_text("faults", arguments.faults);
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   return parse_config<ppo_config>(load_config(arguments.config_file, overrides));
 }
 
 void print_for_people(const ppo_summary& s) {
+  std::string verdict;
+  if (s.solved) verdict = ", solved";
+  if (s.reward_threshold && !s.solved) {
+    verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
+  }
   std::printf("%s after %lld steps in %.1f s (%.0f steps/s): %.1f +/- %.1f over %lld episodes%s\n",
               s.env.c_str(), static_cast<long long>(s.steps), s.wall_s, s.steps_per_s, s.eval_mean,
-              s.eval_std, static_cast<long long>(s.eval_episodes), s.solved ? ", solved" : "");
+              s.eval_std, static_cast<long long>(s.eval_episodes), verdict.c_str());
   std::printf("run directory: %s\n", s.run_directory.c_str());
 }
 
@@ -124,6 +145,10 @@ int run(const train_arguments& arguments, beginning start, ppo_run_options optio
                     .table = arguments.verbose,
                     .progress_bar = arguments.progress_bar,
                     .metrics_port = server ? server->port() : 0};
+  if (server) {
+    log::info("metrics are served",
+              {{"page", fmt::format("http://localhost:{}/", server->port())}});
+  }
   const auto& config = start.config;
   const bool gentle = config.checkpoint.every_updates > 0 || config.deterministic;
   if (gentle) signals.stop_gently();

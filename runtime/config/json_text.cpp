@@ -142,7 +142,9 @@ void apply_override(json& document, std::string_view path_and_value) {
   const auto whole = detail::printable(path_and_value, 200);
   const auto equals = path_and_value.find('=');
   if (equals == path_and_value.npos)
-    throw config_error(whole, "expected an override such as trainer.lr=3e-4, got no '='");
+    throw config_error(
+        whole, std::string("expected an override such as trainer.lr=3e-4, got no '='") +
+                   (whole.ends_with(']') ? "; a list has no spaces, or quotes around it" : ""));
   const auto path = path_and_value.substr(0, equals);
   const auto text = path_and_value.substr(equals + 1);
 

@@ -46,12 +46,14 @@ inline std::string nearest_name(std::string_view wanted, const std::vector<std::
 }
 
 /// `unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "CartPole-v1", ...`
-/// `kind` is what the name was meant to name, such as "environment".
+/// `kind` is what the name was meant to name, such as "environment". `meant`: what to suggest where
+/// that is known; empty: the nearest name.
 inline std::string unknown_name_message(std::string_view kind, std::string_view wanted,
-                                        const std::vector<std::string>& known) {
+                                        const std::vector<std::string>& known,
+                                        const std::string& meant = {}) {
   std::string message =
       "unknown " + std::string(kind) + " \"" + detail::printable(wanted, 80) + "\"";
-  const auto nearest = nearest_name(wanted, known);
+  const auto nearest = meant.empty() ? nearest_name(wanted, known) : meant;
   message += nearest.empty() ? ";" : "; did you mean \"" + nearest + "\"?";
   message += known.empty() ? " none is known" : " known: ";
   for (std::size_t i = 0; i < known.size(); ++i)

@@ -20,6 +20,11 @@ field_schema& field_schema::items(std::size_t min, std::size_t max) {
   return *this;
 }
 
+field_schema& field_schema::also_known_as(std::vector<std::string> names) {
+  aliases_ = std::move(names);
+  return *this;
+}
+
 field_schema& field_schema::one_of(std::vector<std::string> names) {
   limits_.one_of = std::move(names);
   return *this;
@@ -46,8 +51,9 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
   for (const auto& field : fields_) known.push_back(field.name_);
   for (const auto& [key, value] : from.items())
     if (std::find(known.begin(), known.end(), key) == known.end())
-      throw config_error(child_pointer(pointer, key), unknown_name_message("key", key, known) +
-                                                          ", got the value " + show(value));
+      throw config_error(child_pointer(pointer, key),
+                         unknown_name_message("key", key, known, find_field(key)) +
+                             ", got the value " + show(value));
   for (const auto& field : fields_)
     if (const auto found = from.find(field.name_); found != from.end())
       field.kind_->read(*found, field.place_(to), child_pointer(pointer, field.name_),
@@ -66,6 +72,16 @@ void struct_kind::write(const void* from, json& to, const std::string& pointer) 
   for (const auto& field : fields_)
     field.kind_->write(field.place_(const_cast<void*>(from)), to[field.name_],
                        child_pointer(pointer, field.name_));
+}
+
+std::string struct_kind::find_field(const std::string& name) const {
+  for (const auto& field : fields_)
+    if (field.name_ == name || std::ranges::find(field.aliases_, name) != field.aliases_.end())
+      return field.name_;
+  for (const auto& field : fields_)
+    if (const auto inside = field.kind_->find_field(name); !inside.empty())
+      return field.name_ + '.' + inside;
+  return {};
 }
 
 void struct_kind::describe(json& to, const value_limits&) const { describe_with(to, nullptr); }

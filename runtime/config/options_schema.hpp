@@ -43,6 +43,10 @@ class field_schema {
   /// How many elements a vector may have.
   field_schema& items(std::size_t min, std::size_t max);
   field_schema& min_items(std::size_t min) { return limits_.items_min = min, *this; }
+  /// A list as the command line has it, for messages: "[64,64]".
+  field_schema& example(std::string text) { return limits_.example = std::move(text), *this; }
+  /// What other libraries call it: no name here, but who uses it is told the right one.
+  field_schema& also_known_as(std::vector<std::string> names);
   /// The only strings that are allowed.
   field_schema& one_of(std::vector<std::string> names);
   /// The unit, such as "seconds".
@@ -57,6 +61,7 @@ class field_schema {
   value_kind_ptr kind_;
   std::function<void*(void*)> place_;
   value_limits limits_;
+  std::vector<std::string> aliases_;
   std::string unit_;
   std::string help_;
 };
@@ -78,6 +83,8 @@ class struct_kind : public value_kind {
             const value_limits& limits) const override;
   void write(const void* from, nlohmann::json& to, const std::string& pointer) const override;
   void describe(nlohmann::json& to, const value_limits& limits) const override;
+  /// Also by what other libraries call it.
+  std::string find_field(const std::string& name) const override;
 
   /// The same with the defaults that `defaults` holds.
   void describe_with(nlohmann::json& to, const void* defaults) const;
@@ -159,6 +166,9 @@ struct nested_kind : value_kind {
   void describe(nlohmann::json& to, const value_limits&) const override {
     const T defaults{};
     struct_kind_of<T>().describe_with(to, &defaults);
+  }
+  std::string find_field(const std::string& name) const override {
+    return struct_kind_of<T>().find_field(name);
   }
 };
 

@@ -229,6 +229,10 @@ struct list_kind : value_kind {
   }
 
   static std::string expected(const value_limits& limits) {
+    const auto example = limits.example.empty() ? "" : ", such as " + limits.example;
+    return expected_size(limits) + example;
+  }
+  static std::string expected_size(const value_limits& limits) {
     if (limits.items_max == std::numeric_limits<std::size_t>::max())
       return limits.items_min == 0
                  ? "a list"

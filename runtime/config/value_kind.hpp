@@ -21,6 +21,7 @@ struct value_limits {
   std::size_t items_min = 0;
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> one_of;
+  std::string example;  ///< Of a list, for messages: "[64,64]".
 
   bool bounds_numbers() const { return above || at_least || below || at_most; }
   bool bounds_items() const {
@@ -40,6 +41,8 @@ class value_kind {
   virtual void write(const void* from, nlohmann::json& to, const std::string& pointer) const = 0;
   /// Adds the JSON Schema keywords of this type.
   virtual void describe(nlohmann::json& to, const value_limits& limits) const = 0;
+  /// Where in it a field of that name is, "trainer.lr"; empty: nowhere.
+  virtual std::string find_field(const std::string&) const { return {}; }
 };
 using value_kind_ptr = std::unique_ptr<value_kind>;
 

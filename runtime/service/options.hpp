@@ -51,6 +51,7 @@ struct serve_options {
   std::vector<const endpoint_info*> idempotent;  ///< Retried elsewhere after `replica_lost`.
   std::size_t max_retries = 3;                   ///< Of an idempotent call.
   std::size_t poison_limit = 2;  ///< Replicas one call may kill before it is refused as `poison`.
+  bool faults = true;  ///< False: a fault plan spares it, for what stands for the world outside.
 
   std::shared_ptr<troupe::router> router;  ///< Null: power of two choices.
 };

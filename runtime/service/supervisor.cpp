@@ -32,7 +32,7 @@ void supervisor::start_replica(std::size_t index) {
   const replica_info info{index, places_[index].starts++};
   auto& actors = system_.actors();
   caf::actor actor;
-  if (system_.faults()) {
+  if (system_.faults() && service_->options.faults) {
     actor = actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, ready);
   } else if (own_thread) {
     actor =

@@ -1,31 +1,7 @@
 #!/usr/bin/env bash
 # The troupe command as a user meets it: cli_test.sh BUILD_DIR
 set -uo pipefail
-troupe=$(realpath "$1")/deploy/troupe/troupe
-python=/usr/bin/python3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-passed=0
-failed=0
-
-report() {  # report WHAT STATUS
-  if [[ $2 -eq 0 ]]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    echo "  exit code $code"
-    sed 's/^/  stdout: /' out | tail -5
-    sed 's/^/  stderr: /' err | tail -5
-  fi
-}
-
-# run ARGUMENT...: its exit code in $code, its output in out and err
-run() {
-  timeout 120 "$troupe" "$@" >out 2>err
-  code=$?
-}
+source "$(dirname "$0")/common.sh" "$1"
 
 # refuses WHAT EXIT_CODE TEXT ARGUMENT...: stderr holds TEXT, and no run directory was made
 refuses() {
@@ -35,12 +11,6 @@ refuses() {
   run "$@"
   [[ $code -eq $expected ]] && grep -qF -- "$text" err && [[ ! -e runs ]]
   report "$what" $?
-}
-
-# holds WHAT EXPRESSION: a Python expression about `s`, the JSON object in out's last line
-holds() {
-  tail -1 out | "$python" -c "import json, sys; s = json.load(sys.stdin); sys.exit(0 if ($2) else 1)"
-  report "$1" $?
 }
 
 short=(evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=2048)
@@ -83,15 +53,33 @@ refuses "a --runs that is a file is named" 2 'cannot create a run directory in f
   train -n 100 --runs file --metrics-port 0
 refuses "a run directory that isn't there is named" 2 'expected a run directory, got nowhere' \
   eval nowhere
-refuses "no command at all is refused" 2 'subcommand'
+refuses "no command at all prints the help, which names the commands" 2 'Train an agent'
+refuses "a misspelt command is told the nearest" 2 'unknown command "tran"; did you mean "train"?' tran
+refuses "what other libraries call an option is told its name here" 2 \
+  'unknown key "learning_rate"; did you mean "lr"?' train trainer.learning_rate=1
+refuses "an option without its section is told where it is" 2 'did you mean "trainer.lr"?' train lr=1
+refuses "an environment without --env is told how" 2 'did you mean --env CartPole-v1?' train CartPole-v1
+refuses "layers that are no list are shown one" 2 \
+  '/policy/hidden: expected a list of 0 to 8 values, such as [64,64], got 64' train policy.hidden=64
+refuses "a list with spaces is told what the shell does with it" 2 'a list has no spaces' \
+  train 'policy.hidden=[64,' '64]'
+refuses "--faults without --deterministic is refused" 2 '--faults requires --deterministic' \
+  train --faults random
+refuses "faults in a configuration that is not deterministic are refused" 2 \
+  '/faults: expected "" where deterministic is false' train 'faults="random"'
+refuses "faults that are none are named" 2 'crash=2' train --deterministic --faults crash=2
 refuses "an unknown algorithm has no configuration" 2 'did you mean "ppo"?' config ppoo
 
 # ---- a run, and what it leaves
 
 run train -n 4096 --seed 3 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
 report "a short run succeeds" $((code != 0))
+grep -q 'a run begins.*directory=runs/ppo/CartPole-v1_1' err
+report "stderr says where the run is" $?
+grep -q 'NOT solved: that takes 475' out
+report "what is not solved is said to be" $?
 holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps wall_s cpu_s
-  steps_per_s eval_mean eval_std eval_episodes solved staleness_mean staleness_max overlap_fraction
+  steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped rollouts_failed staleness_mean staleness_max overlap_fraction
   metrics_port resumed_from_step weights_sha256 run_directory'''.split())"
 holds "the summary tells of this run" "s['algo'] == 'ppo' and s['env'] == 'CartPole-v1' and
   s['mode'] == 'sync' and s['seed'] == 3 and s['steps'] == 4096 and s['metrics_port'] == 0 and
@@ -167,13 +155,44 @@ head -c 1000 $run_dir/last_model >damaged/last_model
 damage "a model file that is cut short is refused by name" 'damaged/last_model'
 cp -r $run_dir damaged
 rm damaged/last_model
-damage "a missing model file is refused by name" 'damaged/last_model'
+damage "a missing model file is refused by name, and the other named" \
+  'damaged/last_model: expected a model, got no file; there is a best_model: --model best_model'
 cp -r $run_dir damaged
 echo '{' >damaged/config.json
 damage "a damaged config.json is refused by name" 'damaged/config.json'
 cp -r $run_dir damaged
 sed -i 's/CartPole-v1/Gone-v1/' damaged/config.json
 damage "a run on an environment that is not known here is refused" 'unknown environment "Gone-v1"'
+
+# ---- faults, and checkpoints of something else
+
+tiny=(-n 1024 --metrics-port 0 rollout.n_steps=64 env.n_envs=2 rollout.batch=2 policy.hidden=[8]
+  trainer.n_epochs=2 evaluation.every_steps=256 evaluation.episodes=2 evaluation.final_episodes=2
+  checkpoint.every_updates=2)
+for mode in sync async; do
+  run train --deterministic --seed 2 --mode $mode --faults crash=0.005,delay=0.01 --json "${tiny[@]}"
+  holds "a run with faults ends in $mode mode" "$code == 0 and s['steps'] == 1024"
+  grep -q 'a replica crashes.*an injected fault' err
+  report "faults happen in $mode mode" $?
+done
+
+run train --runs kept --seed 4 "${tiny[@]}"
+report "a run with checkpoints succeeds" $((code != 0))
+mismatch() {  # mismatch WHAT FROM TO TEXT: the run is not resumed once FROM in its config.json is TO
+  cp -r kept/ppo/CartPole-v1_1 changed
+  sed -i "s/$2/$3/" changed/config.json
+  run train --resume changed
+  [[ $code -eq 2 ]] && grep -qF -- "$4" err
+  report "$1" $?
+  rm -rf changed
+}
+of='with a network of obs 4, discrete 2'
+mismatch "a checkpoint of another environment is refused with both named" CartPole-v1 CartPole-v0 \
+  "expected a checkpoint of ppo on CartPole-v0 $of"
+grep -qF "got one of ppo on CartPole-v1 $of" err
+report "and the one that it is of" $?
+mismatch "a checkpoint of another network is refused with both named" '"activation": "tanh"' \
+  '"activation": "relu"' 'relu, got one of'
 
 # ---- the metrics port
 
@@ -206,6 +225,8 @@ report "a busy port that was asked for is refused by number" $?
 run_beside 9464 train -n 2048 --json trainer.n_epochs=1 "${short[@]}"
 [[ $code -eq 0 ]] && grep -q 'port is busy.*9464' err
 report "a busy default port gives way, and stderr says so" $?
+grep -q 'metrics are served.*http://localhost:9[0-9]*/' err
+report "stderr says where the metrics are" $?
 holds "the summary has the port that was used" "s['metrics_port'] > 9464"
 
 # ---- signals
@@ -264,5 +285,4 @@ assert schema["properties"]["trainer"]["properties"]["lr"]["default"] == 3e-4
 assert all("description" in p or "properties" in p for p in schema["properties"].values())'
 report "config prints a JSON schema" $?
 
-echo "$passed passed, $failed failed"
-[[ $failed -eq 0 ]]
+finish

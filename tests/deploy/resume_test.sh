@@ -2,24 +2,8 @@
 # The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS]
 # KILLS: of each mode, half of them while a checkpoint is written; 3 unless said.
 set -euo pipefail
-troupe=$(realpath "$1")/deploy/troupe/troupe
+source "$(dirname "$0")/common.sh" "$1"
 kills=${2:-3}
-python=/usr/bin/python3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-passed=0
-failed=0
-
-report() {  # report WHAT STATUS
-  if [[ $2 -eq 0 ]]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    tail -n 5 err 2>/dev/null || true
-  fi
-}
 
 options() {  # options MODE SEED: what a short run with 12 checkpoints is asked for
   echo --deterministic --mode "$1" --seed "$2" -n 6000 --metrics-port 0 --json \
@@ -100,5 +84,4 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
   report "$mode: most go on from a checkpoint ($from_a_checkpoint of $kills)" $status
 done
 
-echo "$passed passed, $failed failed"
-[[ $failed -eq 0 ]]
+finish

@@ -23,6 +23,9 @@ void put_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+const checkpoint_kind of_poles{
+    .algorithm = "ppo", .environment = "CartPole-v1", .network = "obs 4, discrete 2"};
+
 /// A checkpoint whose files all tell its step.
 checkpoint of_step(std::int64_t step, std::size_t bytes = 3000) {
   const auto filled = [&](const char* name) {
@@ -30,8 +33,7 @@ checkpoint of_step(std::int64_t step, std::size_t bytes = 3000) {
     while (text.size() < bytes) text += " " + std::to_string(step);
     return text;
   };
-  return {.algorithm = "ppo",
-          .network = "obs 4, discrete 2",
+  return {.kind = of_poles,
           .step = step,
           .config_sha256 = std::string(64, 'c'),
           .files = {{"learner.cbor", filled("learner")}, {"replay.cbor", filled("replay")}}};
@@ -49,7 +51,7 @@ struct refusals {
 };
 
 std::optional<checkpoint> newest(const checkpoint_directory& from, refusals& seen) {
-  return from.load_newest("ppo", "obs 4, discrete 2", seen.counter());
+  return from.load_newest(of_poles, seen.counter());
 }
 
 TEST_CASE("checkpoint: what was written comes back, and the newest three are kept") {
@@ -67,18 +69,23 @@ TEST_CASE("checkpoint: what was written comes back, and the newest three are kep
   CHECK(seen.folders.empty());
 }
 
-TEST_CASE("checkpoint: one of another algorithm or network is refused with both named") {
+TEST_CASE(
+    "checkpoint: one of another algorithm, environment or network is refused with both named") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path);
   kept.write(of_step(1));
-  const auto load = [&](const char* algorithm, const char* network) {
-    kept.load_newest(algorithm, network, nullptr);
+  const std::string own = ", got one of ppo on CartPole-v1 with a network of obs 4, discrete 2";
+  const auto refused = [&](const checkpoint_kind& expected, const std::string& named) {
+    CHECK_THROWS_AS(kept.load_newest(expected, nullptr), checkpoint_mismatch);
+    CHECK_THROWS_WITH(kept.load_newest(expected, nullptr),
+                      Catch::Contains("ckpt-1: expected a checkpoint of " + named + own));
   };
-  CHECK_THROWS_AS(load("dqn", "obs 4, discrete 2"), checkpoint_mismatch);
-  CHECK_THROWS_WITH(
-      load("ppo", "obs 8, discrete 2"),
-      Catch::Contains("expected a checkpoint of ppo with a network of obs 8, discrete "
-                      "2, got one of ppo with a network of obs 4, discrete 2"));
+  refused({"dqn", "CartPole-v1", "obs 4, discrete 2"},
+          "dqn on CartPole-v1 with a network of obs 4, discrete 2");
+  refused({"ppo", "CartPole-v0", "obs 4, discrete 2"},
+          "ppo on CartPole-v0 with a network of obs 4, discrete 2");
+  refused({"ppo", "CartPole-v1", "obs 8, discrete 2"},
+          "ppo on CartPole-v1 with a network of obs 8, discrete 2");
 }
 
 /// Damages one random file of the newest of two checkpoints, `times` times; each time the one

@@ -118,7 +118,10 @@ TEST_CASE("recorder: a run that ends without finish has its curve", "[recorder]"
 
 TEST_CASE("recorder: a full disk is reported once, counted, and does not throw", "[recorder]") {
   fixture run;
-  recorder record(run.options());
+  auto options = run.options();
+  int told = 0;
+  options.write_failed = [&told] { ++told; };
+  recorder record(options);
   const auto directory = run_directory::open(record.directory());
   {
     file_size_limit limit(64);
@@ -127,6 +130,7 @@ TEST_CASE("recorder: a full disk is reported once, counted, and does not throw",
     record.finish("{}");                          // the curve; the summary fits
   }
   CHECK(record.write_failures() == 3);
+  CHECK(told == 3);
   REQUIRE(run.failures.size() == 1);
   CHECK_THAT(run.failures[0], Catch::Contains("progress.csv") && Catch::Contains("File too large"));
   CHECK(read_text(directory.progress_csv()).empty());

@@ -86,7 +86,9 @@ TEST_CASE("weight_store: refuses what may not follow, and keeps what it has") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   weight_store store;
   store.put(make(5));
-  CHECK_THROWS_WITH(store.put(make(5)), "weights of version 5: expected a version newer than 5");
+  auto other = make(5);
+  other.parameters = other.parameters + 1;
+  CHECK_THROWS_WITH(store.put(other), "weights of version 5: expected a version newer than 5");
   CHECK_THROWS_WITH(store.put(make(4)), "weights of version 4: expected a version newer than 5");
   CHECK_THROWS_WITH(store.put(make(6, 4)), "weights of version 6: expected 3 parameters, got 4");
   for (const float bad : {nan, infinity, -infinity}) {
@@ -100,6 +102,28 @@ TEST_CASE("weight_store: refuses what may not follow, and keeps what it has") {
     CHECK_THROWS_WITH(store.put({6, bad, {}}), has_text("expected a contiguous float [P] tensor"));
   }
   CHECK(store.versions() == versions{5});
+}
+
+TEST_CASE("weight_store: the newest version once more changes nothing") {
+  weight_store store;
+  store.put(make(5));
+  store.put(make(5));
+  CHECK(store.versions() == versions{5});
+}
+
+TEST_CASE("weight_store: one that is restarted has what is on its shelf") {
+  const auto shelf = std::make_shared<weight_store::shelf>();
+  {
+    weight_store first(3, shelf);
+    first.put(make(1));
+    first.put(make(2));
+    first.lease(1);
+  }
+  weight_store second(1, shelf);
+  CHECK(second.versions() == versions{1, 2});
+  CHECK(at::equal(second.get(2).parameters, make(2).parameters));
+  second.put(make(3));
+  CHECK(second.versions() == versions{1, 3});  // 1 is still on lease
 }
 
 TEST_CASE("weight_store: expects to keep at least one version") {

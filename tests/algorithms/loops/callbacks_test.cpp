@@ -129,12 +129,17 @@ task<> save_to(numbers& saved, loops::progress now) {
   saved.push_back(now.steps);
 }
 
-task<> failing_disk(system&) {
+task<> failing_disk(system& sys) {
   numbers saved;
-  const auto saving = loops::save_with([&saved](loops::progress p) { return save_to(saved, p); });
+  const auto saving = loops::save_with([&saved](loops::progress p) { return save_to(saved, p); },
+                                       checkpoint_metrics(sys.metrics()));
   const auto stopped = co_await drive(saving, 4, 10);
   CHECK(stopped == 0);
   CHECK(saved == numbers{10, 30, 40});
+  const auto failures = sys.metrics().counter("troupe_checkpoints_total",
+                                              "Checkpoints written or read, by how it ended.",
+                                              {{"outcome", "write_error"}});
+  CHECK(failures.value() == 1);
 }
 
 task<> first_that_holds(system&) {

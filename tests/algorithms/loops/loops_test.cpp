@@ -186,7 +186,57 @@ task<> evaluate_only(system& sys) {
   CHECK_THAT(error, has_text("episode 6 broke down"));
 }
 
+/// The replay is all that a fault plan can strike here.
+template <bool async>
+task<> lose_replay(system& sys) {
+  shared s;
+  serve_options options{.name = "replay", .max_restarts = 1000, .poison_limit = 1000};
+  options.max_retries = 1000;
+  options.idempotent = {endpoint<&queue::admit>,   endpoint<&queue::insert>,
+                        endpoint<&queue::sample>,  endpoint<&queue::take>,
+                        endpoint<&queue::missing>, endpoint<&queue::sample_size>,
+                        endpoint<&queue::trained>, endpoint<&queue::close>};
+  const replay_options kept{.batch = 3, .max_staleness = async};
+  const auto replay = co_await sys.serve<queue>(std::move(options), kept);
+  const roles cast{replay, &s};
+  loops::report done;
+  if (async) {
+    done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
+                                        {.rollouts = 2, .updates = 10, .drain = true});
+  } else {
+    done =
+        co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 3, .updates = 10});
+  }
+  CHECK(done.updates == 10);
+  CHECK(s.staleness.size() == 30);
+  CHECK(std::ranges::max(s.staleness) <= async);
+  CHECK(s.begun > 30);  // some were lost
+}
+
+task<> refuse_small_batch(system& sys) {
+  shared s;
+  const auto cast = co_await serve(sys, s, {.batch = 4});
+  auto loop = loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 3, .updates = 2});
+  const auto error = co_await error_of(std::move(loop));
+  CHECK_THAT(error, has_text("batch: expected at least 4 episodes") && has_text("got 3"));
+  CHECK(s.begun == 0);
+}
+
 }  // namespace
+
+TEST_CASE("loops::synchronous: fewer episodes than a sample of the replay are refused at once") {
+  play(refuse_small_batch);
+}
+
+TEST_CASE("loops: a replay that dies costs the episodes it held, not the loop") {
+  log::set_level("off");
+  for (std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    system sys({.deterministic = true, .seed = seed, .faults = fault_plan::parse("crash=0.05")});
+    sys.run(lose_replay<false>(sys));
+    system other({.deterministic = true, .seed = seed, .faults = fault_plan::parse("crash=0.05")});
+    other.run(lose_replay<true>(other));
+  }
+}
 
 TEST_CASE("loops::synchronous: episodes, then an update with them, in turn") {
   for (std::uint64_t seed : {1, 2, 3}) play(synchronous_order, seed);

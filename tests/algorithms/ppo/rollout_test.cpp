@@ -251,4 +251,22 @@ TEST_CASE("generate_rollout: an environment that throws costs its episode, not t
   play(generate_with_failure);
 }
 
+TEST_CASE("rollout: environments that are lost cost the episodes under way, and nothing before") {
+  rollout made(4, B);
+  auto first = quiet_step();
+  end(first, 1, false, true, 7);  // index 1 begins a new episode in row 1
+  made.add(0, {0, 0}, acted(0, 0), first);
+  made.lose_environments(1);
+  made.add(1, {1, 1}, acted(1, 0), quiet_step());
+  made.add(2, {2, 2}, acted(2, 0), quiet_step());
+  made.lose_environments(3);
+  made.add(3, {3, 3}, acted(3, 0), quiet_step());
+  CHECK(made.losses == 2);
+  CHECK(made.valid == bytes{0, 1, 0, 0, 0, 0, 1, 1});
+  CHECK(made.terminated == bytes{1, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(made.truncated == bytes{0, 1, 0, 0, 0, 0, 0, 0});  // its value still counts
+  made.lose_environments(0);  // before the first row there is nothing to lose
+  CHECK(made.valid[1] == 1);
+}
+
 }  // namespace troupe

@@ -73,6 +73,33 @@ class broken : public environment {
   }
 };
 
+/// Its reward is never a number.
+class nowhere : public broken {
+ public:
+  env_spec spec() const override {
+    auto spec = broken::spec();
+    spec.id = "Nowhere-v0";
+    return spec;
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = 0;
+    return {.reward = std::numeric_limits<double>::quiet_NaN()};
+  }
+};
+
+/// Its observation isn't one either, from the first on.
+class nothing_to_see : public nowhere {
+ public:
+  env_spec spec() const override {
+    auto spec = broken::spec();
+    spec.id = "NothingToSee-v0";
+    return spec;
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override {
+    obs[0] = std::numeric_limits<float>::quiet_NaN();
+  }
+};
+
 /// CartPole that calls `at_step` once, in the step of that number.
 class eventful_cartpole : public environment {
  public:
@@ -101,6 +128,8 @@ void register_all() {
     register_environment("FaultyCartPole-v1", [] { return std::make_unique<faulty_cartpole>(); });
     register_environment("EventfulCartPole-v1",
                          [] { return std::make_unique<eventful_cartpole>(); });
+    register_environment("Nowhere-v0", [] { return std::make_unique<nowhere>(); });
+    register_environment("NothingToSee-v0", [] { return std::make_unique<nothing_to_see>(); });
     register_environment("Broken-v0", [] { return std::make_unique<broken>(); });
     return true;
   }();
@@ -250,6 +279,19 @@ TEST_CASE("train_ppo: an environment that always fails ends with an error, its m
   CHECK(load_model(run.last_model()).policy_version == 2);
 }
 
+TEST_CASE("train_ppo: an environment that gives NaN alone ends with its name and what was NaN") {
+  const temporary_folder folder;
+  auto config = short_run(training_mode::sync);
+  config.total_steps = 512;
+  config.env.id = "Nowhere-v0";
+  CHECK_THROWS_WITH(train(config, folder.path),
+                    has_text("Nowhere-v0: expected a finite reward, got nan"));
+  config.env.id = "NothingToSee-v0";
+  CHECK_THROWS_WITH(train(config, folder.path),
+                    has_text("environment 0 of NothingToSee-v0") &&
+                        has_text("expected a finite observation, got nan as element 0"));
+}
+
 TEST_CASE("train_ppo: a disk that is gone does not end training") {
   const temporary_folder folder;
   const auto root = folder.path / "runs";
@@ -292,10 +334,27 @@ TEST_CASE("ppo_summary: one line of JSON that holds every key") {
   const auto text = ppo_summary{.env = "X-v0", .mode = training_mode::async}.to_json();
   CHECK(text.find('\n') == text.npos);
   const auto json = nlohmann::json::parse(text);
-  for (const char* key :
-       {"algo", "env", "mode", "seed", "steps", "wall_s", "cpu_s", "steps_per_s", "eval_mean",
-        "eval_std", "eval_episodes", "solved", "staleness_mean", "staleness_max",
-        "overlap_fraction", "metrics_port", "weights_sha256", "run_directory"}) {
+  for (const char* key : {"algo",
+                          "env",
+                          "mode",
+                          "seed",
+                          "steps",
+                          "wall_s",
+                          "cpu_s",
+                          "steps_per_s",
+                          "eval_mean",
+                          "eval_std",
+                          "eval_episodes",
+                          "solved",
+                          "reward_threshold",
+                          "stopped",
+                          "rollouts_failed",
+                          "staleness_mean",
+                          "staleness_max",
+                          "overlap_fraction",
+                          "metrics_port",
+                          "weights_sha256",
+                          "run_directory"}) {
     INFO(key);
     CHECK(json.contains(key));
   }

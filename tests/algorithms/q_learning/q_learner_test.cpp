@@ -2,9 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/checkpoint/state.hpp"
+#include "actors/data/dataset.hpp"
 #include "actors/policy/action_random.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -121,4 +125,38 @@ TEST_CASE("q_learner: options out of range are named") {
                     "q_learning option epsilon_end: -1, expected 0 to 1");
   CHECK_THROWS_AS(q_learner(0, 2, {}), std::invalid_argument);
   CHECK_THROWS_AS(q_learner(std::int64_t{1} << 40, 1 << 30, {}), std::invalid_argument);
+}
+
+TEST_CASE(
+    "checkpoint: a table and a dataset's cursor go on from the disk as if nothing had happened") {
+  const checkpoint_kind kind{
+      .algorithm = "q_learning", .environment = "Corridor-v0", .network = "5 states, 2 actions"};
+  std::vector<std::int64_t> cells(5);
+  std::iota(cells.begin(), cells.end(), 0);
+  const dataset_options shuffled{.seed = 3};
+  q_learner learner(5, 2, {.lr = 0.3});
+  dataset<std::int64_t> starts(cells, shuffled);
+  const auto learn = [](q_learner& which, dataset<std::int64_t>& from, int updates) {
+    for (int i = 0; i < updates; ++i) which.update(step_of(from.next(), i % 2));
+  };
+  learn(learner, starts, 13);
+
+  const temporary_folder folder;
+  const checkpoint_directory checkpoints(folder.path);
+  checkpoints.write({.kind = kind,
+                     .step = 13,
+                     .config_sha256 = {},
+                     .files = {{"learner.cbor", learner.save()}, {"data.cbor", starts.save()}}});
+  learn(learner, starts, 20);
+
+  const auto from = checkpoints.load_newest(kind, nullptr);
+  REQUIRE(from);
+  q_learner again(5, 2, {.lr = 0.3});
+  dataset<std::int64_t> same(cells, shuffled);
+  again.restore(from->files.at("learner.cbor"));
+  same.restore(from->files.at("data.cbor"));
+  CHECK(again.save() != learner.save());
+  learn(again, same, 20);
+  CHECK(again.save() == learner.save());
+  CHECK(same.save() == starts.save());
 }

@@ -1,1 +1,0 @@
-// An empty source, so that a target configures before its first real one.

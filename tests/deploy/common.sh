@@ -1,0 +1,40 @@
+# What the scripts of this folder begin with: `source common.sh BUILD_DIR`. They run in a folder of
+# their own, keep what a command printed in the files out and err and its exit code in $code, and end
+# with finish.
+troupe=$(realpath "$1")/deploy/troupe/troupe
+python=/usr/bin/python3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+passed=0
+failed=0
+code=
+
+report() {  # report WHAT STATUS
+  if [[ $2 -eq 0 ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED $1"
+    echo "  exit code ${code:-not kept}"
+    sed 's/^/  stdout: /' out 2>/dev/null | tail -5 || true
+    sed 's/^/  stderr: /' err 2>/dev/null | tail -5 || true
+  fi
+}
+
+# run ARGUMENT...: the command, for at most two minutes
+run() {
+  timeout 120 "$troupe" "$@" >out 2>err
+  code=$?
+}
+
+# holds WHAT EXPRESSION: a Python expression about `s`, the JSON object in out's last line
+holds() {
+  tail -1 out | "$python" -c "import json, sys; s = json.load(sys.stdin); sys.exit(0 if ($2) else 1)"
+  report "$1" $?
+}
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [[ $failed -eq 0 ]]
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# A run goes on where its checkpoints can't be written, says so, and keeps the last good one:
+# disk_test.sh BUILD_DIR
+set -u
+source "$(dirname "$0")/common.sh" "$1"
+skipped=0
+
+# await URL PATTERN: until the page holds the pattern, for at most 60 s
+await() {
+  "$python" - "$1" "$2" <<'PYTHON'
+import re, sys, time, urllib.request
+url, pattern = sys.argv[1:]
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as page:
+            if re.search(pattern, page.read().decode(), re.MULTILINE):
+                sys.exit(0)
+    except OSError:
+        pass
+    time.sleep(0.05)
+sys.exit(1)
+PYTHON
+}
+
+free_port() {
+  "$python" -c '
+import socket
+with socket.create_server(("127.0.0.1", 0)) as s: print(s.getsockname()[1])'
+}
+
+# survives WHAT BREAK MEND: a run in runs/ whose disk is broken and mended by these functions, which
+# get the run directory
+survives() {
+  local what=$1 break=$2 mend=$3 port run page
+  port=$(free_port)
+  page=http://127.0.0.1:$port/metrics
+  "$troupe" train -n 1000000000 --runs runs --metrics-port "$port" rollout.n_steps=256 \
+    policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0 checkpoint.every_updates=1 \
+    >out 2>err &
+  local training=$!
+  await "$page" '^troupe_checkpoints_total\{outcome="ok"\} [1-9]'
+  report "$what: there is a checkpoint" $?
+  run=$(echo runs/ppo/CartPole-v1_*)
+  "$break" "$run"
+  await "$page" '^troupe_checkpoints_total\{outcome="write_error"\} ([3-9]|[1-9][0-9])'
+  report "$what: training goes on, and the metric counts" $?
+  grep -q 'a checkpoint was not written; training goes on' err
+  report "$what: the log says so" $?
+  kill -KILL "$training"
+  wait "$training" 2>/dev/null
+  "$mend" "$run"
+  (cd "$(ls -d "$run"/checkpoints/ckpt-* | grep -v tmp | sort -t- -k4 -n | tail -1)" &&
+    sha256sum --quiet -c manifest.sha256) >out 2>err
+  report "$what: the last good checkpoint is whole" $?
+  timeout 60 "$troupe" train --resume "$run" --metrics-port 0 >out 2>err &
+  training=$!
+  await_line err 'a run goes on.*step=[1-9]'
+  report "$what: the run goes on from it" $?
+  kill -INT "$training"
+  wait "$training"
+  code=$?
+  report "$what: and can be stopped" $code
+  rm -rf runs/*
+}
+
+# await_line FILE PATTERN: for at most 60 s
+await_line() {
+  local i
+  for ((i = 0; i < 600; i++)); do
+    grep -q "$2" "$1" && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+put_file_in_place() { mv "$1/checkpoints" "$1/aside" && : >"$1/checkpoints"; }
+put_folder_back() { rm "$1/checkpoints" && mv "$1/aside" "$1/checkpoints"; }
+fill_disk() { head -c 64M /dev/zero >runs/filler 2>/dev/null; }
+free_disk() { rm runs/filler; }
+
+mkdir runs
+survives "a folder that is gone" put_file_in_place put_folder_back
+if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then
+  trap 'umount "$folder/runs"; rm -rf "$folder"' EXIT
+  survives "a full disk" fill_disk free_disk
+else
+  echo "skipped: a full disk, as no file system may be mounted here"
+  skipped=1
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[[ $failed -eq 0 ]]
