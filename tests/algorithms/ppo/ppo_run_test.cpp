@@ -55,6 +55,8 @@ ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1")
 
 /// Runs and their counts in a folder of their own.
 struct stage {
+  stage() { log::set_level("off"); }
+  ~stage() { log::set_level("info"); }
   ppo_result run(const ppo_config& config, const std::string& name) {
     return run_ppo(config, {.root = folder.path / name}, {.metrics = metrics});
   }

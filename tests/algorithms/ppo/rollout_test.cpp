@@ -85,19 +85,51 @@ class counting : public environment {
   float steps_ = 0;
 };
 
-task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps) {
+/// Of a fault plan only the environments see anything.
+task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps, std::size_t replicas = 1) {
   rollout_roles roles;
-  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
   const actor_critic network(one_number, {}, 1);
   weights first{4, network.parameters().clone(), {}};
   co_await store.route<&weight_store::put>(first);
   roles.policies = co_await sys.serve<policy>(
-      {.name = "policy"}, policy_options{.shape = one_number, .network = {}, .seed = 1}, store);
+      {.name = "policy", .faults = false},
+      policy_options{.shape = one_number, .network = {}, .seed = 1}, store);
   hosted_environment::factory make = [] { return std::make_unique<vector_env<counting>>(B); };
+  serve_options hosting{.name = "environments", .replicas = replicas, .max_restarts = 1000};
   roles.environments =
-      co_await sys.serve<hosted_environment>({.name = "environments"}, make, std::uint64_t{0});
+      co_await sys.serve<hosted_environment>(std::move(hosting), make, std::uint64_t{0});
   roles.n_steps = n_steps;
   co_return roles;
+}
+
+/// Rows of which the one before is of another time, or of other environments: `counting` counts on.
+std::int64_t breaks_in(const rollout& r) {
+  std::int64_t breaks = 0;
+  for (std::size_t row = B; row < r.obs.size(); row += B) {
+    if (r.obs[row] == r.obs[row - B] + 1) continue;
+    ++breaks;
+    for (std::size_t b = 0; b < B; ++b)
+      CHECK(r.terminated[row - B + b] + r.truncated[row - B + b] > 0);
+  }
+  return breaks;
+}
+
+task<> generate_side_by_side(system& sys) {
+  counting::fail_at = 0;
+  const auto roles = co_await serve_roles(sys, 40, 2);
+  std::int64_t losses = 0;
+  for (int round = 0; round < 4; ++round) {
+    std::vector<task<rollout>> three;
+    for (int i = 0; i < 3; ++i) three.push_back(generate_rollout(roles));
+    const auto made = co_await all(std::move(three));
+    for (const auto& r : made) {
+      CHECK(r.obs.size() == 40 * B);
+      CHECK(breaks_in(r) <= r.losses);  // none between rows, where nothing was lost
+      losses += r.losses;
+    }
+  }
+  CHECK((losses > 0) == sys.options().faults.any());
 }
 
 task<> generate_twice(system& sys) {
@@ -249,6 +281,16 @@ TEST_CASE("generate_rollout: rollouts follow one another without a gap") { play(
 
 TEST_CASE("generate_rollout: an environment that throws costs its episode, not the rollout") {
   play(generate_with_failure);
+}
+
+TEST_CASE(
+    "generate_rollout: three on two replicas don't mix their steps, also where replicas die") {
+  log_off();
+  for (std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    play(generate_side_by_side, seed);
+    system sys({.deterministic = true, .seed = seed, .faults = fault_plan::parse("crash=0.01")});
+    sys.run(generate_side_by_side(sys));
+  }
 }
 
 TEST_CASE("rollout: environments that are lost cost the episodes under way, and nothing before") {
