@@ -7,8 +7,8 @@
 //
 //   build/release/examples/cartpole_ppo
 //
-// Each ends as soon as an evaluation is as good as solved. A few seconds and two lines of results; the
-// run directories are in runs/ppo/.
+// Each ends as soon as an evaluation is as good as solved. A few seconds and two lines of results;
+// the run directories are in runs/ppo/.
 
 #include <cstdio>
 

@@ -51,6 +51,17 @@ TEST_CASE("ppo_config: overrides reach every section, and the learner") {
   CHECK(learner.network.hidden_activation == activation::relu);
 }
 
+TEST_CASE("ppo_config: faults are of a deterministic run, and a plan") {
+  CHECK(parse({"deterministic=true", "faults=\"crash=0.5\""}).plan().crash == 0.5);
+  CHECK(parse({"deterministic=true", "faults=random"}).plan().random);
+  CHECK_FALSE(parse({"deterministic=true"}).plan().any());
+  CHECK_THROWS_WITH(
+      parse({"faults=random"}),
+      has_text("/faults: expected \"\" where deterministic is false, got \"random\""));
+  CHECK_THROWS_WITH(parse({"deterministic=true", "faults=often"}),
+                    has_text("/faults: expected random, or faults such as"));
+}
+
 TEST_CASE("ppo_config: updates are whole, and reach the steps asked for") {
   ppo_config c;
   c.total_steps = 100'000;

@@ -26,11 +26,15 @@ struct trainer_options {
 };
 
 void describe(options_schema<trainer_options>& s) {
-  s.field("lr", &trainer_options::lr).above(0).unit("1/step").help("step size");
+  s.field("lr", &trainer_options::lr)
+      .also_known_as({"learning_rate", "alpha"})
+      .above(0)
+      .unit("1/step")
+      .help("step size");
   s.field("clip", &trainer_options::clip).above(0).at_most(1);
   s.field("n_steps", &trainer_options::n_steps).at_least(1);
   s.field("batch_size", &trainer_options::batch_size).at_least(1);
-  s.field("hidden", &trainer_options::hidden).items(1, 4).at_least(1);
+  s.field("hidden", &trainer_options::hidden).items(1, 4).example("[64,64]").at_least(1);
   s.field("target_kl", &trainer_options::target_kl).above(0);
   s.rule("batch_size", "<= n_steps",
          [](const trainer_options& o) { return o.batch_size <= o.n_steps; });
@@ -126,9 +130,9 @@ TEST_CASE("config: a refusal names path, expectation and value", "[config]") {
   CHECK(refusal(R"({"trainer": {"hidden": [64, 0]}})") ==
         "/trainer/hidden/1: expected an integer >= 1, got 0");
   CHECK(refusal(R"({"trainer": {"hidden": []}})") ==
-        "/trainer/hidden: expected a list of 1 to 4 values, got []");
+        "/trainer/hidden: expected a list of 1 to 4 values, such as [64,64], got []");
   CHECK(refusal(R"({"trainer": {"hidden": 64}})") ==
-        "/trainer/hidden: expected a list of 1 to 4 values, got 64");
+        "/trainer/hidden: expected a list of 1 to 4 values, such as [64,64], got 64");
   CHECK(refusal(R"({"trainer": [1]})") == "/trainer: expected an object, got [1]");
   CHECK(refusal("3") == "configuration: expected an object, got 3");
 }
@@ -142,6 +146,15 @@ TEST_CASE("config: an unknown name comes with the nearest known one", "[config]"
              Catch::Contains("/loop: unknown value \"asinc\"; did you mean \"async\"?"));
   CHECK_THAT(refusal(R"({"device": "tpu"})"), Catch::Contains("known: \"cpu\", \"cuda\""));
   CHECK_THAT(refusal(R"({"a/b~c": 1})"), Catch::StartsWith("/a~1b~0c: unknown key"));
+}
+
+TEST_CASE("config: what others call a field is no name, but is told the right one", "[config]") {
+  CHECK(parse(R"({"trainer": {"lr": 1}})").trainer.lr == 1);
+  CHECK_THAT(refusal(R"({"trainer": {"learning_rate": 1}})"),
+             Catch::Contains("/trainer/learning_rate") && Catch::Contains("did you mean \"lr\"?"));
+  CHECK_THAT(refusal(R"({"alpha": 1})"), Catch::Contains("did you mean \"trainer.lr\"?"));
+  CHECK_THAT(refusal(R"({"batch_size": 1})"),
+             Catch::Contains("did you mean \"trainer.batch_size\"?"));
 }
 
 TEST_CASE("config: a rule between fields blames its field", "[config]") {
