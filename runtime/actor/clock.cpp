@@ -4,6 +4,15 @@
 
 namespace troupe::detail {
 
+namespace {
+
+/// Actors end seldom, and have few alarms among them: a look at all is no cost.
+void erase_of(std::multimap<time_point, ref<inbox>>& alarms, const inbox& who) {
+  std::erase_if(alarms, [&](const auto& alarm) { return alarm.second.get() == &who; });
+}
+
+}  // namespace
+
 real_clock::real_clock() : thread_([this] { ring_when_due(); }) {}
 
 real_clock::~real_clock() { stop(); }
@@ -28,6 +37,11 @@ void real_clock::wake_at(time_point at, ref<inbox> who) {
   if (first) changed_.notify_one();
 }
 
+void real_clock::forget(const inbox& who) {
+  std::lock_guard lock(mutex_);
+  erase_of(alarms_, who);
+}
+
 void real_clock::ring_when_due() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -46,6 +60,8 @@ void real_clock::ring_when_due() {
     lock.lock();
   }
 }
+
+void virtual_clock::forget(const inbox& who) { erase_of(alarms_, who); }
 
 bool virtual_clock::advance_to_next() {
   if (alarms_.empty()) return false;

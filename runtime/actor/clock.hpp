@@ -19,6 +19,8 @@ class clock {
   virtual time_point now() const = 0;
   /// Rings `who` at `at` or soon after. Any thread.
   virtual void wake_at(time_point at, ref<inbox> who) = 0;
+  /// Forgets the alarms of an actor that has ended: each would keep it until it rings.
+  virtual void forget(const inbox& who) = 0;
   /// Forgets every alarm and its mailbox.
   virtual void stop() = 0;
 };
@@ -29,6 +31,7 @@ class real_clock final : public clock {
   ~real_clock() override;
   time_point now() const override { return std::chrono::steady_clock::now(); }
   void wake_at(time_point at, ref<inbox> who) override;
+  void forget(const inbox& who) override;
   void stop() override;
 
  private:
@@ -46,6 +49,7 @@ class virtual_clock final : public clock {
  public:
   time_point now() const override { return now_; }
   void wake_at(time_point at, ref<inbox> who) override { alarms_.emplace(at, std::move(who)); }
+  void forget(const inbox& who) override;
   void stop() override { alarms_.clear(); }
 
   /// Moves to the next alarm and rings everybody who is due; false if there is none.

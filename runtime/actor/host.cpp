@@ -204,6 +204,7 @@ void host::on_exit() {
   caller_.forget();
   for (const auto& [actor, where] : watched_) demonitor(actor);
   watched_.clear();
+  system_.clock().forget(*inbox_);
   inbox_ = nullptr;
   hand_over(this);
   system_.host_ended();
