@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ class action_random {
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
+
+  /// Standard normals, two of each pair of numbers.
+  void fill_normal(std::span<float> normals) {
+    for (std::size_t i = 0; i < normals.size(); i += 2) {
+      const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+      const double angle = 2.0 * std::numbers::pi * uniform();
+      normals[i] = static_cast<float>(radius * std::cos(angle));
+      if (i + 1 < normals.size()) normals[i + 1] = static_cast<float>(radius * std::sin(angle));
+    }
   }
 
   /// Uniform in [0, bound), without the bias of a remainder; bound > 0.

@@ -8,9 +8,13 @@
 /// Activations of one float, free of branches and calls, so that loops over them vectorise.
 namespace troupe::detail {
 
-// e^y - 1 = 2^k (e^r - 1) + (2^k - 1) where y = k ln 2 + r and |r| <= ln(2)/2: e^r - 1 from its
-// Taylor series is then exact to float. For |y| <= 80. NaN stays NaN.
-TROUPE_ALWAYS_INLINE float exp_minus_one(float y) {
+// y = k ln 2 + r with |r| <= ln(2)/2: e^r - 1 from its Taylor series, exact to float, and 2^k. For
+// |y| <= 80. NaN stays NaN.
+struct reduced_exponent {
+  float small;  // e^r - 1
+  float scale;  // 2^k
+};
+TROUPE_ALWAYS_INLINE reduced_exponent reduce_exponent(float y) {
   constexpr float rounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = y * 1.44269504f + rounder;
   const float k = shifted - rounder;
@@ -18,10 +22,33 @@ TROUPE_ALWAYS_INLINE float exp_minus_one(float y) {
   const float tail =
       1.0f / 2 +
       r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040)))));
-  const float small = r + r * r * tail;
   const auto exponent = (std::bit_cast<std::uint32_t>(shifted) << 23) + (127u << 23);
-  const float scale = std::bit_cast<float>(exponent);
+  return {r + r * r * tail, std::bit_cast<float>(exponent)};
+}
+
+TROUPE_ALWAYS_INLINE float exp_minus_one(float y) {
+  const auto [small, scale] = reduce_exponent(y);
   return scale * small + (scale - 1.0f);
+}
+
+// e^y, for y held within -80..80.
+TROUPE_ALWAYS_INLINE float exp_of(float y) {
+  y = y > 80.0f ? 80.0f : y;
+  y = y < -80.0f ? -80.0f : y;
+  const auto [small, scale] = reduce_exponent(y);
+  return scale * small + scale;
+}
+
+// log(1 + x) for 0 <= x <= 1: 2 artanh(x / (2 + x)) by its series, whose argument is at most 1/3.
+TROUPE_ALWAYS_INLINE float log_one_plus(float x) {
+  const float s = x / (2.0f + x);
+  const float q = s * s;
+  return 2.0f * s *
+         (1.0f +
+          q * (1.0f / 3 +
+               q * (1.0f / 5 +
+                    q * (1.0f / 7 +
+                         q * (1.0f / 9 + q * (1.0f / 11 + q * (1.0f / 13 + q * (1.0f / 15))))))));
 }
 
 // tanh x = (e^2x - 1) / (e^2x + 1)

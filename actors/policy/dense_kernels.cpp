@@ -1,62 +1,14 @@
 #include "actors/policy/dense_kernels.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "actors/policy/activation_kernels.hpp"
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/policy/lanes.hpp"
 
 namespace troupe::detail {
 namespace {
 
 using index = std::ptrdiff_t;
-
-// Sixteen floats that the compiler maps to the registers of each clone; may lie at any address.
-typedef float lanes __attribute__((vector_size(64), aligned(4)));
-constexpr index lane_count = 16;
-constexpr index tile_rows = 6;  // 6 x 16 sums just fit into the registers of AVX2
-
-TROUPE_ALWAYS_INLINE lanes& at(float* p) { return *reinterpret_cast<lanes*>(p); }
-TROUPE_ALWAYS_INLINE const lanes& at(const float* p) { return *reinterpret_cast<const lanes*>(p); }
-
-template <int rows>
-TROUPE_ALWAYS_INLINE void lane_tile(const product& p, index row, index column, float* result) {
-  lanes sum[rows];
-  for (auto& s : sum) s = p.bias ? at(p.bias + column) : lanes{};
-  const float* left = p.left + row * p.row_stride;
-  const float* right = p.right + column;
-  for (index step = 0; step < p.steps; ++step) {
-    const lanes w = at(right);
-    for (int r = 0; r < rows; ++r) sum[r] += left[r * p.row_stride] * w;
-    left += p.step_stride;
-    right += p.columns;
-  }
-  for (int r = 0; r < rows; ++r) at(result + (row + r) * p.columns + column) = sum[r];
-}
-
-template <int rows>
-TROUPE_ALWAYS_INLINE void single_tile(const product& p, index row, index column, float* result) {
-  float sum[rows];
-  for (auto& s : sum) s = p.bias ? p.bias[column] : 0.0f;
-  const float* left = p.left + row * p.row_stride;
-  const float* right = p.right + column;
-  for (index step = 0; step < p.steps; ++step) {
-    const float w = *right;
-    for (int r = 0; r < rows; ++r) sum[r] += left[r * p.row_stride] * w;
-    left += p.step_stride;
-    right += p.columns;
-  }
-  for (int r = 0; r < rows; ++r) result[(row + r) * p.columns + column] = sum[r];
-}
-
-template <int rows>
-TROUPE_ALWAYS_INLINE void row_block(const product& p, index row, float* result) {
-  index column = 0;
-  for (; column + lane_count <= p.columns; column += lane_count) {
-    lane_tile<rows>(p, row, column, result);
-  }
-  for (; column < p.columns; ++column) single_tile<rows>(p, row, column, result);
-}
 
 TROUPE_CPU_CLONES void tanh_all(index count, float* y) {
   for (index i = 0; i < count; ++i) y[i] = activated<activation::tanh>(y[i]);
@@ -87,19 +39,66 @@ TROUPE_CPU_CLONES void leaky_relu_backward(index count, const float* y, float* d
   for (index i = 0; i < count; ++i) d_y[i] *= slope_at<activation::leaky_relu>(y[i]);
 }
 
-TROUPE_CPU_CLONES void multiply_blocks(const product& p, float* result) {
-  index row = 0;
-  for (; row + tile_rows <= p.rows; row += tile_rows) row_block<tile_rows>(p, row, result);
-  if (row + 4 <= p.rows) {
-    row_block<4>(p, row, result);
-    row += 4;
+TROUPE_CPU_CLONES void add_rows(index row_count, index columns, const float* __restrict rows,
+                                float* __restrict sum) {
+  for (index c = 0; c < columns; ++c) sum[c] = 0.0f;
+  for (index r = 0; r < row_count; ++r) {
+    for (index c = 0; c < columns; ++c) sum[c] += rows[r * columns + c];
   }
-  for (; row < p.rows; ++row) row_block<1>(p, row, result);
+}
+
+// Blocks of 16 x 16 in registers: rows 2^k apart exchange columns 2^k apart, for each k.
+template <int apart>
+TROUPE_ALWAYS_INLINE void exchange(lanes (&block)[16]) {
+  for (int r = 0; r < 16; ++r) {
+    if (r & apart) continue;
+    const lanes a = block[r], b = block[r + apart];
+    if constexpr (apart == 8) {
+      block[r] =
+          __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+      block[r + 8] = __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28,
+                                             29, 30, 31);
+    } else if constexpr (apart == 4) {
+      block[r] =
+          __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+      block[r + 4] =
+          __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+    } else if constexpr (apart == 2) {
+      block[r] =
+          __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+      block[r + 2] =
+          __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+    } else {
+      block[r] =
+          __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+      block[r + 1] =
+          __builtin_shufflevector(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+    }
+  }
+}
+
+TROUPE_CPU_CLONES void transpose_blocks(const float* matrix, index rows, index columns,
+                                        float* result) {
+  const index whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
+  for (index row = 0; row < whole_rows; row += 16) {
+    for (index column = 0; column < whole_columns; column += 16) {
+      lanes block[16];
+      for (int r = 0; r < 16; ++r) block[r] = lanes_at(matrix + (row + r) * columns + column);
+      exchange<8>(block);
+      exchange<4>(block);
+      exchange<2>(block);
+      exchange<1>(block);
+      for (int c = 0; c < 16; ++c) lanes_at(result + (column + c) * rows + row) = block[c];
+    }
+  }
+  for (index r = 0; r < rows; ++r) {
+    for (index c = r < whole_rows ? whole_columns : 0; c < columns; ++c) {
+      result[c * rows + r] = matrix[r * columns + c];
+    }
+  }
 }
 
 }  // namespace
-
-void multiply(const product& p, float* result) { multiply_blocks(p, result); }
 
 void activate(activation kind, index count, float* y) {
   switch (kind) {
@@ -137,16 +136,11 @@ void activate_backward(activation kind, index count, const float* y, float* d_y)
 }
 
 void sum_rows(const float* rows, index row_count, index columns, float* sum) {
-  std::fill_n(sum, columns, 0.0f);
-  for (index r = 0; r < row_count; ++r) {
-    for (index c = 0; c < columns; ++c) sum[c] += rows[r * columns + c];
-  }
+  add_rows(row_count, columns, rows, sum);
 }
 
 void transpose(const float* matrix, index rows, index columns, float* result) {
-  for (index r = 0; r < rows; ++r) {
-    for (index c = 0; c < columns; ++c) result[c * rows + r] = matrix[r * columns + c];
-  }
+  transpose_blocks(matrix, rows, columns, result);
 }
 
 }  // namespace troupe::detail

@@ -20,6 +20,7 @@ struct product {
   std::ptrdiff_t rows = 0;
   std::ptrdiff_t steps = 0;
   std::ptrdiff_t columns = 0;
+  bool relu = false;  ///< negative elements become 0
 };
 void multiply(const product& p, float* result);
 

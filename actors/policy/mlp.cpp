@@ -99,9 +99,10 @@ const float* mlp::forward(const float* parameters, const float* x, int rows,
               .bias = parameters + layer.bias,
               .rows = rows,
               .steps = layer.in,
-              .columns = layer.out},
+              .columns = layer.out,
+              .relu = activation_of(i) == activation::relu},
              output);
-    activate(activation_of(i), count, output);
+    if (activation_of(i) != activation::relu) activate(activation_of(i), count, output);
     input = output;
   }
   return input;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/policy/cpu_clones.hpp"
+#include "actors/policy/flush_denormals.hpp"
 
 namespace troupe {
 namespace {
@@ -67,6 +68,7 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
   const auto count = state_.first_moment.size();
   check_size("parameters", parameters.size(), count);
   check_size("gradient", gradient.size(), count);
+  const detail::flush_denormals flush;
 
   const double norm = std::sqrt(sum_of_squares(gradient.data(), count));
   double scale = 1.0;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "actors/policy/cpu_clones.hpp"
+#include "actors/policy/flush_denormals.hpp"
 
 namespace troupe {
 namespace {
@@ -21,6 +22,7 @@ void polyak_average(std::span<const float> source, double tau, std::span<float> 
     throw std::invalid_argument("polyak average: source of " + std::to_string(source.size()) +
                                 " parameters, target of " + std::to_string(target.size()));
   }
+  const detail::flush_denormals flush;
   if (tau == 1.0) {
     std::ranges::copy(source, target.begin());
   } else {

@@ -3,6 +3,7 @@
 #include "algorithms/dqn/dqn_autograd.hpp"
 
 #include "actors/policy/mlp_autograd.hpp"
+#include "algorithms/dqn/dqn_learner.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 
 namespace troupe::detail {
@@ -12,11 +13,9 @@ dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool 
                                              const transition_batch& batch) {
   const auto type = online.scalar_type();
   const std::int64_t rows = batch.rows;
-  const auto column = [&](const std::vector<float>& x) {
-    return tensor_of(x.data(), {rows}, type);
-  };
-  const auto obs = tensor_of(batch.obs.data(), {rows, net.inputs()}, type);
-  const auto next_obs = tensor_of(batch.next_obs.data(), {rows, net.inputs()}, type);
+  const auto column = [&](const std::vector<float>& x) { return tensor_of(x, {rows}, type); };
+  const auto obs = tensor_of(batch.obs, {rows, net.inputs()}, type);
+  const auto next_obs = tensor_of(batch.next_obs, {rows, net.inputs()}, type);
   const auto values = [&](const at::Tensor& parameters, const at::Tensor& x) {
     const auto outputs = forward(net, parameters, x);
     return dueling ? dueling_values(outputs) : outputs;
@@ -43,3 +42,17 @@ dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool 
 }
 
 }  // namespace troupe::detail
+
+namespace troupe {
+
+dqn_loss_metrics dqn_learner::libtorch_gradient(const transition_batch& batch) {
+  const auto block = detail::tensor_of_block;
+  const auto result = detail::dqn_gradient_by_autograd(
+      online_.network(), options_.dueling, options_.double_q,
+      block(std::as_const(online_).parameters()), block(target_), batch);
+  detail::copy_to(result.gradient, gradient_);
+  detail::copy_to(result.td_error, td_errors_);
+  return result.metrics;
+}
+
+}  // namespace troupe

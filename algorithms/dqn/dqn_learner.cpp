@@ -1,13 +1,11 @@
-#include "actors/torch.hpp"
-
 #include "algorithms/dqn/dqn_learner.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "actors/policy/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
-#include "algorithms/dqn/dqn_autograd.hpp"
-#include "algorithms/off_policy/batch_tensors.hpp"
 
 namespace troupe {
 namespace {
@@ -65,21 +63,9 @@ dqn_loss_metrics dqn_learner::fused_gradient(const transition_batch& batch) {
   return metrics;
 }
 
-dqn_loss_metrics dqn_learner::libtorch_gradient(const transition_batch& batch) {
-  const auto count = static_cast<std::int64_t>(gradient_.size());
-  const auto block = [&](const float* data) {
-    return detail::tensor_of(data, {count}, at::kFloat);
-  };
-  const auto result = detail::dqn_gradient_by_autograd(
-      online_.network(), options_.dueling, options_.double_q,
-      block(std::as_const(online_).parameters().data()), block(target_.data()), batch);
-  std::copy_n(result.gradient.contiguous().data_ptr<float>(), count, gradient_.data());
-  std::copy_n(result.td_error.contiguous().data_ptr<float>(), batch.rows, td_errors_.data());
-  return result.metrics;
-}
-
 dqn_metrics dqn_learner::update(const transition_batch& batch, double lr_scale) {
   check(batch, online_.shape());
+  const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
   dqn_metrics metrics{.loss = loss.loss, .q_mean = loss.q_mean};

@@ -7,8 +7,11 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
+#include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/critic_ensemble.hpp"
+#include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
@@ -43,7 +46,7 @@ struct sac_metrics {
 /// Everything an exact continuation needs.
 struct sac_learner_state {
   std::vector<float> actor;    ///< [P]
-  std::vector<float> critics;  ///< [Q], one critic after another
+  std::vector<float> critics;  ///< [Q], as critic_ensemble's parameters()
   std::vector<float> target;   ///< [Q]
   float log_ent_coef = 0.0f;
   adam_state actor_optimizer;
@@ -67,16 +70,53 @@ class sac_learner {
   /// learning rates, for a schedule. Throws std::invalid_argument if the batch does not fit.
   sac_metrics update(const transition_batch& batch, double lr_scale = 1.0);
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
-  std::span<const float> td_errors() const;
+  std::span<const float> td_errors() const { return td_errors_; }
 
-  const sac_options& options() const;
+  const sac_options& options() const { return options_; }
   /// The network that acts; its parameters() are the block to publish.
-  acting_policy& policy();
-  const acting_policy& policy() const;
+  acting_policy& policy() { return actor_; }
+  const acting_policy& policy() const { return actor_; }
+  const detail::critic_ensemble& critics() const { return critics_; }
+  /// alpha
+  double ent_coef() const;
+  /// Of the last update [P], the critics' is critics().gradient().
+  std::span<const float> actor_gradient() const { return actor_gradient_; }
 
   sac_learner_state state() const;
   /// Throws std::invalid_argument if the state is of another network.
   void set_state(const sac_learner_state& state);
+
+ private:
+  static constexpr float critic_scale = 0.5f;  // half the mean squared error, as Stable-Baselines3
+
+  struct actor_result {
+    double loss = 0.0;
+    double mean_log_prob = 0.0;
+  };
+  void draw_noise(int rows);
+  double critic_gradient(const transition_batch& batch, float alpha);
+  double critic_gradient_by_autograd(const transition_batch& batch, float alpha);
+  actor_result actor_gradient(const transition_batch& batch, float alpha);
+  actor_result actor_gradient_by_autograd(const transition_batch& batch, float alpha);
+  bool step_networks(const transition_batch& batch, double lr, sac_metrics& metrics);
+
+  sac_options options_;
+  acting_policy actor_;
+  detail::critic_ensemble critics_;
+  std::vector<float> log_ent_coef_;  // [1]
+  adam actor_optimizer_, critic_optimizer_, ent_coef_optimizer_;
+  action_random random_;
+  bool fused_;
+  detail::skip_guard guard_;
+  std::int64_t n_updates_ = 0;
+
+  detail::float_block noise_, next_noise_;  // [B, A]
+  detail::float_block targets_;             // [B]
+  detail::float_block value_, d_action_, d_outputs_;
+  detail::float_block actor_gradient_;
+  detail::squashed_gaussian draw_;
+  detail::mlp_buffers actor_buffers_;
+  std::vector<float> td_errors_;
 };
 
 }  // namespace troupe

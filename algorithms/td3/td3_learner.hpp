@@ -8,6 +8,8 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/critic_ensemble.hpp"
+#include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
@@ -45,7 +47,7 @@ struct td3_metrics {
 /// Everything an exact continuation needs.
 struct td3_learner_state {
   std::vector<float> actor;           ///< [P]
-  std::vector<float> critics;         ///< [Q], one critic after another
+  std::vector<float> critics;         ///< [Q], as critic_ensemble's parameters()
   std::vector<float> target_actor;    ///< [P]
   std::vector<float> target_critics;  ///< [Q]
   adam_state actor_optimizer;
@@ -70,16 +72,51 @@ class td3_learner {
   /// std::invalid_argument if the batch does not fit.
   td3_metrics update(const transition_batch& batch, double lr_scale = 1.0);
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
-  std::span<const float> td_errors() const;
+  std::span<const float> td_errors() const { return td_errors_; }
 
-  const td3_options& options() const;
+  const td3_options& options() const { return options_; }
   /// The network that acts; its parameters() are the block to publish.
-  acting_policy& policy();
-  const acting_policy& policy() const;
+  acting_policy& policy() { return actor_; }
+  const acting_policy& policy() const { return actor_; }
+  const detail::critic_ensemble& critics() const { return critics_; }
+  /// Of the last update that trained the actor [P], the critics' is critics().gradient().
+  std::span<const float> actor_gradient() const { return actor_gradient_; }
 
   td3_learner_state state() const;
   /// Throws std::invalid_argument if the state is of another network.
   void set_state(const td3_learner_state& state);
+
+ private:
+  static constexpr float critic_scale = 1.0f;  // as Stable-Baselines3
+
+  struct critic_result {
+    double loss = 0.0;
+    double q_mean = 0.0;
+  };
+  void draw_noise(int rows);
+  critic_result critic_gradient(const transition_batch& batch);
+  critic_result critic_gradient_by_autograd(const transition_batch& batch);
+  double actor_gradient(const transition_batch& batch);
+  double actor_gradient_by_autograd(const transition_batch& batch);
+  bool step_networks(const transition_batch& batch, double lr, td3_metrics& metrics);
+
+  td3_options options_;
+  acting_policy actor_;
+  detail::float_block target_actor_;  // [P]
+  detail::critic_ensemble critics_;
+  adam actor_optimizer_, critic_optimizer_;
+  action_random random_;
+  bool fused_;
+  detail::skip_guard guard_;
+  std::int64_t n_updates_ = 0;
+  double actor_loss_ = 0.0;
+
+  detail::float_block noise_;    // [B, A], of target actions, already clipped
+  detail::float_block targets_;  // [B]
+  detail::float_block action_, value_, d_action_;
+  detail::float_block actor_gradient_;
+  detail::mlp_buffers actor_buffers_;
+  std::vector<float> td_errors_;
 };
 
 }  // namespace troupe

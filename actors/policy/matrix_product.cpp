@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "actors/policy/dense_kernels.hpp"
+#include "actors/policy/lanes.hpp"
+
+namespace troupe::detail {
+namespace {
+
+using index = std::ptrdiff_t;
+
+// Sums in an array become registers only where all loops over them are unrolled.
+#define TROUPE_UNROLL _Pragma("clang loop unroll(full)")
+
+// A tile of the result is kept in registers over all steps: `rows` x `vectors` x 16 sums.
+template <int rows, int vectors>
+TROUPE_ALWAYS_INLINE void lane_tile(const product& p, index row, index column, float* result) {
+  lanes sum[rows][vectors];
+  TROUPE_UNROLL
+  for (int v = 0; v < vectors; ++v) {
+    const lanes start = p.bias ? lanes_at(p.bias + column + v * lane_count) : lanes{};
+    TROUPE_UNROLL
+    for (int r = 0; r < rows; ++r) sum[r][v] = start;
+  }
+  const float* left = p.left + row * p.row_stride;
+  const float* right = p.right + column;
+  for (index step = 0; step < p.steps; ++step) {
+    lanes w[vectors];
+    TROUPE_UNROLL
+    for (int v = 0; v < vectors; ++v) w[v] = lanes_at(right + v * lane_count);
+    TROUPE_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const float x = left[r * p.row_stride];
+      TROUPE_UNROLL
+      for (int v = 0; v < vectors; ++v) sum[r][v] += x * w[v];
+    }
+    left += p.step_stride;
+    right += p.columns;
+  }
+  TROUPE_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    TROUPE_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      lanes& to = lanes_at(result + (row + r) * p.columns + column + v * lane_count);
+      to = p.relu ? (sum[r][v] < 0.0f ? lanes{} : sum[r][v]) : sum[r][v];
+    }
+  }
+}
+
+// All columns of some rows, of which there are at least 16. The last tile reaches back over columns
+// that are done already and gives them the same values again.
+template <int rows, int vectors>
+TROUPE_ALWAYS_INLINE void row_block(const product& p, index row, index begin, index end,
+                                    float* result) {
+  constexpr index width = vectors * lane_count;
+  index column = begin;
+  for (; column + width <= end; column += width) {
+    lane_tile<rows, vectors>(p, row, column, result);
+  }
+  for (; column < end; column += lane_count) {
+    lane_tile<rows, 1>(p, row, std::min(column, p.columns - lane_count), result);
+  }
+}
+
+template <int rows, int vectors>
+TROUPE_ALWAYS_INLINE void last_rows(const product& p, index row, index begin, index end,
+                                    float* result) {
+  if constexpr (rows > 0) {
+    if (p.rows - row == rows) return row_block<rows, vectors>(p, row, begin, end, result);
+    last_rows<rows - 1, vectors>(p, row, begin, end, result);
+  }
+}
+
+template <int rows, int vectors>
+TROUPE_ALWAYS_INLINE void wide(const product& p, float* result) {
+  // So many columns of `right` at once that they stay in the first cache while all rows pass.
+  constexpr index cache = 6144;  // floats
+  constexpr index width = vectors * lane_count;
+  const index most = std::max(width, cache / std::max<index>(p.steps, 1) / width * width);
+  for (index begin = 0; begin < p.columns; begin += most) {
+    const index end = std::min(begin + most, p.columns);
+    index row = 0;
+    for (; row + rows <= p.rows; row += rows) {
+      row_block<rows, vectors>(p, row, begin, end, result);
+    }
+    last_rows<rows - 1, vectors>(p, row, begin, end, result);
+  }
+}
+
+// Few columns, but long contiguous rows on the left: dot products, sixteen steps at once. `columns`
+// of the right matrix stand in `turned` [columns, steps].
+template <int rows>
+TROUPE_ALWAYS_INLINE void dots(const product& p, const float* turned, index row, float* result) {
+  for (index c = 0; c < p.columns; ++c) {
+    const float* w = turned + c * p.steps;
+    lanes sum[rows] = {};
+    index step = 0;
+    for (; step + lane_count <= p.steps; step += lane_count) {
+      const lanes x = lanes_at(w + step);
+      TROUPE_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        sum[r] += lanes_at(p.left + (row + r) * p.row_stride + step) * x;
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      float total = p.bias ? p.bias[c] : 0.0f;
+      for (index s = step; s < p.steps; ++s) total += p.left[(row + r) * p.row_stride + s] * w[s];
+      total += sum_of(sum[r]);
+      result[(row + r) * p.columns + c] = p.relu && total < 0.0f ? 0.0f : total;
+    }
+  }
+}
+
+TROUPE_ALWAYS_INLINE void few_columns(const product& p, const float* turned, float* result) {
+  index row = 0;
+  for (; row + 8 <= p.rows; row += 8) dots<8>(p, turned, row, result);
+  for (; row < p.rows; ++row) dots<1>(p, turned, row, result);
+}
+
+// Everything else: small matrices, element by element.
+TROUPE_ALWAYS_INLINE void plain(const product& p, float* result) {
+  for (index row = 0; row < p.rows; ++row) {
+    for (index c = 0; c < p.columns; ++c) {
+      float sum = p.bias ? p.bias[c] : 0.0f;
+      const float* left = p.left + row * p.row_stride;
+      for (index s = 0; s < p.steps; ++s)
+        sum += left[s * p.step_stride] * p.right[s * p.columns + c];
+      result[row * p.columns + c] = p.relu && sum < 0.0f ? 0.0f : sum;
+    }
+  }
+}
+
+// As many sums as fit into the registers: 12 x 32 in 24 of the 32 of AVX-512, 6 x 16 in 12 of the
+// 16 of AVX2, with room for a row of `right`.
+#if TROUPE_HAS_CPU_LEVELS
+TROUPE_CPU_V4 void wide_v4(const product& p, float* result) { wide<12, 2>(p, result); }
+TROUPE_CPU_V3 void wide_v3(const product& p, float* result) { wide<6, 1>(p, result); }
+void wide_any(const product& p, float* result) { wide<3, 1>(p, result); }
+
+using kernel = void (*)(const product&, float*);
+kernel widest_kernel() {
+  if (__builtin_cpu_supports("x86-64-v4")) return wide_v4;
+  if (__builtin_cpu_supports("x86-64-v3")) return wide_v3;
+  return wide_any;
+}
+const kernel multiply_wide = widest_kernel();
+#else
+void multiply_wide(const product& p, float* result) { wide<3, 1>(p, result); }
+#endif
+
+TROUPE_CPU_CLONES void multiply_few(const product& p, const float* turned, float* result) {
+  few_columns(p, turned, result);
+}
+TROUPE_CPU_CLONES void multiply_plain(const product& p, float* result) { plain(p, result); }
+
+}  // namespace
+
+void multiply(const product& p, float* result) {
+  if (p.columns >= lane_count) return multiply_wide(p, result);
+  constexpr index most_turned = 4096;  // floats on the stack
+  if (p.step_stride == 1 && p.steps >= lane_count && p.columns * p.steps <= most_turned) {
+    if (p.columns == 1) return multiply_few(p, p.right, result);
+    float turned[most_turned];
+    transpose(p.right, p.steps, p.columns, turned);
+    return multiply_few(p, turned, result);
+  }
+  // The transposed product has long rows where this one has long columns: left is [steps, rows].
+  if (p.row_stride == 1 && p.step_stride == p.rows && p.rows >= lane_count && !p.bias && !p.relu &&
+      p.columns * p.rows <= most_turned) {
+    const product turned{.left = p.right,
+                         .row_stride = 1,
+                         .step_stride = p.columns,
+                         .right = p.left,
+                         .rows = p.columns,
+                         .steps = p.steps,
+                         .columns = p.rows};
+    if (p.columns == 1) return multiply_wide(turned, result);
+    float block[most_turned];
+    multiply_wide(turned, block);
+    return transpose(block, p.columns, p.rows, result);
+  }
+  multiply_plain(p, result);
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/float_block.hpp"
+#include "actors/policy/mlp.hpp"
+#include "actors/policy/network.hpp"
+#include "algorithms/off_policy/transition_batch.hpp"
+
+namespace troupe::detail {
+
+/// The critics Q_i(s, a) of SAC and TD3 with their targets and the gradients by hand. All
+/// parameters lie in one block [Q], a critic after the other, each padded to a whole cache line:
+/// one pass optimises them, one averages the targets. A critic's input is a row [D + A] of
+/// observation and action.
+class critic_ensemble {
+ public:
+  critic_ensemble(const network_shape& shape, const network_options& options, int count);
+
+  /// Random weights; the targets are their copies.
+  void initialise(action_random& random, bool orthogonal);
+
+  const mlp& network() const { return network_; }
+  int count() const { return count_; }
+  std::size_t parameter_count() const { return parameters_.size(); }  ///< Q
+  /// Floats from a critic's parameters to those of the next.
+  std::size_t stride() const { return stride_; }
+  std::span<float> parameters() { return parameters_; }
+  std::span<const float> parameters() const { return parameters_; }
+  std::span<float> target() { return target_; }
+  std::span<const float> target() const { return target_; }
+  std::span<float> gradient() { return gradient_; }
+  std::span<const float> gradient() const { return gradient_; }
+
+  /// y [B] = min over target critics of Q_i(next_obs, next_action [B, A]).
+  void smallest_target(const transition_batch& batch, const float* next_action, float* y);
+
+  /// `scale` times the sum over critics of the mean of weight (Q_i(s, a) - y)^2, whose derivative
+  /// goes to gradient(); td_error [B] is the mean over critics of |Q_i(s, a) - y|.
+  struct fit_result {
+    double loss = 0.0;
+    double q_mean = 0.0;  ///< of the first critic
+  };
+  fit_result fit(const transition_batch& batch, const float* y, float scale, float* td_error);
+
+  /// For actions [B, A] chosen in the batch's observations: value [B] = the smallest of the first
+  /// `among` critics, and its derivative by the action, d_action [B, A].
+  void value_and_slope(const transition_batch& batch, const float* action, int among, float* value,
+                       float* d_action);
+
+ private:
+  const float* join(const std::vector<float>& obs, const float* action, int rows,
+                    float_block& joined);
+
+  int obs_size_;
+  int action_size_;
+  int count_;
+  mlp network_;
+  std::size_t stride_;
+  float_block parameters_, target_, gradient_;
+  float_block joined_, d_q_, slope_;
+  std::vector<int> smallest_;
+  std::vector<mlp_buffers> buffers_;  // of each critic
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,25 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "actors/policy/mlp.hpp"
+#include "algorithms/off_policy/critic_autograd.hpp"
+
+/// td3_learner's gradients by libtorch's autograd. All tensors float or all double, which is then
+/// the arithmetic's precision.
+namespace troupe::detail {
+
+/// reward + discount (1 - terminated) min_i Q'_i(s', clip(mu'(s') + noise, -1, 1)), [B]
+at::Tensor td3_targets(const mlp& actor, const at::Tensor& target_actor,
+                       const critic_ensemble& critics, const at::Tensor& target,
+                       const transition_batch& batch, const at::Tensor& noise);
+
+struct td3_actor_result {
+  double loss = 0.0;    ///< mean of -Q_1(s, mu(s))
+  at::Tensor gradient;  ///< [P]
+};
+td3_actor_result td3_actor_gradient(const mlp& actor, const at::Tensor& actor_parameters,
+                                    const critic_ensemble& critics,
+                                    const at::Tensor& critic_parameters,
+                                    const transition_batch& batch);
+
+}  // namespace troupe::detail

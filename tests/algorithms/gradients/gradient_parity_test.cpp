@@ -1,0 +1,376 @@
+// Every gradient worked out by hand against libtorch's autograd, over random networks, batches and
+// settings. The reference is autograd in double precision with the same parameters: so the bound of
+// 1e-5 of the gradient's norm is single precision's own error, not the sum of two. Cases at a kink,
+// or where libtorch's single precision is off by half of that itself, are left out; they are
+// counted.
+//
+//   test_gradients                        120 cases for each learner
+//   TROUPE_GRADIENT_CASES=1000 test_gradients --success | grep worst
+
+#include "actors/torch.hpp"
+
+#include <cstdlib>
+
+#include "actors/policy/actor_critic.hpp"
+#include "actors/policy/mlp_autograd.hpp"
+#include "algorithms/dqn/dqn_autograd.hpp"
+#include "algorithms/dqn/dqn_learner.hpp"
+#include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
+#include "algorithms/sac/sac_autograd.hpp"
+#include "algorithms/sac/sac_learner.hpp"
+#include "algorithms/td3/td3_autograd.hpp"
+#include "algorithms/td3/td3_learner.hpp"
+#include "tests/algorithms/gradients/random_case.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr double bound = 1e-5;
+
+int case_count() {
+  const char* text = std::getenv("TROUPE_GRADIENT_CASES");
+  return text ? std::atoi(text) : 120;
+}
+
+struct parity {
+  double worst = 0.0;
+  bool near_kink = false;
+};
+
+/// Calls `work(random)` for the wanted number of cases that come near no kink; each must be within
+/// the bound.
+template <class Work>
+void for_each_case(const Work& work) {
+  const int wanted = case_count();
+  double worst = 0.0;
+  int drawn = 0;
+  for (int done = 0; done < wanted; ++drawn) {
+    case_random random(static_cast<std::uint64_t>(drawn));
+    const parity p = work(random);
+    if (p.near_kink) continue;
+    ++done;
+    worst = std::max(worst, p.worst);
+    INFO("case of seed " << drawn);
+    if (!(p.worst < bound)) CHECK(p.worst < bound);
+  }
+  INFO(wanted << " cases of " << drawn << " drawn, worst relative distance " << worst);
+  CHECK(worst < bound);
+  CHECK(drawn < 2 * wanted + 10);
+}
+
+network_shape random_box(case_random& random) {
+  return {.obs_size = random.between(1, 20), .continuous_size = random.between(1, 6)};
+}
+
+at::Tensor rows_in_double(const std::vector<float>& rows, int count) {
+  return detail::tensor_of(rows, {count, -1}, at::kDouble);
+}
+
+at::Tensor noise_in_double(action_random& random, int rows, int size) {
+  std::vector<float> noise(static_cast<std::size_t>(rows) * size);
+  random.fill_normal(noise);
+  return rows_in_double(noise, rows);
+}
+
+std::span<const float> in_span(const at::Tensor& gradient) {
+  return {gradient.data_ptr<float>(), static_cast<std::size_t>(gradient.numel())};
+}
+
+void watch_critics(kink_watch& watch, const detail::critic_ensemble& critics,
+                   const at::Tensor& parameters, const at::Tensor& obs, const at::Tensor& action,
+                   int among) {
+  const auto count = static_cast<std::int64_t>(critics.network().parameter_count());
+  const auto stride = static_cast<std::int64_t>(critics.stride());
+  for (int i = 0; i < among; ++i) {
+    watch.see(critics.network(), parameters.narrow(0, i * stride, count),
+              at::cat({obs, action}, 1));
+  }
+  // Which critic is the smallest decides whose slope counts.
+  if (among == 1) return;
+  const auto sorted =
+      std::get<0>(detail::critic_values(critics, parameters, obs, action, among).sort(1));
+  watch.see(sorted.select(1, 1) - sorted.select(1, 0));
+}
+
+parity dqn_case(case_random& random) {
+  const network_shape shape{.obs_size = random.between(1, 20),
+                            .discrete_actions = random.between(2, 10)};
+  dqn_learner learner(shape,
+                      {.double_q = random.flip(),
+                       .dueling = random.flip(),
+                       .backend = gradient_backend::fused,
+                       .network = random_network(random)},
+                      random.next());
+  auto state = learner.state();
+  disturb(random, state.parameters);
+  disturb(random, state.target);
+  learner.set_state(state);
+  const auto batch = random_batch(random, shape);
+
+  const auto& net = learner.policy().network();
+  const auto& options = learner.options();
+  const auto online = in_double(state.parameters);
+  kink_watch watch;
+  watch.see(net, online, rows_in_double(batch.obs, batch.rows));
+  if (options.double_q) {
+    auto q = detail::forward(net, online, rows_in_double(batch.next_obs, batch.rows));
+    if (options.dueling) q = dueling_values(q);
+    const auto sorted = std::get<0>(q.sort(1, true));
+    watch.see(sorted.select(1, 0) - sorted.select(1, 1));
+  }
+  const auto expected = detail::dqn_gradient_by_autograd(net, options.dueling, options.double_q,
+                                                         online, in_double(state.target), batch);
+  learner.update(batch);
+  return {relative_distance(learner.gradient(), expected.gradient), watch.too_near()};
+}
+
+parity sac_case(case_random& random) {
+  const auto shape = random_box(random);
+  sac_learner learner(shape,
+                      {.n_critics = random.between(1, 3),
+                       .initial_ent_coef = random.between(0.01, 1.5),
+                       .backend = gradient_backend::fused,
+                       .network = random_network(random)},
+                      random.next());
+  auto state = learner.state();
+  for (auto* block : {&state.actor, &state.critics, &state.target}) disturb(random, *block);
+  learner.set_state(state);
+  const auto batch = random_batch(random, shape);
+
+  action_random noises(0);
+  noises.set_state(state.random);
+  const auto noise = noise_in_double(noises, batch.rows, shape.continuous_size);
+  const auto next_noise = noise_in_double(noises, batch.rows, shape.continuous_size);
+  const auto obs = rows_in_double(batch.obs, batch.rows);
+  const auto action = rows_in_double(batch.action, batch.rows);
+  const auto actor = in_double(state.actor);
+  const auto critics = in_double(state.critics);
+  const auto& net = learner.policy().network();
+  const double alpha = static_cast<float>(learner.ent_coef());
+  const auto y = detail::sac_targets(net, actor, learner.critics(), in_double(state.target), batch,
+                                     next_noise, alpha);
+  const auto expected_critics = detail::fit_by_autograd(learner.critics(), critics, batch, y, 0.5);
+  kink_watch watch;
+  watch_critics(watch, learner.critics(), critics, obs, action, 1);
+  for (int i = 1; i < learner.critics().count(); ++i) {
+    const auto stride = static_cast<std::int64_t>(learner.critics().stride());
+    watch.see(learner.critics().network(),
+              critics.narrow(0, i * stride, learner.critics().network().parameter_count()),
+              at::cat({obs, action}, 1));
+  }
+  learner.update(batch);
+
+  // The actor learns from the critics that have just been stepped.
+  const auto stepped = in_double(learner.critics().parameters());
+  const auto expected_actor =
+      detail::sac_actor_gradient(net, actor, learner.critics(), stepped, batch, noise, alpha);
+  const auto single =
+      detail::sac_actor_gradient(net, actor.to(at::kFloat), learner.critics(),
+                                 stepped.to(at::kFloat), batch, noise.to(at::kFloat), alpha);
+  watch.see_rounding(relative_distance(in_span(single.gradient), expected_actor.gradient));
+  watch.see(net, actor, obs);
+  const auto outputs = detail::forward(net, actor, obs);
+  watch.see(outputs.narrow(1, shape.continuous_size, shape.continuous_size) - 2.0);
+  watch_critics(watch, learner.critics(), stepped, obs,
+                detail::sample_squashed_gaussian(outputs, noise).first, learner.critics().count());
+  return {std::max(relative_distance(learner.critics().gradient(), expected_critics.gradient),
+                   relative_distance(learner.actor_gradient(), expected_actor.gradient)),
+          watch.too_near()};
+}
+
+parity td3_case(case_random& random) {
+  const auto shape = random_box(random);
+  td3_learner learner(shape,
+                      {.policy_delay = 1,
+                       .target_policy_noise = random.between(0.0, 0.5),
+                       .target_noise_clip = random.between(0.0, 0.7),
+                       .n_critics = random.between(1, 3),
+                       .backend = gradient_backend::fused,
+                       .network = random_network(random)},
+                      random.next());
+  auto state = learner.state();
+  for (auto* block : {&state.actor, &state.critics, &state.target_actor, &state.target_critics}) {
+    disturb(random, *block);
+  }
+  learner.set_state(state);
+  const auto batch = random_batch(random, shape);
+
+  action_random noises(0);
+  noises.set_state(state.random);
+  const double clip = static_cast<float>(learner.options().target_noise_clip);
+  const auto noise = (noise_in_double(noises, batch.rows, shape.continuous_size) *
+                      static_cast<float>(learner.options().target_policy_noise))
+                         .clamp(-clip, clip);
+  const auto obs = rows_in_double(batch.obs, batch.rows);
+  const auto action = rows_in_double(batch.action, batch.rows);
+  const auto actor = in_double(state.actor);
+  const auto critics = in_double(state.critics);
+  const auto& net = learner.policy().network();
+  const auto y = detail::td3_targets(net, in_double(state.target_actor), learner.critics(),
+                                     in_double(state.target_critics), batch, noise);
+  const auto expected_critics = detail::fit_by_autograd(learner.critics(), critics, batch, y, 1.0);
+  kink_watch watch;
+  for (int i = 0; i < learner.critics().count(); ++i) {
+    const auto stride = static_cast<std::int64_t>(learner.critics().stride());
+    watch.see(learner.critics().network(),
+              critics.narrow(0, i * stride, learner.critics().network().parameter_count()),
+              at::cat({obs, action}, 1));
+  }
+  learner.update(batch);
+
+  const auto stepped = in_double(learner.critics().parameters());
+  const auto expected_actor =
+      detail::td3_actor_gradient(net, actor, learner.critics(), stepped, batch);
+  const auto single = detail::td3_actor_gradient(net, actor.to(at::kFloat), learner.critics(),
+                                                 stepped.to(at::kFloat), batch);
+  watch.see_rounding(relative_distance(in_span(single.gradient), expected_actor.gradient));
+  watch.see(net, actor, obs);
+  watch_critics(watch, learner.critics(), stepped, obs, detail::forward(net, actor, obs), 1);
+  return {std::max(relative_distance(learner.critics().gradient(), expected_critics.gradient),
+                   relative_distance(learner.actor_gradient(), expected_actor.gradient)),
+          watch.too_near()};
+}
+
+struct reference_evaluation {
+  at::Tensor log_prob, entropy, value;
+};
+
+/// actor_critic's arithmetic in double: its block is actor, log_std, critic.
+reference_evaluation evaluate_in_double(const network_shape& shape, const network_options& options,
+                                        const at::Tensor& parameters, const at::Tensor& obs,
+                                        const at::Tensor& action, kink_watch& watch) {
+  const detail::mlp actor(shape.obs_size, options.hidden, shape.actor_outputs(),
+                          options.hidden_activation);
+  const detail::mlp critic(shape.obs_size, options.hidden, 1, options.hidden_activation);
+  const auto actor_size = static_cast<std::int64_t>(actor.parameter_count());
+  const auto critic_size = static_cast<std::int64_t>(critic.parameter_count());
+  const auto actor_part = parameters.narrow(0, 0, actor_size);
+  const auto critic_part = parameters.narrow(0, actor_size + shape.continuous_size, critic_size);
+  watch.see(actor, actor_part, obs);
+  watch.see(critic, critic_part, obs);
+  const auto outputs = detail::forward(actor, actor_part, obs);
+  const auto value = detail::forward(critic, critic_part, obs).squeeze(1);
+  if (shape.is_continuous()) {
+    const auto log_std = parameters.narrow(0, actor_size, shape.continuous_size);
+    const double half_log_two_pi = 0.5 * std::log(2.0 * M_PI);
+    const auto z = (action - outputs) / log_std.exp();
+    return {(-0.5 * z.square() - log_std - half_log_two_pi).sum(1),
+            (log_std + 0.5 + half_log_two_pi).sum().expand({obs.size(0)}), value};
+  }
+  auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
+  auto entropy = at::zeros({obs.size(0)}, at::kDouble);
+  std::int64_t from = 0, choice = 0;
+  for (const int count : shape.choices()) {
+    const auto log_p = at::log_softmax(outputs.narrow(1, from, count), 1);
+    log_prob = log_prob + log_p.gather(1, action.narrow(1, choice++, 1)).squeeze(1);
+    entropy = entropy - (log_p.exp() * log_p).sum(1);
+    from += count;
+  }
+  return {log_prob, entropy, value};
+}
+
+network_shape random_shape(case_random& random) {
+  network_shape shape{.obs_size = random.between(1, 20)};
+  switch (random.below(3)) {
+    case 0:
+      shape.discrete_actions = random.between(2, 10);
+      break;
+    case 1:
+      shape.continuous_size = random.between(1, 6);
+      break;
+    default:
+      for (int i = random.between(1, 4); i > 0; --i) {
+        shape.multi_discrete.push_back(random.between(2, 5));
+      }
+  }
+  return shape;
+}
+
+parity ppo_case(case_random& random) {
+  const auto shape = random_shape(random);
+  auto network = random_network(random);
+  network.log_std_init = static_cast<float>(random.between(-1.0, 0.5));
+  actor_critic model(shape, network, random.next());
+  std::vector<float> block(static_cast<std::size_t>(model.parameter_count()));
+  random.fill_normal(block);
+  model.parameters().add_(at::tensor(block), 0.1);
+
+  const int rows = random.between(1, 130);
+  const auto normals = [&](std::int64_t width) {
+    std::vector<float> numbers(static_cast<std::size_t>(rows * width));
+    random.fill_normal(numbers);
+    return at::tensor(numbers).view({rows, width});
+  };
+  const auto obs = normals(shape.obs_size);
+  const auto acted = model.act(obs, random);
+  ppo_loss_options options{.clip_range = random.between(0.05, 0.3),
+                           .ent_coef = random.between(0.0, 0.1),
+                           .vf_coef = random.between(0.1, 1.0),
+                           .normalize_advantage = random.flip()};
+  if (random.flip()) options.clip_range_vf = random.between(0.1, 0.5);
+  ppo_loss_inputs in{.behaviour_log_prob = acted.log_prob + 0.3 * normals(1).squeeze(1),
+                     .advantage = normals(1).squeeze(1),
+                     .returns = normals(1).squeeze(1),
+                     .old_value = acted.value + 0.3 * normals(1).squeeze(1)};
+  if (random.flip()) in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
+
+  action_rows actions;
+  if (shape.is_continuous()) {
+    actions.value = acted.action.data_ptr<float>();
+  } else {
+    actions.choice = acted.action.data_ptr<std::int64_t>();
+  }
+  const float* x = obs.data_ptr<float>();
+  const auto evaluation = model.evaluate_rows(x, rows, actions);
+  std::vector<float> d_log_prob(rows), d_entropy(rows), d_value(rows);
+  ppo_loss_with_gradient(
+      {.rows = rows,
+       .log_prob = evaluation.log_prob,
+       .entropy = evaluation.entropy,
+       .value = evaluation.value,
+       .behaviour_log_prob = in.behaviour_log_prob.data_ptr<float>(),
+       .proximal_log_prob =
+           in.proximal_log_prob.defined() ? in.proximal_log_prob.data_ptr<float>() : nullptr,
+       .advantage = in.advantage.data_ptr<float>(),
+       .returns = in.returns.data_ptr<float>(),
+       .old_value = in.old_value.data_ptr<float>()},
+      options, {d_log_prob.data(), d_entropy.data(), d_value.data()});
+  model.backward_rows(x, rows, actions, d_log_prob.data(), d_entropy.data(), d_value.data());
+  const std::span<const float> gradient(model.gradient().data_ptr<float>(), block.size());
+
+  for (auto* column :
+       {&in.behaviour_log_prob, &in.proximal_log_prob, &in.advantage, &in.returns, &in.old_value}) {
+    if (column->defined()) *column = column->to(at::kDouble);
+  }
+  kink_watch watch;
+  const auto leaf = model.parameters().to(at::kDouble).requires_grad_();
+  const auto action = shape.is_continuous() ? acted.action.to(at::kDouble)
+                                            : acted.action.view({rows, shape.action_size()});
+  const auto reference =
+      evaluate_in_double(shape, network, leaf, obs.to(at::kDouble), action, watch);
+  in.log_prob = reference.log_prob;
+  in.entropy = reference.entropy;
+  in.value = reference.value;
+  // The sides of both clips decide what flows.
+  const auto& proximal =
+      in.proximal_log_prob.defined() ? in.proximal_log_prob : in.behaviour_log_prob;
+  const auto ratio = (in.log_prob - proximal).exp();
+  watch.see(ratio - (1.0 + options.clip_range));
+  watch.see(ratio - (1.0 - options.clip_range));
+  if (options.clip_range_vf) {
+    watch.see((in.value - in.old_value).abs() - *options.clip_range_vf);
+  }
+  const auto expected = torch::autograd::grad({ppo_loss(in, options).loss}, {leaf})[0];
+  return {relative_distance(gradient, expected), watch.too_near()};
+}
+
+}  // namespace
+
+TEST_CASE("gradients: DQN's by hand equals autograd's", "[gradients]") { for_each_case(dqn_case); }
+TEST_CASE("gradients: SAC's by hand equal autograd's", "[gradients]") { for_each_case(sac_case); }
+TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each_case(td3_case); }
+TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
+
+}  // namespace troupe
