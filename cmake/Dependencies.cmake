@@ -9,6 +9,7 @@ find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(Boost 1.74 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Protobuf REQUIRED)
+find_package(box2d REQUIRED)
 
 # Debian's CAF ships no CMake package.
 find_library(CAF_CORE_LIBRARY caf_core REQUIRED)

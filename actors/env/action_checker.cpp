@@ -13,6 +13,10 @@ action_checker::action_checker(const env_spec& spec, std::size_t count)
   if (const auto* box = action_space_.get_if<spaces::box>()) {
     is_box_ = true;
     width_ = box->low.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      low_.insert(low_.end(), box->low.begin(), box->low.end());
+      high_.insert(high_.end(), box->high.begin(), box->high.end());
+    }
   } else if (const auto* one = action_space_.get_if<spaces::discrete>()) {
     first_ = {one->start};
     end_ = {one->start + one->n};
@@ -57,13 +61,16 @@ void action_checker::check_integers(const std::vector<std::int64_t>& integers) c
 }
 
 void action_checker::clip(std::vector<float>& floats) const {
-  const auto& box = *action_space_.get_if<spaces::box>();
-  for (std::size_t i = 0; i < floats.size(); ++i) {
-    if (!std::isfinite(floats[i]))
-      throw wrong_actions(fmt::format("{}: expected finite actions, got {} for environment {}", id_,
-                                      floats[i], i / width_));
-    floats[i] = std::clamp(floats[i], box.low[i % width_], box.high[i % width_]);
+  bool finite = true;
+  for (const float each : floats) finite &= std::isfinite(each);
+  if (!finite) [[unlikely]] {
+    const auto bad =
+        std::find_if(floats.begin(), floats.end(), [](float each) { return !std::isfinite(each); });
+    throw wrong_actions(fmt::format("{}: expected finite actions, got {} for environment {}", id_,
+                                    *bad, static_cast<std::size_t>(bad - floats.begin()) / width_));
   }
+  for (std::size_t i = 0; i < floats.size(); ++i)
+    floats[i] = std::clamp(floats[i], low_[i], high_[i]);
 }
 
 }  // namespace troupe::detail

@@ -35,6 +35,7 @@ class action_checker {
   bool is_box_ = false;
   std::size_t width_ = 1;                  // integers or floats of one action
   std::vector<std::int64_t> first_, end_;  // [width] bounds of integers
+  std::vector<float> low_, high_;          // [count * width] bounds of floats
 };
 
 }  // namespace troupe::detail

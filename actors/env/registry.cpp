@@ -6,6 +6,7 @@
 #include "actors/env/acrobot.hpp"
 #include "actors/env/blackjack.hpp"
 #include "actors/env/cartpole.hpp"
+#include "actors/env/lunar_lander.hpp"
 #include "actors/env/mountain_car.hpp"
 #include "actors/env/mountain_car_continuous.hpp"
 #include "actors/env/pendulum.hpp"
@@ -14,21 +15,30 @@
 namespace troupe {
 namespace {
 
+/// How to make many at once, and one alone; the latter may be null.
+struct factories {
+  vector_environment_factory many;
+  environment_factory one;
+};
+
 /// Makes environments of a class, each from the same arguments.
 template <class Env, class... Arguments>
-vector_environment_factory of(Arguments... arguments) {
-  return [=](std::size_t size) {
-    return std::make_unique<vector_env<Env>>(size, [=] { return Env(arguments...); });
-  };
+factories of(Arguments... arguments) {
+  return {[=](std::size_t size) {
+            return std::make_unique<vector_env<Env>>(size, [=] { return Env(arguments...); });
+          },
+          [=] { return std::make_unique<Env>(arguments...); }};
 }
 
 struct registry {
   std::mutex guard;
-  std::map<std::string, vector_environment_factory, std::less<>> factories{
+  std::map<std::string, factories, std::less<>> known{
       {"Acrobot-v1", of<acrobot>()},
       {"Blackjack-v1", of<blackjack>()},
       {"CartPole-v0", of<cartpole>(cartpole_options{.version = cartpole_options::version::v0})},
       {"CartPole-v1", of<cartpole>()},
+      {"LunarLander-v3", of<lunar_lander>()},
+      {"LunarLanderContinuous-v3", of<lunar_lander>(lunar_lander_options{.continuous = true})},
       {"MountainCar-v0", of<mountain_car>()},
       {"MountainCarContinuous-v0", of<mountain_car_continuous>()},
       {"Pendulum-v1", of<pendulum>()}};
@@ -42,45 +52,69 @@ registry& the_registry() {
 
 std::vector<std::string> ids_of(const registry& of) {
   std::vector<std::string> ids;
-  for (const auto& [id, make] : of.factories) ids.push_back(id);
+  for (const auto& [id, make] : of.known) ids.push_back(id);
   return ids;
 }
 
-}  // namespace
-
-void register_environment(std::string id, environment_factory make) {
-  register_vector_environment(std::move(id), [make = std::move(make)](std::size_t size) {
-    return std::make_unique<vector_env<std::unique_ptr<environment>>>(size, make);
-  });
-}
-
-void register_vector_environment(std::string id, vector_environment_factory make) {
+void add(std::string id, factories make) {
   if (id.empty()) throw std::invalid_argument("environment id: expected a name, got none");
-  auto& known = the_registry();
-  const std::lock_guard lock(known.guard);
-  const auto [at, added] = known.factories.try_emplace(std::move(id), std::move(make));
+  auto& all = the_registry();
+  const std::lock_guard lock(all.guard);
+  const auto [at, added] = all.known.try_emplace(std::move(id), std::move(make));
   if (!added)
     throw std::invalid_argument("environment id: expected a new name, got \"" + at->first +
                                 "\", which is registered already");
 }
 
+factories find(std::string_view id) {
+  auto& all = the_registry();
+  const std::lock_guard lock(all.guard);
+  const auto at = all.known.find(id);
+  if (at == all.known.end())
+    throw unknown_environment(unknown_name_message("environment", id, ids_of(all)));
+  return at->second;
+}
+
+vector_environment_factory batches_of(environment_factory make) {
+  return [make = std::move(make)](std::size_t size) {
+    return std::make_unique<vector_env<std::unique_ptr<environment>>>(size, make);
+  };
+}
+
+}  // namespace
+
+void register_environment(std::string id, environment_factory make) {
+  add(std::move(id), {batches_of(make), make});
+}
+
+void register_vector_environment(std::string id, vector_environment_factory make) {
+  add(std::move(id), {std::move(make), nullptr});
+}
+
+namespace detail {
+void register_both(std::string id, vector_environment_factory many, environment_factory one) {
+  add(std::move(id), {std::move(many), std::move(one)});
+}
+}  // namespace detail
+
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size) {
-  vector_environment_factory make;
-  {
-    auto& known = the_registry();
-    const std::lock_guard lock(known.guard);
-    const auto at = known.factories.find(id);
-    if (at == known.factories.end())
-      throw unknown_environment(unknown_name_message("environment", id, ids_of(known)));
-    make = at->second;
-  }
-  return make(size);
+  return find(id).many(size);
+}
+
+std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size,
+                                                            const wrapper_options& wrappers) {
+  const auto make = find(id);
+  if (wrappers == wrapper_options{}) return make.many(size);
+  if (!make.one)
+    throw std::invalid_argument(std::string(id) +
+                                ": expected no wrappers, for it is registered as a batch");
+  return batches_of([one = make.one, wrappers] { return wrapped(one(), wrappers); })(size);
 }
 
 std::vector<std::string> known_environments() {
-  auto& known = the_registry();
-  const std::lock_guard lock(known.guard);
-  return ids_of(known);
+  auto& all = the_registry();
+  const std::lock_guard lock(all.guard);
+  return ids_of(all);
 }
 
 }  // namespace troupe

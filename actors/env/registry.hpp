@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/env/vector_env.hpp"
+#include "actors/env/wrappers.hpp"
 
 namespace troupe {
 
@@ -29,17 +30,26 @@ class unknown_environment : public std::invalid_argument {
 void register_environment(std::string id, environment_factory make);
 void register_vector_environment(std::string id, vector_environment_factory make);
 
+namespace detail {
+void register_both(std::string id, vector_environment_factory many, environment_factory one);
+}
+
 /// The same for a class with a default constructor; a final one is stepped without virtual calls.
 template <class Env>
   requires std::is_base_of_v<environment, Env> && std::is_default_constructible_v<Env>
 void register_environment(std::string id) {
-  register_vector_environment(
-      std::move(id), [](std::size_t size) { return std::make_unique<vector_env<Env>>(size); });
+  detail::register_both(
+      std::move(id), [](std::size_t size) { return std::make_unique<vector_env<Env>>(size); },
+      [] { return std::make_unique<Env>(); });
 }
 
 /// B environments of that name. Throws unknown_environment, and std::invalid_argument for a size of
 /// 0.
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size);
+/// The same, each in wrappers. Throws std::invalid_argument too where they don't fit, and for
+/// wrappers around what is registered as a vector environment.
+std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size,
+                                                            const wrapper_options& wrappers);
 
 /// The ids, sorted.
 std::vector<std::string> known_environments();

@@ -104,6 +104,22 @@ TEST_CASE("vector_env: environments see box actions clipped to the bounds", "[en
                     "Scripted-v0: expected finite actions, got nan for environment 0");
 }
 
+TEST_CASE("vector_env: a box action of several dimensions arrives in rows", "[env]") {
+  std::vector<floats> seen;
+  const spaces::box bounds(-1, 1, {2, 3});
+  auto batch = scripted(
+      2,
+      {.action_space = bounds, .on_step = [&](std::int64_t, action_view action, std::span<float>) {
+         seen.emplace_back(action.continuous().begin(), action.continuous().end());
+         return step_result{};
+       }});
+  batch.reset(0);
+  batch.step({.continuous = {0, 1, 2, 3, 4, 5, -0.5F, -1, -1.5F, -2, -2.5F, 0}});
+  CHECK(seen == std::vector<floats>{{0, 1, 1, 1, 1, 1}, {-0.5F, -1, -1, -1, -1, 0}});
+  CHECK_THROWS_WITH(batch.step({.continuous = {0, 1, 2, 3, 4, 5}}),
+                    Catch::Contains("expected 12 continuous numbers (2 environments, 6 each"));
+}
+
 TEST_CASE("vector_env: parts of multi-discrete actions arrive in rows", "[env]") {
   std::vector<std::int64_t> seen;
   auto batch = scripted(2, {.action_space = spaces::multi_discrete({3, 2}),
