@@ -77,8 +77,25 @@ TROUPE_ALWAYS_INLINE void exchange(lanes (&block)[16]) {
   }
 }
 
+// The two columns of a narrow matrix, as the outputs of a policy with two actions.
+TROUPE_ALWAYS_INLINE void part_pairs(const float* matrix, index rows, float* result) {
+  index r = 0;
+  for (; r + 16 <= rows; r += 16) {
+    const lanes a = lanes_at(matrix + 2 * r), b = lanes_at(matrix + 2 * r + 16);
+    lanes_at(result + r) =
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    lanes_at(result + rows + r) =
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  }
+  for (; r < rows; ++r) {
+    result[r] = matrix[2 * r];
+    result[rows + r] = matrix[2 * r + 1];
+  }
+}
+
 TROUPE_CPU_CLONES void transpose_blocks(const float* matrix, index rows, index columns,
                                         float* result) {
+  if (columns == 2) return part_pairs(matrix, rows, result);
   const index whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
   for (index row = 0; row < whole_rows; row += 16) {
     for (index column = 0; column < whole_columns; column += 16) {
@@ -91,8 +108,8 @@ TROUPE_CPU_CLONES void transpose_blocks(const float* matrix, index rows, index c
       for (int c = 0; c < 16; ++c) lanes_at(result + (column + c) * rows + row) = block[c];
     }
   }
-  for (index r = 0; r < rows; ++r) {
-    for (index c = r < whole_rows ? whole_columns : 0; c < columns; ++c) {
+  for (index c = 0; c < columns; ++c) {
+    for (index r = c < whole_columns ? whole_rows : 0; r < rows; ++r) {
       result[c * rows + r] = matrix[r * columns + c];
     }
   }

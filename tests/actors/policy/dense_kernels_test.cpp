@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "actors/policy/action_random.hpp"
+#include "actors/policy/mlp_autograd.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -79,6 +81,106 @@ TEST_CASE("multiply: a row is the same alone and among others", "[policy]") {
     p.rows = 1;
     troupe::detail::multiply(p, alone.data_ptr<float>());
     CHECK(at::equal(alone, all[row]));
+  }
+}
+
+TEST_CASE("multiply: few columns, read either way, agree with libtorch and are held at zero",
+          "[policy]") {
+  action_random random(4);
+  for (int columns : {1, 2, 3, 15}) {
+    for (int steps : {5, 16, 64, 67}) {
+      for (int rows : {1, 5, 40}) {
+        const auto left = random_matrix(random, rows, steps);
+        const auto right = random_matrix(random, steps, columns);
+        const auto expected = at::mm(left, right);
+        auto result = at::empty({rows, columns}, at::kFloat);
+        troupe::detail::product p{.left = left.data_ptr<float>(),
+                                  .row_stride = steps,
+                                  .step_stride = 1,
+                                  .right = right.data_ptr<float>(),
+                                  .rows = rows,
+                                  .steps = steps,
+                                  .columns = columns};
+        troupe::detail::multiply(p, result.data_ptr<float>());
+        CHECK(at::allclose(result, expected, 1e-4, 1e-4));
+        p.relu = true;
+        troupe::detail::multiply(p, result.data_ptr<float>());
+        CHECK(at::allclose(result, expected.clamp_min(0), 1e-4, 1e-4));
+
+        const auto turned = left.t().contiguous();  // [steps, rows], read down
+        p.left = turned.data_ptr<float>();
+        p.row_stride = 1;
+        p.step_stride = rows;
+        p.relu = false;
+        troupe::detail::multiply(p, result.data_ptr<float>());
+        CHECK(at::allclose(result, expected, 1e-4, 1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("multiply: a row is the same alone and among others at every width", "[policy]") {
+  action_random random(5);
+  for (int columns : {1, 2, 7, 16, 40, 64, 100}) {
+    for (int steps : {1, 4, 33, 300}) {
+      const int rows = 29;
+      const auto left = random_matrix(random, rows, steps);
+      const auto right = random_matrix(random, steps, columns);
+      auto all = at::empty({rows, columns}, at::kFloat), alone = at::empty({columns}, at::kFloat);
+      troupe::detail::product p{.left = left.data_ptr<float>(),
+                                .row_stride = steps,
+                                .step_stride = 1,
+                                .right = right.data_ptr<float>(),
+                                .rows = rows,
+                                .steps = steps,
+                                .columns = columns};
+      troupe::detail::multiply(p, all.data_ptr<float>());
+      for (int row : {0, 6, 28}) {
+        auto one = p;
+        one.left += row * steps;
+        one.rows = 1;
+        troupe::detail::multiply(one, alone.data_ptr<float>());
+        CHECK(at::equal(alone, all[row]));
+      }
+    }
+  }
+}
+
+TEST_CASE("transpose and sum_rows: every size", "[policy]") {
+  action_random random(6);
+  for (int rows : {1, 2, 15, 16, 17, 50}) {
+    for (int columns : {1, 2, 3, 16, 31, 33}) {
+      const auto matrix = random_matrix(random, rows, columns);
+      auto turned = at::empty({columns, rows}, at::kFloat);
+      troupe::detail::transpose(matrix.data_ptr<float>(), rows, columns, turned.data_ptr<float>());
+      CHECK(at::equal(turned, matrix.t()));
+      auto sum = at::empty({columns}, at::kFloat);
+      troupe::detail::sum_rows(matrix.data_ptr<float>(), rows, columns, sum.data_ptr<float>());
+      CHECK(at::allclose(sum, matrix.sum(0), 1e-4, 1e-4));
+    }
+  }
+}
+
+TEST_CASE("activations: all agree with libtorch, and so do their slopes", "[policy]") {
+  const auto x = at::arange(-25.0, 25.0, 0.037, at::kFloat);
+  for (auto kind : {activation::tanh, activation::relu, activation::elu, activation::leaky_relu,
+                    activation::silu, activation::linear}) {
+    INFO(to_string(kind));
+    auto leaf = x.clone().set_requires_grad(true);
+    const auto expected = troupe::detail::activate(kind, leaf);
+    auto y = x.clone();
+    troupe::detail::activate(kind, y.numel(), y.data_ptr<float>());
+    CHECK(at::allclose(y, expected.detach(), 1e-6, 3e-7));
+    expected.sum().backward();
+    auto d = at::ones_like(x);
+    if (kind == activation::silu) {
+      CHECK_THROWS_AS(troupe::detail::activate_backward(kind, y.numel(), y.data_ptr<float>(),
+                                                        d.data_ptr<float>()),
+                      std::logic_error);
+      continue;
+    }
+    troupe::detail::activate_backward(kind, y.numel(), y.data_ptr<float>(), d.data_ptr<float>());
+    CHECK(at::allclose(d, leaf.grad(), 1e-5, 1e-6));
   }
 }
 

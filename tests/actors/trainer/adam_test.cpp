@@ -2,12 +2,14 @@
 
 #include "actors/trainer/adam.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
 #include "actors/policy/action_random.hpp"
+#include "actors/trainer/polyak.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -90,4 +92,27 @@ TEST_CASE("adam: sizes that differ are refused", "[trainer]") {
   CHECK_THROWS_AS(optimizer.step(three, four, 0.1), std::invalid_argument);
   CHECK_THROWS_AS(optimizer.set_state({.first_moment = four, .second_moment = four}),
                   std::invalid_argument);
+}
+
+TEST_CASE("adam: moments that decay below the smallest normal number become zero", "[trainer]") {
+  adam optimizer(32);
+  std::vector<float> parameters(32, 1.0f), gradient(32, 1e-18f);
+  optimizer.step(parameters, gradient, 1e-3);
+  std::ranges::fill(gradient, 0.0f);
+  for (int step = 0; step < 1000; ++step) optimizer.step(parameters, gradient, 1e-3);
+  for (const float m : optimizer.state().first_moment) CHECK(m == 0.0f);
+  for (const float v : optimizer.state().second_moment) CHECK(v == 0.0f);
+  volatile float tiny = 1e-38f;
+  CHECK(tiny * 0.1f > 0.0f);  // the caller's arithmetic is as it was
+}
+
+TEST_CASE("polyak_average: moves the target by its share, or copies", "[trainer]") {
+  const std::vector<float> source(37, 2.0f);
+  std::vector<float> target(37, 1.0f);
+  polyak_average(source, 0.25, target);
+  for (const float x : target) CHECK(x == 1.25f);
+  polyak_average(source, 1.0, target);
+  CHECK(target == source);
+  std::vector<float> shorter(36);
+  CHECK_THROWS_AS(polyak_average(source, 0.5, shorter), std::invalid_argument);
 }

@@ -4,8 +4,8 @@
 // or where libtorch's single precision is off by half of that itself, are left out; they are
 // counted.
 //
-//   test_gradients                        120 cases for each learner
-//   TROUPE_GRADIENT_CASES=1000 test_gradients --success | grep worst
+//   test_learners '[gradients]'          120 cases for each learner
+//   TROUPE_GRADIENT_CASES=1000 test_learners '[gradients]' --success | grep worst
 
 #include "actors/torch.hpp"
 

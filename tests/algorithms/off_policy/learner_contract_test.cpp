@@ -1,0 +1,162 @@
+// What DQN's, SAC's and TD3's learners have in common: continuation, backends, numbers that are not
+// finite, options out of range, batches that don't fit.
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "algorithms/dqn/dqn_learner.hpp"
+#include "algorithms/sac/sac_learner.hpp"
+#include "algorithms/td3/td3_learner.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+template <class Learner>
+struct kind_of;
+template <>
+struct kind_of<dqn_learner> {
+  using options = dqn_options;
+  static network_shape shape() { return {.obs_size = 3, .discrete_actions = 4}; }
+};
+template <>
+struct kind_of<sac_learner> {
+  using options = sac_options;
+  static network_shape shape() { return {.obs_size = 3, .continuous_size = 2}; }
+};
+template <>
+struct kind_of<td3_learner> {
+  using options = td3_options;
+  static network_shape shape() { return {.obs_size = 3, .continuous_size = 2}; }
+};
+
+template <class Learner>
+Learner make(gradient_backend backend = gradient_backend::automatic,
+             activation kind = activation::tanh) {
+  typename kind_of<Learner>::options options;
+  options.lr = 1e-3;
+  options.max_skipped_steps = 3;
+  options.backend = backend;
+  options.network.hidden = {16, 20};
+  options.network.hidden_activation = kind;
+  return Learner(kind_of<Learner>::shape(), options, 5);
+}
+
+transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
+  action_random random(seed);
+  transition_batch batch;
+  batch.resize(23, shape);
+  for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward}) random.fill_normal(*column);
+  for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
+  for (auto& c : batch.choice) c = static_cast<std::int64_t>(random.below(4));
+  for (auto& t : batch.terminated) t = random.below(4) == 0 ? 1.0f : 0.0f;
+  for (auto& d : batch.discount) d = 0.97f;
+  return batch;
+}
+
+template <class Learner>
+std::vector<float> weights_of(const Learner& learner) {
+  const auto weights = learner.policy().parameters();
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("learner: a restored state continues bit for bit", "[off_policy]", dqn_learner,
+                   sac_learner, td3_learner) {
+  const auto shape = kind_of<TestType>::shape();
+  auto learner = make<TestType>();
+  for (int i = 0; i < 5; ++i) learner.update(some_batch(shape, i));
+  auto other = make<TestType>();
+  other.set_state(learner.state());
+  for (int i = 5; i < 12; ++i) {
+    learner.update(some_batch(shape, i));
+    other.update(some_batch(shape, i));
+  }
+  CHECK((weights_of(learner) == weights_of(other)));
+  CHECK(learner.state().n_updates == 12);
+  CHECK(other.state().random == learner.state().random);
+
+  typename kind_of<TestType>::options options;
+  options.network.hidden = {16, 21};
+  TestType larger(shape, options, 5);
+  CHECK_THROWS_AS(larger.set_state(learner.state()), std::invalid_argument);
+}
+
+TEMPLATE_TEST_CASE("learner: libtorch's backend goes the same way", "[off_policy]", dqn_learner,
+                   sac_learner, td3_learner) {
+  const auto shape = kind_of<TestType>::shape();
+  auto fused = make<TestType>(gradient_backend::fused);
+  auto libtorch = make<TestType>(gradient_backend::libtorch);
+  const auto first = weights_of(fused);
+  for (int i = 0; i < 10; ++i) {
+    fused.update(some_batch(shape, i));
+    libtorch.update(some_batch(shape, i));
+    for (std::size_t row = 0; row < 23; ++row) {
+      CHECK(fused.td_errors()[row] == Approx(libtorch.td_errors()[row]).margin(1e-3));
+    }
+  }
+  const auto a = weights_of(fused), b = weights_of(libtorch);
+  double moved = 0.0, apart = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    moved = std::max(moved, std::abs(static_cast<double>(a[i]) - first[i]));
+    apart = std::max(apart, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  CHECK(moved > 3e-3);  // five or ten steps of 1e-3
+  CHECK(apart < 3e-4);
+}
+
+TEMPLATE_TEST_CASE("learner: what has no fused gradient is libtorch's", "[off_policy]", dqn_learner,
+                   sac_learner, td3_learner) {
+  CHECK_THROWS_WITH(make<TestType>(gradient_backend::fused, activation::silu),
+                    Catch::Contains("activation silu has no fused gradient"));
+  auto learner = make<TestType>(gradient_backend::automatic, activation::silu);
+  const auto before = weights_of(learner);
+  for (int i = 0; i < 2; ++i) learner.update(some_batch(kind_of<TestType>::shape(), i));
+  CHECK((weights_of(learner) != before));
+}
+
+TEMPLATE_TEST_CASE("learner: a batch that is not finite is skipped, three in a row end it",
+                   "[off_policy]", dqn_learner, sac_learner, td3_learner) {
+  const auto shape = kind_of<TestType>::shape();
+  auto learner = make<TestType>();
+  auto bad = some_batch(shape, 1);
+  bad.reward[7] = std::numeric_limits<float>::quiet_NaN();
+  for (auto& t : bad.terminated) t = 1.0f;
+  const auto before = weights_of(learner);
+  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped);
+  CHECK((weights_of(learner) == before));
+  CHECK_FALSE(learner.update(some_batch(shape, 2)).skipped);
+  for (int i = 0; i < 2; ++i) CHECK(learner.update(bad).skipped);
+  CHECK_THROWS_AS(learner.update(bad), non_finite_training);
+  for (const float w : weights_of(learner)) CHECK(std::isfinite(w));
+}
+
+TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[off_policy]",
+                   dqn_learner, sac_learner, td3_learner) {
+  const auto shape = kind_of<TestType>::shape();
+  typename kind_of<TestType>::options options;
+  options.lr = -1.0;
+  CHECK_THROWS_WITH(TestType(shape, options, 1), Catch::Contains("option lr: -1, expected > 0"));
+  CHECK_THROWS_AS(TestType({.obs_size = 3, .multi_discrete = {2, 2}}, {}, 1),
+                  std::invalid_argument);
+  auto learner = make<TestType>();
+  auto batch = some_batch(shape, 1);
+  batch.next_obs.pop_back();
+  CHECK_THROWS_WITH(learner.update(batch),
+                    Catch::Contains("next_obs has 68 numbers, expected 69"));
+}
+
+TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]") {
+  auto batch = some_batch(kind_of<dqn_learner>::shape(), 1);
+  auto learner = make<dqn_learner>();
+  const auto start = learner.state();
+  const double plain = learner.update(batch).loss;
+  learner.set_state(start);
+  batch.weight.assign(23, 0.5f);
+  CHECK(learner.update(batch).loss == Approx(plain / 2));
+}
+
+}  // namespace troupe
