@@ -7,6 +7,7 @@
 #include "actors/env/acrobot.hpp"
 #include "actors/env/mountain_car.hpp"
 #include "actors/env/mountain_car_continuous.hpp"
+#include "actors/env/numpy_power.hpp"
 #include "actors/env/pendulum.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/env/vector_env.hpp"
@@ -126,6 +127,21 @@ TEST_CASE("classic control: fixed actions from seed 42 end as Gymnasium's", "[en
   check_script<pendulum>(
       1, floats{3.0F},
       {200, -1634.744160019487, {0xbf7f659a, 0x3d8c7f80, 0x41000000}, {72.18797454802483, 8.0}});
+}
+
+TEST_CASE("classic control: a square is the C library's pow, not always the product", "[env]") {
+  numpy_random random(4);
+  int differ = 0, products = 0;
+  for (int i = 0; i < 300'000; ++i) {
+    const double x = random.uniform(-40, 40);
+    const double square = detail::library_power_2(x);
+    differ += detail::power_2(x) != square;
+    products += x * x == square;
+  }
+  for (const double x : {0.0, 1e-200, 1e-150, 1.0, -2.0})
+    differ += detail::power_2(x) != detail::library_power_2(x);
+  CHECK(differ == 0);
+  CHECK(products < 300'000);
 }
 
 TEST_CASE("classic control: spaces, limits and thresholds are Gymnasium's", "[env]") {
