@@ -21,7 +21,8 @@ train() {  # train ARGUMENT...: prints weights_sha256
 }
 
 # kill_once RUNS MOMENT OPTION...: starts a run in RUNS and kills it, at a random moment of its time
-# or the MOMENT-th time that a checkpoint is being written; again where the run was quicker.
+# or as soon as the MOMENT-th checkpoint or a later one is seen being written; again where the run was
+# quicker.
 kill_once() {
   "$python" - "$troupe" "$@" <<'PYTHON'
 import glob, os, random, shutil, signal, subprocess, sys, time
@@ -38,11 +39,10 @@ while True:
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.001)
     else:
-        seen, writing = 0, False
-        while process.poll() is None and seen < int(moment):
-            now = bool(glob.glob(f"{runs}/ppo/*/checkpoints/*.tmp"))
-            seen += now and not writing
-            writing = now
+        steps = 0
+        while process.poll() is None and steps < int(moment) * 512:
+            for path in glob.glob(f"{runs}/ppo/*/checkpoints/*.tmp"):
+                steps = int(path.rsplit("-", 1)[1].removesuffix(".tmp"))
     process.kill()
     if process.wait() == -signal.SIGKILL:
         sys.exit(0)
@@ -69,7 +69,7 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
   from_a_checkpoint=0
   for ((i = 1; i <= kills; i++)); do
     moment=random
-    [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 11))
+    [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 9))
     kill_once killed "$moment" "$@"
     written=$(basename "$(echo killed/ppo/*/checkpoints/*.tmp)")
     got=$(train --resume killed/ppo/CartPole-v1_1 --metrics-port 0 --json) || true

@@ -48,6 +48,34 @@ task<> sample_waits(system&) {
   CHECK(counts.sampled == 2);
 }
 
+task<> take_what_is_there(system&) {
+  queue replay({.batch = 2});
+  CHECK(replay.sample_size() == 2);
+  CHECK(replay.missing() == 2);
+  co_await insert(replay, {1, 0});
+  CHECK(replay.missing() == 1);
+  CHECK(replay.take().empty());
+  CHECK(replay.counts().held == 1);
+  co_await insert(replay, {2, 0});
+  co_await insert(replay, {3, 0});
+  CHECK(replay.missing() == 0);
+  const auto taken = replay.take();
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].number == 1);
+  CHECK(replay.counts().sampled == 2);
+}
+
+/// A replay that was restarted hears of the weights' version by what comes.
+task<> hear_version(system&) {
+  queue replay({.batch = 1, .max_staleness = 1});
+  co_await insert(replay, {1, 5});
+  co_await insert(replay, {2, 3});  // two versions behind
+  CHECK(replay.counts().held == 1);
+  CHECK(replay.counts().stale == 1);
+  replay.take();
+  CHECK(replay.counts().staleness_sum == 0);
+}
+
 task<> samples_share(system&) {
   queue replay({.batch = 2});
   std::vector<task<>> sources;
@@ -175,6 +203,12 @@ TEST_CASE("replay_queue: an item that is too stale when it comes is never sample
 TEST_CASE("replay_queue: a sample that waits in vain fails once its patience has passed") {
   play(starve);
 }
+
+TEST_CASE("replay_queue: take gives a sample if there is one, and waits for none") {
+  play(take_what_is_there);
+}
+
+TEST_CASE("replay_queue: an item tells which weights are in use") { play(hear_version); }
 
 TEST_CASE("replay_queue: expects room for one sample") {
   CHECK_THROWS_WITH(queue({.batch = 3, .capacity = 2}),

@@ -88,6 +88,18 @@ int run_with(std::vector<const char*> arguments) {
   return run(static_cast<int>(arguments.size()), const_cast<char**>(arguments.data()), nothing);
 }
 
+task<> spare_one(system& sys) {
+  const auto notes = std::make_shared<std::vector<int>>();
+  const auto spared = co_await sys.serve<clerk>({.name = "spared", .faults = false}, notes);
+  const auto struck = co_await sys.serve<clerk>({.name = "struck"}, notes);
+  for (int i = 0; i < 20; ++i) {
+    const int answer = co_await spared.route<&clerk::echo>(i);
+    CHECK(answer == i);
+  }
+  const auto outcome = co_await struck.try_route<&clerk::echo>(1);
+  CHECK(kind_of(outcome) == error_kind::replica_lost);
+}
+
 }  // namespace
 
 TEST_CASE("faults: a plan is read from its parts, and its text is read as itself") {
@@ -139,6 +151,20 @@ TEST_CASE("faults: a program's --faults needs --deterministic and a plan") {
   CHECK(run_with({"--faults", "random"}) == 2);
   CHECK(run_with({"--deterministic", "--faults", "crash=7"}) == 2);
   CHECK(run_with({"--deterministic", "--faults", ""}) == 2);
+}
+
+TEST_CASE("faults: a service that is spared sees none") {
+  log_off();
+  system sys({.deterministic = true, .seed = 1, .faults = fault_plan::parse("crash=1")});
+  sys.run(spare_one(sys));
+}
+
+TEST_CASE("error: its kind is told from any exception") {
+  const auto lost = std::make_exception_ptr(call_error(error_kind::replica_lost, "gone"));
+  CHECK(is_kind(lost, error_kind::replica_lost));
+  CHECK_FALSE(is_kind(lost, error_kind::session_lost));
+  CHECK_FALSE(is_kind(std::make_exception_ptr(1), error_kind::replica_lost));
+  CHECK_FALSE(is_kind(nullptr, error_kind::replica_lost));
 }
 
 TEST_CASE("faults: without them every call is answered") {
