@@ -6,7 +6,9 @@ here=$(realpath "$(dirname "$0")")
 programs=$(realpath "$1")/tests/sanitizers
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
-export TSAN_OPTIONS=suppressions=$here/tsan.supp
+symbolizer=$(command -v llvm-symbolizer-19 || command -v llvm-symbolizer)
+export TSAN_OPTIONS="suppressions=$here/tsan.supp external_symbolizer_path=$symbolizer"
+export ASAN_OPTIONS="external_symbolizer_path=$symbolizer"
 passed=0
 failed=0
 
