@@ -45,15 +45,16 @@ class driver final : public host {
   void tell(std::exception_ptr error) {
     {
       std::lock_guard lock(system_.main_mutex);
-      if (result_->finished) return;
+      if (!result_) return;
       result_->finished = true;
       result_->error = std::move(error);
+      result_ = nullptr;  // The error dies with who runs it, not with this actor.
     }
     system_.changed();
   }
 
   std::optional<branch> main_;
-  std::shared_ptr<outcome> result_;
+  std::shared_ptr<outcome> result_;  ///< Null once it is told.
 };
 
 /// Ends a service whose start failed or was cancelled: its name is free again.
