@@ -14,12 +14,14 @@ std::vector<int> network_shape::choices() const {
 }
 
 int network_shape::action_size() const {
-  return is_continuous() ? continuous_size : static_cast<int>(choices().size());
+  if (is_continuous()) return continuous_size;
+  return discrete_actions > 0 ? 1 : static_cast<int>(multi_discrete.size());
 }
 
 int network_shape::actor_outputs() const {
-  const auto sizes = choices();
-  return is_continuous() ? continuous_size : std::accumulate(sizes.begin(), sizes.end(), 0);
+  if (is_continuous()) return continuous_size;
+  return discrete_actions > 0 ? discrete_actions
+                              : std::accumulate(multi_discrete.begin(), multi_discrete.end(), 0);
 }
 
 const char* to_string(activation kind) {

@@ -76,6 +76,12 @@ void rollout::add(std::int64_t t, const std::vector<float>& before, const act_re
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
+  if (t == 0) {  // now the widths are known
+    const auto rows = static_cast<std::size_t>(steps);
+    obs.reserve(rows * before.size());
+    discrete.reserve(rows * acted.discrete.size());
+    continuous.reserve(rows * acted.continuous.size());
+  }
   append(obs, before);
   append(discrete, acted.discrete);
   append(continuous, acted.continuous);

@@ -21,6 +21,7 @@
 
 #include "actors/env/registry.hpp"
 #include "actors/policy/actor_critic.hpp"
+#include "actors/policy/float_block.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/ppo/rollout.hpp"
@@ -74,7 +75,7 @@ double cpu_us() {
 double infer_us(int rows) {
   const detail::mlp net(4, {64, 64}, 2, activation::tanh);
   action_random random(1);
-  std::vector<float> parameters(net.parameter_count());
+  detail::float_block parameters(net.parameter_count());  // as a policy keeps them
   std::vector<float> obs(static_cast<std::size_t>(rows) * 4),
       outputs(static_cast<std::size_t>(rows) * 2);
   net.initialise_orthogonal(random, 0.01, parameters.data());

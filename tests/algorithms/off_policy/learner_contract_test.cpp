@@ -145,8 +145,7 @@ TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[of
   auto learner = make<TestType>();
   auto batch = some_batch(shape, 1);
   batch.next_obs.pop_back();
-  CHECK_THROWS_WITH(learner.update(batch),
-                    Catch::Contains("next_obs has 68 numbers, expected 69"));
+  CHECK_THROWS_WITH(learner.update(batch), Catch::Contains("next_obs has 68 numbers, expected 69"));
 }
 
 TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]") {
