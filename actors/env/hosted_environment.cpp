@@ -5,10 +5,13 @@
 namespace troupe {
 
 hosted_environment::hosted_environment(const replica_info& info, const factory& make,
-                                       std::uint64_t seed, env_observers observers)
+                                       std::uint64_t seed, env_observers observers,
+                                       std::optional<double> discount)
     : environments_(make()),
       seed_(seed + 1'000'003 * info.index + 7'368'787 * info.generation),
-      observers_(std::move(observers)) {}
+      observers_(std::move(observers)) {
+  if (discount) returns_.emplace(environments_->size(), *discount);
+}
 
 env_observation hosted_environment::observe() {
   if (!obs_) {
@@ -23,6 +26,7 @@ env_step hosted_environment::step(env_actions actions) {
   if (!obs_) observe();
   auto after = try_step(std::move(actions));
   obs_ = after.obs;
+  if (returns_) discount(after);
   if (observers_.stepped) observers_.stepped(static_cast<std::int64_t>(environments_->size()));
   if (observers_.episode_ended) {
     for (const auto& e : after.finished) {
@@ -33,12 +37,21 @@ env_step hosted_environment::step(env_actions actions) {
   return after;
 }
 
+void hosted_environment::discount(env_step& after) {
+  returns_->step(after.reward, after.terminated, after.truncated);
+  after.discounted.assign(returns_->sums().begin(), returns_->sums().end());
+  for (const auto& failure : after.failures) {
+    if (!failure.at_reset) returns_->restart(failure.index);
+  }
+}
+
 std::string hosted_environment::save() {
   state_writer to;
   if (const auto environments = environments_->save()) {
     to.put("environments", *environments);
     if (seed_) to.put("seed", *seed_);
     if (obs_) to.put("obs", *obs_);
+    if (returns_) to.put("returns", returns_->state());
   }
   return to.bytes();
 }
@@ -50,6 +63,7 @@ void hosted_environment::restore(std::string bytes) {
   seed_.reset();
   obs_.reset();
   if (from.has("seed")) seed_ = from.get<std::uint64_t>("seed");
+  if (returns_ && from.has("returns")) returns_->set_state(from.get<std::string>("returns"));
   if (from.has("obs")) obs_ = from.get<std::vector<float>>("obs");
 }
 

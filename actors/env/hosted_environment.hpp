@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/env/running_normalizer.hpp"
 #include "actors/env/vector_environment.hpp"
 #include "runtime/service/replica_info.hpp"
 
@@ -33,8 +34,9 @@ class hosted_environment {
   using factory = std::function<std::unique_ptr<vector_environment>()>;
 
   /// `seed`: of the first replica's first environment; the others there have the numbers after it.
+  /// `discount`: steps come with discounted returns; none: without.
   hosted_environment(const replica_info& info, const factory& make, std::uint64_t seed,
-                     env_observers observers = {});
+                     env_observers observers = {}, std::optional<double> discount = std::nullopt);
 
   env_spec spec() { return environments_->spec(); }
   /// Where they are now; the first call resets them.
@@ -52,11 +54,13 @@ class hosted_environment {
  private:
   env_step try_step(env_actions actions);
   void report(const std::vector<env_failure>& failures) const;
+  void discount(env_step& after);
 
   std::unique_ptr<vector_environment> environments_;
   std::optional<std::uint64_t> seed_;  ///< Of the first reset.
   env_observers observers_;
   std::optional<std::vector<float>> obs_;  ///< [B, D]; none before a reset.
+  std::optional<discounted_returns> returns_;
 };
 
 }  // namespace troupe

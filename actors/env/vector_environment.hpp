@@ -59,6 +59,7 @@ struct env_step {
   std::vector<double> reward;            ///< [B]
   std::vector<std::uint8_t> terminated;  ///< [B] The task ended.
   std::vector<std::uint8_t> truncated;   ///< [B] The episode was cut, by the time limit or itself.
+  std::vector<double> discounted;        ///< [B] discounted_returns::sums, or empty.
   std::vector<finished_episode> finished;
   std::vector<env_failure> failures;
 };

@@ -18,11 +18,18 @@ float log_normaliser(const float* logits, int count) {
   return largest + static_cast<float>(std::log(sum));
 }
 
-float categorical_entropy(const float* logits, int count, float normaliser) {
+// Log-probability and probability of each choice; returns the entropy.
+float categorical(const float* logits, int count, float* log_p, float* p) {
+  const float largest = *std::max_element(logits, logits + count);
+  double sum = 0.0;
+  for (int i = 0; i < count; ++i) sum += p[i] = std::exp(logits[i] - largest);
+  const float normaliser = largest + static_cast<float>(std::log(sum));
+  const auto share = static_cast<float>(1.0 / sum);
   float entropy = 0.0f;
   for (int i = 0; i < count; ++i) {
-    const float log_p = logits[i] - normaliser;
-    if (log_p > -80.0f) entropy -= std::exp(log_p) * log_p;  // p log p is 0 where p is
+    p[i] *= share;
+    log_p[i] = logits[i] - normaliser;
+    if (p[i] > 0.0f) entropy -= p[i] * log_p[i];  // p log p is 0 where p is
   }
   return entropy;
 }
@@ -75,7 +82,15 @@ void action_head::sample(const float* outputs, const float* log_std, int rows,
 }
 
 void action_head::evaluate(const float* outputs, const float* log_std, int rows,
-                           action_rows actions, float* log_prob, float* entropy) const {
+                           action_rows actions, choice_buffers& buffers, float* log_prob,
+                           float* entropy) const {
+  const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(outputs_);
+  if (buffers.probability.size() < size) {
+    buffers.probability.resize(size);
+    buffers.log_probability.resize(size);
+  }
+  float* p = buffers.probability.data();
+  float* log_p = buffers.log_probability.data();
   for (int row = 0; row < rows; ++row) {
     log_prob[row] = 0.0f;
     entropy[row] = 0.0f;
@@ -85,18 +100,22 @@ void action_head::evaluate(const float* outputs, const float* log_std, int rows,
     }
     const float* logits = outputs;
     for (int count : choices_) {
-      const float normaliser = log_normaliser(logits, count);
-      log_prob[row] += logits[*actions.choice++] - normaliser;
-      entropy[row] += categorical_entropy(logits, count, normaliser);
+      entropy[row] += categorical(logits, count, log_p, p);
+      log_prob[row] += log_p[*actions.choice++];
       logits += count;
+      log_p += count;
+      p += count;
     }
     outputs += outputs_;
   }
 }
 
 void action_head::backward(const float* outputs, const float* log_std, int rows,
-                           action_rows actions, const float* d_log_prob, const float* d_entropy,
-                           float* d_outputs, float* d_log_std) const {
+                           action_rows actions, const choice_buffers& buffers,
+                           const float* d_log_prob, const float* d_entropy, float* d_outputs,
+                           float* d_log_std) const {
+  const float* p = buffers.probability.data();
+  const float* log_p = buffers.log_probability.data();
   std::fill_n(d_log_std, continuous_size_, 0.0f);
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < continuous_size_; ++i) {
@@ -106,22 +125,23 @@ void action_head::backward(const float* outputs, const float* log_std, int rows,
       d_outputs[i] = d_log_prob[row] * z * inverse_std;
       d_log_std[i] += d_log_prob[row] * (z * z - 1.0f) + d_entropy[row];
     }
-    const float* logits = outputs;
     float* d_logits = d_outputs;
     for (int count : choices_) {
       // d log p_a / d logit_i = [i = a] - p_i, d entropy / d logit_i = -p_i (log p_i + entropy)
-      const float normaliser = log_normaliser(logits, count);
-      const bool with_entropy = d_entropy[row] != 0.0f;
-      const float entropy = with_entropy ? categorical_entropy(logits, count, normaliser) : 0.0f;
-      for (int i = 0; i < count; ++i) {
-        const float log_p = logits[i] - normaliser;
-        const float p = std::exp(log_p);
-        d_logits[i] = -d_log_prob[row] * p;
-        if (with_entropy && p > 0.0f) d_logits[i] -= d_entropy[row] * p * (log_p + entropy);
+      for (int i = 0; i < count; ++i) d_logits[i] = -d_log_prob[row] * p[i];
+      if (d_entropy[row] != 0.0f) {
+        float entropy = 0.0f;
+        for (int i = 0; i < count; ++i) {
+          if (p[i] > 0.0f) entropy -= p[i] * log_p[i];
+        }
+        for (int i = 0; i < count; ++i) {
+          if (p[i] > 0.0f) d_logits[i] -= d_entropy[row] * p[i] * (log_p[i] + entropy);
+        }
       }
       d_logits[*actions.choice++] += d_log_prob[row];
-      logits += count;
       d_logits += count;
+      log_p += count;
+      p += count;
     }
     outputs += outputs_;
     d_outputs += outputs_;

@@ -23,6 +23,12 @@ struct action_rows_out {
 
 namespace troupe::detail {
 
+/// What evaluate leaves for backward of categorical choices, [rows, outputs]; grows, never shrinks.
+struct choice_buffers {
+  std::vector<float> log_probability;
+  std::vector<float> probability;
+};
+
 /// The distribution of actions that the actor's outputs describe: independent categorical choices
 /// given by logits, or a diagonal Gaussian given by its mean and a state-independent log standard
 /// deviation. `outputs` is [rows, shape.actor_outputs()], `log_std` is [continuous_size] or unused.
@@ -36,12 +42,12 @@ class action_head {
 
   /// log_prob [rows] and entropy [rows] of given actions.
   void evaluate(const float* outputs, const float* log_std, int rows, action_rows actions,
-                float* log_prob, float* entropy) const;
+                choice_buffers& buffers, float* log_prob, float* entropy) const;
 
-  /// The chain rule through evaluate: d_outputs is overwritten, d_log_std likewise.
+  /// The chain rule through the evaluate before it: d_outputs is overwritten, d_log_std likewise.
   void backward(const float* outputs, const float* log_std, int rows, action_rows actions,
-                const float* d_log_prob, const float* d_entropy, float* d_outputs,
-                float* d_log_std) const;
+                const choice_buffers& buffers, const float* d_log_prob, const float* d_entropy,
+                float* d_outputs, float* d_log_std) const;
 
  private:
   std::vector<int> choices_;

@@ -13,13 +13,18 @@
 namespace troupe {
 namespace {
 
+// Stable-Baselines3's VecNormalize.
+constexpr double obs_epsilon = 1e-8;
+constexpr float obs_clip = 10.0f;
+
 const network_shape& checked(const network_shape& shape, const network_options& options) {
   const int kinds =
       (shape.discrete_actions > 0) + (shape.continuous_size > 0) + !shape.multi_discrete.empty();
   auto positive = [](int size) { return size > 0; };
   if (shape.obs_size < 1 || kinds != 1 || shape.discrete_actions < 0 || shape.continuous_size < 0 ||
       !std::ranges::all_of(shape.multi_discrete, positive) ||
-      !std::ranges::all_of(options.hidden, positive)) {
+      !std::ranges::all_of(options.hidden, positive) ||
+      !std::ranges::all_of(options.critic_hidden.value_or(std::vector<int>{}), positive)) {
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): expected obs_size >= 1, one kind of action and positive sizes");
   }
@@ -67,12 +72,19 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     : shape_(checked(shape, options)),
       options_(std::move(options)),
       actor_(shape_.obs_size, options_.hidden, shape_.actor_outputs(), options_.hidden_activation),
-      critic_(shape_.obs_size, options_.hidden, 1, options_.hidden_activation),
+      critic_(shape_.obs_size, options_.critic_hidden.value_or(options_.hidden), 1,
+              options_.hidden_activation),
       head_(shape_) {
   const auto count = static_cast<std::int64_t>(actor_.parameter_count() + shape_.continuous_size +
                                                critic_.parameter_count());
-  parameters_ = at::zeros({count}, at::kFloat);
+  if (options_.backend == gradient_backend::fused && !actor_.has_backward()) {
+    throw std::invalid_argument("network (" + to_string(shape_, options_) +
+                                "): its activation has no fused backward pass; expected the "
+                                "backend libtorch, or auto");
+  }
+  parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
   gradient_ = at::zeros({count}, at::kFloat);
+  if (options_.normalize_obs) std::fill_n(obs_inverse_scale(), shape_.obs_size, 1.0f);
 
   action_random random(seed);
   if (options_.ortho_init) {
@@ -138,6 +150,33 @@ std::vector<float> actor_critic::action_std() const {
   return std;
 }
 
+void actor_critic::set_obs_statistics(std::span<const double> mean,
+                                      std::span<const double> variance) {
+  const auto width = static_cast<std::size_t>(shape_.obs_size);
+  if (!options_.normalize_obs || mean.size() != width || variance.size() != width) {
+    throw std::invalid_argument("network (" + to_string(shape_, options_) +
+                                "): got statistics of " + std::to_string(mean.size()) + " numbers");
+  }
+  for (std::size_t i = 0; i < width; ++i) {
+    obs_mean()[i] = static_cast<float>(mean[i]);
+    obs_inverse_scale()[i] = static_cast<float>(1.0 / std::sqrt(variance[i] + obs_epsilon));
+  }
+}
+
+const float* actor_critic::seen(const float* obs, int rows) {
+  if (!options_.normalize_obs) return obs;
+  const int width = shape_.obs_size;
+  const float* mean = obs_mean();
+  const float* inverse_scale = obs_inverse_scale();
+  float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
+  for (int row = 0; row < rows; ++row, obs += width, seen += width) {
+    for (int i = 0; i < width; ++i) {
+      seen[i] = std::clamp((obs[i] - mean[i]) * inverse_scale[i], -obs_clip, obs_clip);
+    }
+  }
+  return seen_.data();
+}
+
 void actor_critic::check_obs(const at::Tensor& obs) const {
   TORCH_CHECK(obs.dim() == 2 && obs.size(1) == shape_.obs_size && obs.scalar_type() == at::kFloat,
               "obs must be float [N, ", shape_.obs_size, "], got ", obs.scalar_type(), " ",
@@ -167,9 +206,10 @@ action_batch actor_critic::act(const at::Tensor& obs, action_random& random, boo
 void actor_critic::act(const float* obs, int rows, action_random& random, bool deterministic,
                        action_rows_out actions, float* log_prob, float* value) {
   float* outputs = grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-  actor_.infer(actor_parameters(), obs, rows, actor_buffers_, outputs);
+  const float* x = seen(obs, rows);
+  actor_.infer(actor_parameters(), x, rows, actor_buffers_, outputs);
   head_.sample(outputs, log_std(), rows, random, deterministic, actions, log_prob);
-  values(obs, rows, value);
+  critic_.infer(critic_parameters(), x, rows, critic_buffers_, value);
 }
 
 at::Tensor actor_critic::values(const at::Tensor& obs) {
@@ -181,7 +221,7 @@ at::Tensor actor_critic::values(const at::Tensor& obs) {
 }
 
 void actor_critic::values(const float* obs, int rows, float* value) {
-  critic_.infer(critic_parameters(), obs, rows, critic_buffers_, value);
+  critic_.infer(critic_parameters(), seen(obs, rows), rows, critic_buffers_, value);
 }
 
 at::Tensor actor_critic::run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const {
@@ -195,8 +235,15 @@ at::Tensor actor_critic::run_leaves(const std::vector<leaf_layer>& layers, at::T
 
 action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
   check_obs(obs);
-  const auto outputs = run_leaves(actor_leaves_, obs);
-  const auto value = run_leaves(critic_leaves_, obs).squeeze(1);
+  auto x = obs;
+  if (options_.normalize_obs) {
+    const auto statistics = parameters_.narrow(0, trained_count(), 2 * shape_.obs_size);
+    const auto mean = statistics.narrow(0, 0, shape_.obs_size);
+    const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
+    x = ((x - mean) * inverse_scale).clamp(-obs_clip, obs_clip);
+  }
+  const auto outputs = run_leaves(actor_leaves_, x);
+  const auto value = run_leaves(critic_leaves_, x).squeeze(1);
   auto [log_prob, entropy] = shape_.is_continuous()
                                  ? evaluate_gaussian(outputs, log_std_leaf_, action)
                                  : evaluate_choices(outputs, shape_.choices(), action);
@@ -206,11 +253,12 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
 void actor_critic::zero_gradient() { gradient_.zero_(); }
 
 evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
-  const float* outputs = actor_.forward(actor_parameters(), obs, rows, actor_buffers_);
-  const float* value = critic_.forward(critic_parameters(), obs, rows, critic_buffers_);
+  const float* x = seen(obs, rows);
+  const float* outputs = actor_.forward(actor_parameters(), x, rows, actor_buffers_);
+  const float* value = critic_.forward(critic_parameters(), x, rows, critic_buffers_);
   float* log_prob = grown(log_prob_, rows).data();
   float* entropy = grown(entropy_, rows).data();
-  head_.evaluate(outputs, log_std(), rows, actions, log_prob, entropy);
+  head_.evaluate(outputs, log_std(), rows, actions, choices_, log_prob, entropy);
   return {log_prob, entropy, value};
 }
 
@@ -222,10 +270,11 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
   const float* outputs = actor_buffers_.outputs.back().data();
   float* d_outputs =
       grown(d_outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-  head_.backward(outputs, log_std(), rows, actions, d_log_prob, d_entropy, d_outputs,
+  head_.backward(outputs, log_std(), rows, actions, choices_, d_log_prob, d_entropy, d_outputs,
                  gradient + offset_of(log_std()));
-  actor_.backward(actor_parameters(), obs, rows, d_outputs, actor_buffers_, gradient);
-  critic_.backward(critic_parameters(), obs, rows, d_value, critic_buffers_,
+  const float* x = options_.normalize_obs ? seen_.data() : obs;  // as evaluate_rows left it
+  actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
+  critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
                    gradient + offset_of(critic_parameters()));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ struct evaluation_rows {
 /// of it. The gradient is a second such block. So weights are copied with one memcpy, hashed in one
 /// pass and optimised in one pass.
 ///
+/// With normalize_obs the block ends with the mean [D] and the inverse scale [D] of observations,
+/// which are set, not trained. So the statistics are of one version with the weights, in every
+/// place where weights are: policies, evaluators, checkpoints, model files.
+///
 /// Two ways lead to the gradient: `evaluate` builds an autograd graph, for any loss;
 /// `evaluate_rows` and `backward_rows` are hand-written, ten times faster for small networks, and
 /// give the same.
@@ -53,12 +58,18 @@ class actor_critic {
 
   const network_shape& shape() const { return shape_; }
   const network_options& options() const { return options_; }
+  /// Whether gradients come from the hand-written kernels; else from libtorch.
+  bool is_fused() const {
+    return options_.backend != gradient_backend::libtorch && actor_.has_backward();
+  }
 
   /// P
   std::int64_t parameter_count() const { return parameters_.numel(); }
+  /// How many of the P are trained: all but the observations' statistics.
+  std::int64_t trained_count() const { return gradient_.numel(); }
   /// The block itself, float [P]; writing to it changes the network.
   const at::Tensor& parameters() const { return parameters_; }
-  /// The gradient of either way, float [P].
+  /// The gradient of either way, float [trained_count()].
   const at::Tensor& gradient() const { return gradient_; }
   /// Copies weights [P] of an equal network. Throws c10::Error if the size differs.
   void load_parameters(const at::Tensor& parameters);
@@ -67,6 +78,10 @@ class actor_critic {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   /// Standard deviations of continuous actions [A]; empty for discrete ones.
   std::vector<float> action_std() const;
+
+  /// From now on the network sees clip((obs - mean) / sqrt(variance + 1e-8), -10, 10). Throws
+  /// std::invalid_argument unless both are [D] and the network has normalize_obs.
+  void set_obs_statistics(std::span<const double> mean, std::span<const double> variance);
 
   /// Draws actions for obs float [N, D] (`deterministic`: takes the likeliest). No autograd.
   action_batch act(const at::Tensor& obs, action_random& random, bool deterministic = false);
@@ -98,10 +113,14 @@ class actor_critic {
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
   at::Tensor run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const;
   void check_obs(const at::Tensor& obs) const;
+  /// What the layers see of obs [rows, D]: obs itself, or its normalised copy in seen_.
+  const float* seen(const float* obs, int rows);
 
   float* actor_parameters() const { return parameters_.data_ptr<float>(); }
   float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
   float* critic_parameters() const { return log_std() + shape_.continuous_size; }
+  float* obs_mean() const { return actor_parameters() + trained_count(); }
+  float* obs_inverse_scale() const { return obs_mean() + shape_.obs_size; }
 
   network_shape shape_;
   network_options options_;
@@ -114,8 +133,10 @@ class actor_critic {
   std::vector<leaf_layer> critic_leaves_;
   at::Tensor log_std_leaf_;
 
+  std::vector<float> seen_;
   detail::mlp_buffers actor_buffers_;
   detail::mlp_buffers critic_buffers_;
+  detail::choice_buffers choices_;
   std::vector<float> outputs_;
   std::vector<float> d_outputs_;
   std::vector<float> log_prob_;

@@ -58,6 +58,10 @@ std::string serialise(const saved_model& model) {
   dict.insert("multi_discrete", to_list(model.shape.multi_discrete));
   dict.insert("hidden", to_list(model.options.hidden));
   dict.insert("activation", to_string(model.options.hidden_activation));
+  if (model.options.critic_hidden) {
+    dict.insert("critic_hidden", to_list(*model.options.critic_hidden));
+  }
+  dict.insert("normalize_obs", model.options.normalize_obs);
   dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
   dict.insert("parameters", model.parameters.detach().contiguous());
   return with_digest(torch::pickle_save(dict));
@@ -157,6 +161,12 @@ saved_model load_model(const fs::path& path) {
                    to_ints(dict.at("multi_discrete"))};
     model.options.hidden = to_ints(dict.at("hidden"));
     model.options.hidden_activation = activation_named(dict.at("activation").toStringRef());
+    if (dict.contains("critic_hidden")) {
+      model.options.critic_hidden = to_ints(dict.at("critic_hidden"));
+    }
+    if (dict.contains("normalize_obs")) {
+      model.options.normalize_obs = dict.at("normalize_obs").toBool();
+    }
     model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
     model.parameters = dict.at("parameters").toTensor();
     return model;

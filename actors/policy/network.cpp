@@ -59,8 +59,12 @@ std::string to_string(const network_shape& shape) {
 }
 
 std::string to_string(const network_shape& shape, const network_options& options) {
-  return fmt::format("{}, hidden {} {}", to_string(shape), fmt::join(options.hidden, "-"),
-                     to_string(options.hidden_activation));
+  const auto critic = options.critic_hidden
+                          ? fmt::format(", critic {}", fmt::join(*options.critic_hidden, "-"))
+                          : std::string();
+  return fmt::format("{}, hidden {} {}{}{}", to_string(shape), fmt::join(options.hidden, "-"),
+                     to_string(options.hidden_activation), critic,
+                     options.normalize_obs ? ", normalised observations" : "");
 }
 
 }  // namespace troupe

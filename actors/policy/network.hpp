@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +40,13 @@ struct network_shape {
 
 /// Defaults are Stable-Baselines3's MlpPolicy.
 struct network_options {
-  std::vector<int> hidden = {64, 64};  ///< widths, the same for actor and critic
+  std::vector<int> hidden = {64, 64};             ///< widths of the actor, and of the critic
+  std::optional<std::vector<int>> critic_hidden;  ///< none: the critic's are `hidden`, too
   activation hidden_activation = activation::tanh;
   bool ortho_init = true;     ///< orthogonal weights, zero biases; false: PyTorch's nn.Linear
   float log_std_init = 0.0f;  ///< start of the state-independent log standard deviation
+  gradient_backend backend = gradient_backend::automatic;
+  bool normalize_obs = false;  ///< observations are brought to one scale by statistics of its own
 
   bool operator==(const network_options&) const = default;
 };

@@ -1,6 +1,5 @@
 #include "actors/trainer/adam.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -8,26 +7,10 @@
 
 #include "actors/policy/cpu_clones.hpp"
 #include "actors/policy/flush_denormals.hpp"
+#include "actors/trainer/gradient_norm.hpp"
 
 namespace troupe {
 namespace {
-
-// Sums in several lanes, in an order that does not depend on the processor.
-TROUPE_CPU_CLONES double sum_of_squares(const float* x, std::size_t count) {
-  constexpr std::size_t lanes = 16;
-  double sums[lanes] = {};
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const double value = x[i + lane];
-      sums[lane] += value * value;
-    }
-  }
-  for (; i < count; ++i) sums[0] += static_cast<double>(x[i]) * x[i];
-  double total = 0.0;
-  for (double sum : sums) total += sum;
-  return total;
-}
 
 struct step_constants {
   float gradient_scale, beta1, beta2, one_minus_beta1, one_minus_beta2;
@@ -70,19 +53,13 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
   check_size("gradient", gradient.size(), count);
   const detail::flush_denormals flush;
 
-  const double norm = std::sqrt(sum_of_squares(gradient.data(), count));
-  double scale = 1.0;
-  if (options_.max_grad_norm > 0.0) scale = std::min(1.0, options_.max_grad_norm / (norm + 1e-6));
-  // Squares of the scaled gradient are kept as floats and must not overflow either.
-  const double square = norm * scale * norm * scale;
-  if (!(square < std::numeric_limits<float>::max())) {
-    return std::numeric_limits<double>::infinity();
-  }
+  const auto clipped = clip_gradient(gradient, options_.max_grad_norm);
+  if (!clipped.usable) return std::numeric_limits<double>::infinity();
 
   ++state_.step;
   const auto t = static_cast<double>(state_.step);
   const step_constants constants{
-      .gradient_scale = static_cast<float>(scale),
+      .gradient_scale = static_cast<float>(clipped.scale),
       .beta1 = static_cast<float>(options_.beta1),
       .beta2 = static_cast<float>(options_.beta2),
       .one_minus_beta1 = static_cast<float>(1.0 - options_.beta1),
@@ -92,7 +69,7 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
       .eps = static_cast<float>(options_.eps)};
   update(count, constants, gradient.data(), state_.first_moment.data(), state_.second_moment.data(),
          parameters.data());
-  return norm;
+  return clipped.norm;
 }
 
 void adam::set_state(adam_state state) {

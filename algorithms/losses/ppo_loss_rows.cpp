@@ -42,7 +42,8 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
   for (int i = 0; i < in.rows; ++i) {
     const float behaviour = in.behaviour_log_prob[i];
     const float proximal = in.proximal_log_prob ? in.proximal_log_prob[i] : behaviour;
-    const float weight = std::min(std::exp(proximal - behaviour), cap);
+    const float weight =
+        std::min(in.proximal_log_prob ? std::exp(proximal - behaviour) : 1.0f, cap);
     const float log_ratio = in.log_prob[i] - proximal;
     const float ratio = std::exp(log_ratio);
     const float advantage = scale * (in.advantage[i] - mean);

@@ -13,8 +13,8 @@ namespace troupe {
 
 namespace detail {
 
-void require_folder(const std::filesystem::path& root) {
-  const auto folder = root / "ppo";
+void require_folder(const std::filesystem::path& root, const std::string& algo) {
+  const auto folder = root / algo;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
@@ -31,14 +31,14 @@ void require_folder(const std::filesystem::path& root) {
 task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
                             ppo_callbacks callbacks) {
   detail::production p(sys, std::move(config), std::move(output), std::move(callbacks));
-  detail::require_folder(p.output.root);
+  detail::require_folder(p.output.root, p.config.algo);
   co_return co_await detail::run_from_the_start(p);
 }
 
 std::string ppo_summary::to_json() const {
   const auto threshold =
       reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
-  return nlohmann::ordered_json{{"algo", "ppo"},
+  return nlohmann::ordered_json{{"algo", algo},
                                 {"env", env},
                                 {"mode", mode == training_mode::sync ? "sync" : "async"},
                                 {"seed", seed},

@@ -28,7 +28,7 @@ namespace troupe {
 
 /// What a run leaves on the screen and on the disk.
 struct ppo_output {
-  std::string root = "runs";  ///< The run directory is root/ppo/ENV_k.
+  std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
   std::string directory;      ///< Where not empty, the run directory: a run that goes on in it.
   bool table = false;         ///< Stable-Baselines3's table on stdout, after each update.
   bool progress_bar = false;  ///< On stderr.
@@ -55,6 +55,7 @@ struct ppo_callbacks {
 
 /// How a run went. The names are those of summary.json.
 struct ppo_summary {
+  std::string algo = "ppo";
   std::string env;
   training_mode mode = training_mode::sync;
   std::uint64_t seed = 0;

@@ -18,8 +18,14 @@ namespace {
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
   // Of an environment that keeps failing only some are logged; the metric counts all.
   const auto failures = std::make_shared<std::atomic<std::int64_t>>(0);
+  const auto begun = std::make_shared<std::atomic_flag>();
   return {
-      .stepped = [metrics](std::int64_t n) { metrics.env_stepped(n); },
+      .stepped =
+          [metrics, id, begun](std::int64_t n) {
+            metrics.env_stepped(n);
+            if (begun->test() || begun->test_and_set()) return;
+            log::debug("the first environment step was taken", {{"env", id}});
+          },
       .episode_ended =
           [metrics](double episode_return, std::int64_t length, bool truncated) {
             metrics.episode_ended(episode_return, length, truncated);
@@ -142,9 +148,9 @@ task<> serve_recorder(production& p, const checkpoint* from) {
   run_options run{.root = p.output.root,
                   .directory = p.output.directory,
                   .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
-                  .algo = "ppo",
+                  .algo = c.algo,
                   .env = c.env.id,
-                  .config = to_json(c).dump(),
+                  .config = c.stored(),
                   .total_steps = c.updates() * c.steps_of_update(),
                   .threshold = p.spec.reward_threshold,
                   .table = p.output.table,
@@ -187,7 +193,7 @@ task<> serve_learning(production& p, const checkpoint* from) {
       co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner), p.store);
   if (from) co_await p.learner.route<&ppo_trainer::restore>(file_of(*from, "trainer.cbor"));
 
-  policy_options acting{.shape = p.shape, .network = c.policy, .seed = c.seed};
+  policy_options acting{.shape = p.shape, .network = c.network(), .seed = c.seed};
   auto deciding =
       restartable(p, {.name = "policy"}, {endpoint<&policy::act>, endpoint<&policy::values>});
   p.roles.policies = co_await p.sys.serve<policy>(std::move(deciding), std::move(acting), p.store);
@@ -214,7 +220,8 @@ task<> serve_experience(production& p, const checkpoint* from) {
   auto hosting = restartable(p, {.name = "environments", .replicas = replicas}, {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
       std::move(hosting), environments_of(c, c.env.n_envs), environment_seed(p),
-      observers_of(p.metrics, c.env.id));
+      observers_of(p.metrics, c.env.id),
+      c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt);
   if (from) {
     auto saved = list_of(*from, "environments.cbor");
     if (saved.size() != replicas) {
@@ -307,7 +314,7 @@ task<> serve_cast(production& p, const checkpoint* from) {
   const auto& c = p.config;
   evaluator_options judging{.environments = environments_of(c, std::min(c.evaluation.episodes, 10)),
                             .shape = p.shape,
-                            .network = c.policy,
+                            .network = c.network(),
                             .seed = c.seed + 10'000};
   auto measuring = restartable(p, {.name = "evaluator"}, {endpoint<&evaluator::evaluate>});
   p.judge = co_await p.sys.serve<evaluator>(std::move(measuring), std::move(judging));
@@ -316,7 +323,7 @@ task<> serve_cast(production& p, const checkpoint* from) {
 task<checkpoint> save_cast(production& p) {
   checkpoint state{.kind = kind_of(p.config),
                    .step = p.done.steps,
-                   .config_sha256 = sha256(to_json(p.config).dump()),
+                   .config_sha256 = sha256(p.config.stored()),
                    .files = {}};
   state.files["run.cbor"] = progress_bytes(p.done);
   if (p.callbacks.save) state.files["callbacks"] = p.callbacks.save();
@@ -336,9 +343,9 @@ task<checkpoint> save_cast(production& p) {
 
 checkpoint_kind kind_of(const ppo_config& config) {
   const auto spec = make_vector_environment(config.env.id, 1)->spec();
-  return {.algorithm = "ppo",
+  return {.algorithm = config.algo,
           .environment = config.env.id,
-          .network = to_string(shape_of(spec), config.policy)};
+          .network = to_string(shape_of(spec), config.network())};
 }
 
 }  // namespace troupe::detail

@@ -1,10 +1,10 @@
 #include "algorithms/ppo/ppo_config.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace troupe {
 
-namespace {
-
-bool is_fault_plan(const ppo_config& config) {
+bool has_good_faults(const on_policy_config& config) {
   try {
     fault_plan::parse(config.faults);
     return true;
@@ -13,24 +13,33 @@ bool is_fault_plan(const ppo_config& config) {
   }
 }
 
-}  // namespace
+network_options on_policy_config::network() const {
+  auto options = policy;
+  options.normalize_obs = env.normalize_obs;
+  return options;
+}
 
 ppo_options ppo_config::learner() const {
   auto options = trainer;
   options.n_steps = rollout.n_steps;
-  options.network = policy;
+  options.network = network();
+  options.normalize_reward = env.normalize_reward;
   return options;
 }
 
-std::int64_t ppo_config::steps_of_update() const {
+std::string ppo_config::stored() const {
+  return document.empty() ? to_json(*this).dump() : document;
+}
+
+std::int64_t on_policy_config::steps_of_update() const {
   return std::int64_t{rollout.n_steps} * env.n_envs * rollout.batch;
 }
 
-std::int64_t ppo_config::updates() const {
+std::int64_t on_policy_config::updates() const {
   return (total_steps + steps_of_update() - 1) / steps_of_update();
 }
 
-fault_plan ppo_config::plan() const {
+fault_plan on_policy_config::plan() const {
   return faults.empty() ? fault_plan{} : fault_plan::parse(faults);
 }
 
@@ -39,11 +48,20 @@ void describe(enum_schema<training_mode>& s) {
 }
 
 void describe(enum_schema<activation>& s) {
-  s.name("tanh", activation::tanh).name("relu", activation::relu);
+  for (const auto kind : {activation::tanh, activation::relu, activation::elu,
+                          activation::leaky_relu, activation::silu}) {
+    s.name(to_string(kind), kind);
+  }
 }
 
-void describe(enum_schema<lr_schedule>& s) {
-  s.name("constant", lr_schedule::constant).name("linear", lr_schedule::linear);
+void describe(enum_schema<gradient_backend>& s) {
+  s.name("auto", gradient_backend::automatic)
+      .name("fused", gradient_backend::fused)
+      .name("libtorch", gradient_backend::libtorch);
+}
+
+void describe(enum_schema<annealing>& s) {
+  s.name("constant", annealing::constant).name("linear", annealing::linear);
 }
 
 void describe(options_schema<env_section>& s) {
@@ -57,6 +75,14 @@ void describe(options_schema<env_section>& s) {
       .at_least(1)
       .at_most(4096)
       .help("environment replicas; async mode starts as many as it has workers");
+  s.field("normalize_obs", &env_section::normalize_obs)
+      .help(
+          "observations are scaled by their running mean and variance, and cut to +-10; the "
+          "statistics are part of the weights");
+  s.field("normalize_reward", &env_section::normalize_reward)
+      .help(
+          "rewards are scaled by the deviation of discounted returns, and cut to +-10, for the "
+          "trainer alone: returns are reported as they are");
 }
 
 void describe(options_schema<rollout_section>& s) {
@@ -120,7 +146,9 @@ void describe(options_schema<network_options>& s) {
       .example("[64,64]")
       .at_least(1)
       .at_most(16384)
-      .help("widths of the hidden layers, the same for actor and critic");
+      .help("widths of the hidden layers");
+  s.field("critic_hidden", &network_options::critic_hidden)
+      .help("those of the critic, where they are others; null: the same");
   s.field("activation", &network_options::hidden_activation)
       .also_known_as({"activation_fn"})
       .help("between the layers");
@@ -128,6 +156,10 @@ void describe(options_schema<network_options>& s) {
       .help("orthogonal initial weights; false: PyTorch's");
   s.field("log_std_init", &network_options::log_std_init)
       .help("start of the log standard deviation of continuous actions");
+  s.field("backend", &network_options::backend)
+      .help(
+          "whose gradients: fused, hand-written kernels; libtorch, its autograd; auto: fused where "
+          "the activation allows it");
 }
 
 void describe(options_schema<ppo_options>& s) {
@@ -135,7 +167,7 @@ void describe(options_schema<ppo_options>& s) {
       .also_known_as({"learning_rate"})
       .above(0)
       .help("Adam's step size at the start");
-  s.field("lr_schedule", &ppo_options::schedule).help("linear: falls to 0 at the end");
+  s.field("lr_schedule", &ppo_options::lr_schedule).help("linear: falls to 0 at the end");
   s.field("batch_size", &ppo_options::batch_size)
       .also_known_as({"minibatch_size"})
       .at_least(2)
@@ -156,6 +188,8 @@ void describe(options_schema<ppo_options>& s) {
       .also_known_as({"clip", "clip_coef"})
       .above(0)
       .help("Schulman et al. 2017, equation 7");
+  s.field("clip_schedule", &ppo_options::clip_schedule)
+      .help("of clip_range; linear: falls to 0 at the end");
   s.field("clip_range_vf", &ppo_options::clip_range_vf)
       .above(0)
       .unit("return")
@@ -175,7 +209,7 @@ void describe(options_schema<ppo_options>& s) {
   s.field("target_kl", &ppo_options::target_kl)
       .above(0)
       .help("an update stops at an approximate KL of 1.5 times this; null: never");
-  s.field("adam_eps", &ppo_options::adam_eps).above(0).help("Adam's epsilon");
+  s.field("adam_eps", &ppo_options::optimizer_eps).above(0).help("Adam's epsilon");
   s.field("importance_cap", &ppo_options::importance_cap)
       .above(0)
       .help("largest importance weight of stale data");
@@ -186,34 +220,16 @@ void describe(options_schema<ppo_options>& s) {
       .help("optimiser steps in a row with non-finite numbers that end training");
 }
 
-void describe(options_schema<ppo_config>& s) {
-  s.field("env", &ppo_config::env).help("what is learned on");
-  s.field("total_steps", &ppo_config::total_steps)
-      .also_known_as({"total_timesteps", "steps"})
+void describe(options_schema<log_section>& s) {
+  s.field("every_updates", &log_section::every_updates)
+      .also_known_as({"log_interval"})
       .at_least(1)
-      .at_most(1e15)
-      .unit("environment steps")
-      .help("at least; whole rollouts are made");
-  s.field("seed", &ppo_config::seed).help("of weights, actions, minibatches and environments");
-  s.field("mode", &ppo_config::mode).help("how rollouts and training are composed");
-  s.field("rollout", &ppo_config::rollout).help("how experience is made");
+      .help("one row of progress.csv in so many updates");
+}
+
+void describe(options_schema<ppo_config>& s) {
+  describe_on_policy(s);
   s.field("trainer", &ppo_config::trainer).help("the update rule");
-  s.field("policy", &ppo_config::policy).help("the network");
-  s.field("evaluation", &ppo_config::evaluation).help("deterministic episodes, nothing stored");
-  s.field("checkpoint", &ppo_config::checkpoint).help("what a run is resumed from");
-  s.field("deterministic", &ppo_config::deterministic)
-      .help(
-          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
-          "weights");
-  s.field("faults", &ppo_config::faults)
-      .help(
-          "what goes wrong on purpose in a deterministic run: random, or such as "
-          "crash=0.001,delay=0.01:50ms; empty: nothing");
-  s.rule("faults", "\"\" where deterministic is false",
-         [](const ppo_config& c) { return c.faults.empty() || c.deterministic; });
-  s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms", is_fault_plan);
-  s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
-         [](const ppo_config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }
 
 }  // namespace troupe

@@ -17,8 +17,10 @@ enum class training_mode {
 
 struct env_section {
   std::string id = "CartPole-v1";
-  int n_envs = 1;    ///< B, environments of one replica, stepped in one message
-  int replicas = 1;  ///< In async mode at least as many as rollout.workers.
+  int n_envs = 1;                 ///< B, environments of one replica, stepped in one message
+  int replicas = 1;               ///< In async mode at least as many as rollout.workers.
+  bool normalize_obs = false;     ///< observations: by running mean and variance, cut to +-10
+  bool normalize_reward = false;  ///< rewards: by the deviation of discounted returns, cut to +-10
 };
 
 struct rollout_section {
@@ -40,23 +42,28 @@ struct checkpoint_section {
   int keep = 3;                    ///< the newest that stay on the disk
 };
 
-/// Everything that decides a PPO run. Defaults: Stable-Baselines3's.
-struct ppo_config {
+struct log_section {
+  int every_updates = 1;  ///< one row of progress.csv in so many updates
+};
+
+/// What the configurations of all on-policy algorithms have in common.
+struct on_policy_config {
+  std::string algo;
   env_section env;
   std::int64_t total_steps = 100'000;  ///< at least; whole rollouts are made
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   rollout_section rollout;
-  ppo_options trainer;  ///< its n_steps and network are taken from `rollout` and `policy`
   network_options policy;
   evaluation_section evaluation;
   checkpoint_section checkpoint;
+  log_section log;
   bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
   /// What goes wrong on purpose in a deterministic run: a fault_plan as text; empty: nothing.
   std::string faults;
 
-  /// The learner's options, with rollout.n_steps and the network.
-  ppo_options learner() const;
+  /// The network, which normalises its own observations.
+  network_options network() const;
   /// Environment steps of one update.
   std::int64_t steps_of_update() const;
   /// Updates until total_steps are reached.
@@ -65,15 +72,70 @@ struct ppo_config {
   fault_plan plan() const;
 };
 
+/// Everything that decides a PPO run. Defaults: Stable-Baselines3's.
+struct ppo_config : on_policy_config {
+  ppo_config() { algo = "ppo"; }
+
+  ppo_options trainer;  ///< its n_steps and network are taken from `rollout` and `policy`
+  /// Of a run of another algorithm that is a case of PPO: its configuration as JSON. Else empty.
+  std::string document;
+
+  /// The learner's options, with rollout.n_steps and the network.
+  ppo_options learner() const;
+  /// The configuration as it is stored with the run.
+  std::string stored() const;
+};
+
 void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
-void describe(enum_schema<lr_schedule>& s);
+void describe(enum_schema<gradient_backend>& s);
+void describe(enum_schema<annealing>& s);
 void describe(options_schema<env_section>& s);
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<evaluation_section>& s);
 void describe(options_schema<checkpoint_section>& s);
+void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
+
+/// Whether `faults` can be read, or is empty.
+bool has_good_faults(const on_policy_config& config);
+
+/// The fields of on_policy_config as those of a Config that is derived from it.
+template <class Config>
+void describe_on_policy(options_schema<Config>& s) {
+  s.field("algo", &on_policy_config::algo).one_of({Config().algo}).help("what this configures");
+  s.field("env", &on_policy_config::env).help("what is learned on");
+  s.field("total_steps", &on_policy_config::total_steps)
+      .also_known_as({"total_timesteps", "steps"})
+      .at_least(1)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help("at least; whole rollouts are made");
+  s.field("seed", &on_policy_config::seed)
+      .help("of weights, actions, minibatches and environments");
+  s.field("mode", &on_policy_config::mode).help("how rollouts and training are composed");
+  s.field("rollout", &on_policy_config::rollout).help("how experience is made");
+  s.field("policy", &on_policy_config::policy).help("the network");
+  s.field("evaluation", &on_policy_config::evaluation)
+      .help("deterministic episodes, nothing stored");
+  s.field("checkpoint", &on_policy_config::checkpoint).help("what a run is resumed from");
+  s.field("log", &on_policy_config::log).help("what is written down");
+  s.field("deterministic", &on_policy_config::deterministic)
+      .help(
+          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
+          "weights");
+  s.field("faults", &on_policy_config::faults)
+      .help(
+          "what goes wrong on purpose in a deterministic run: random, or such as "
+          "crash=0.001,delay=0.01:50ms; empty: nothing");
+  s.rule("faults", "\"\" where deterministic is false",
+         [](const Config& c) { return c.faults.empty() || c.deterministic; });
+  s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms",
+         [](const Config& c) { return has_good_faults(c); });
+  s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
+         [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
+}
 
 }  // namespace troupe

@@ -22,6 +22,8 @@ const ppo_options& checked(const ppo_options& options) {
   expect(options.lr > 0.0, "lr", options.lr, "> 0");
   expect(options.n_steps > 0, "n_steps", options.n_steps, ">= 1");
   expect(options.batch_size > 0, "batch_size", options.batch_size, ">= 1");
+  expect(options.rmsprop_alpha >= 0.0 && options.rmsprop_alpha < 1.0, "rmsprop_alpha",
+         options.rmsprop_alpha, ">= 0 and < 1");
   expect(options.n_epochs > 0, "n_epochs", options.n_epochs, ">= 1");
   expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
   expect(fraction(options.gae_lambda), "gae_lambda", options.gae_lambda, "0 to 1");
@@ -35,11 +37,44 @@ const ppo_options& checked(const ppo_options& options) {
 }
 
 rollout_batch contiguous(rollout_batch batch) {
-  for (auto* tensor : {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.valid,
-                       &batch.truncated, &batch.terminated, &batch.final_obs, &batch.final_index}) {
+  for (auto* tensor : {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward,
+                       &batch.valid, &batch.truncated, &batch.terminated, &batch.final_obs,
+                       &batch.final_index, &batch.discounted}) {
     if (tensor->defined()) *tensor = tensor->contiguous();
   }
   return batch;
+}
+
+optimizer make_optimizer(const ppo_options& options, std::int64_t parameter_count) {
+  const auto count = static_cast<std::size_t>(parameter_count);
+  if (options.optimizer == optimizer_kind::adam) {
+    return adam(count, {.eps = options.optimizer_eps, .max_grad_norm = options.max_grad_norm});
+  }
+  return rmsprop(count,
+                 {.alpha = options.rmsprop_alpha,
+                  .eps = options.optimizer_eps,
+                  .max_grad_norm = options.max_grad_norm,
+                  .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
+}
+
+double annealed(double start, annealing over, double progress_remaining) {
+  return over == annealing::linear ? start * progress_remaining : start;
+}
+
+// `valid` without the steps after which no episode ends in this batch.
+at::Tensor of_whole_episodes(const rollout_batch& batch) {
+  const auto T = batch.steps();
+  const auto B = batch.environments();
+  auto valid = batch.valid.defined() ? batch.valid.clone() : at::ones({T, B}, at::kBool);
+  const bool* terminated = batch.terminated.data_ptr<bool>();
+  const bool* truncated = batch.truncated.data_ptr<bool>();
+  for (std::int64_t b = 0; b < B; ++b) {
+    for (auto t = T - 1; t >= 0; --t) {
+      if (terminated[t * B + b] || truncated[t * B + b]) break;
+      valid.data_ptr<bool>()[t * B + b] = false;
+    }
+  }
+  return valid;
 }
 
 }  // namespace
@@ -83,17 +118,50 @@ struct ppo_learner::epoch_sums {
 
 ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed)
     : options_(checked(options)),
-      loss_options_{.clip_range = options.clip_range,
-                    .clip_range_vf = options.clip_range_vf,
-                    .ent_coef = options.ent_coef,
-                    .vf_coef = options.vf_coef,
-                    .normalize_advantage = options.normalize_advantage,
-                    .importance_cap = options.importance_cap},
       model_(shape, options.network, seed),
-      optimizer_(model_.parameter_count(),
-                 {.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm}),
+      optimizer_(make_optimizer(options, model_.trained_count())),
       random_(~seed),
-      minibatch_(shape) {}
+      minibatch_(shape),
+      gradient_({.clip_range = options.clip_range,
+                 .clip_range_vf = options.clip_range_vf,
+                 .ent_coef = options.ent_coef,
+                 .vf_coef = options.baseline ? options.vf_coef : 0.0,
+                 .normalize_advantage = options.normalize_advantage,
+                 .importance_cap = options.importance_cap}) {
+  if (options.network.normalize_obs) obs_statistics_.emplace(shape.obs_size);
+  if (options.normalize_reward) reward_statistics_.emplace(1, normalizer_options{.centre = false});
+}
+
+// Rewards and validity as the options want them.
+rollout_batch ppo_learner::prepared(rollout_batch batch) {
+  batch = contiguous(std::move(batch));
+  if (reward_statistics_) {
+    const auto n = static_cast<std::size_t>(batch.reward.numel());
+    TORCH_CHECK(batch.discounted.defined() && batch.discounted.sizes() == batch.reward.sizes() &&
+                    batch.discounted.scalar_type() == at::kDouble,
+                "rollout batch: discounted must be double ", batch.reward.sizes(),
+                " where rewards are normalised");
+    reward_statistics_->update(std::span<const double>(batch.discounted.data_ptr<double>(), n));
+    batch.reward = batch.reward.clone();
+    reward_statistics_->apply(std::span<float>(batch.reward.data_ptr<float>(), n));
+  }
+  if (options_.whole_episodes) batch.valid = of_whole_episodes(batch);
+  return batch;
+}
+
+// What this batch was seen with is in the model; what it teaches is for the next.
+void ppo_learner::learn_obs_statistics(const rollout_batch& batch,
+                                       std::span<const detail::row_index> usable) {
+  const auto width = static_cast<std::size_t>(model_.shape().obs_size);
+  const float* obs = batch.obs.data_ptr<float>();
+  std::vector<float> rows;
+  rows.reserve(usable.size() * width);
+  for (const auto row : usable) {
+    rows.insert(rows.end(), obs + row * width, obs + (row + 1) * width);
+  }
+  obs_statistics_->update(std::span<const float>(rows));
+  model_.set_obs_statistics(obs_statistics_->mean(), obs_statistics_->variance());
+}
 
 // The present critic's values of the last observations, laid out as truncated is.
 at::Tensor ppo_learner::final_values(const rollout_batch& batch) {
@@ -138,6 +206,11 @@ detail::training_targets ppo_learner::make_targets(const rollout_batch& batch, b
     in.bootstrap_value = model_.values(batch.bootstrap_obs);
     in.final_value = final_values(batch);
   }
+  if (!options_.baseline) {
+    in.value = at::zeros_like(batch.reward);
+    in.bootstrap_value = at::zeros_like(batch.bootstrap_value);
+    in.final_value = at::zeros_like(batch.reward);
+  }
   auto targets = gae(in, {.gamma = options_.gamma, .lambda = options_.gae_lambda});
   return {in.value.contiguous(), targets.advantage, targets.returns, {}};
 }
@@ -171,17 +244,13 @@ bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training
                               std::span<const detail::row_index> order, double lr,
                               epoch_sums& sums) {
   const auto batch_size = static_cast<std::size_t>(options_.batch_size);
-  const auto count = static_cast<std::size_t>(model_.parameter_count());
+  const auto count = static_cast<std::size_t>(model_.trained_count());
   const std::span<float> parameters(model_.parameters().data_ptr<float>(), count);
   const std::span<const float> gradient(model_.gradient().data_ptr<float>(), count);
   for (std::size_t from = 0; from < order.size(); from += batch_size) {
     minibatch_.gather(batch, targets,
                       order.subspan(from, std::min(batch_size, order.size() - from)));
-    const int rows = minibatch_.rows();
-    const auto evaluation = model_.evaluate_rows(minibatch_.obs(), rows, minibatch_.actions());
-    const auto metrics =
-        ppo_loss_with_gradient(minibatch_.loss_rows(evaluation), loss_options_,
-                               {d_log_prob_.data(), d_entropy_.data(), d_value_.data()});
+    const auto metrics = gradient_.evaluate(model_, minibatch_);
     // The loss is summed in double; what overflows a float is no number to learn from either.
     if (!std::isfinite(static_cast<float>(metrics.loss))) {
       ++sums.skipped;
@@ -192,8 +261,7 @@ bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training
       sums.add(metrics);
       return false;
     }
-    model_.backward_rows(minibatch_.obs(), rows, minibatch_.actions(), d_log_prob_.data(),
-                         d_entropy_.data(), d_value_.data());
+    gradient_.differentiate(model_, minibatch_);
     const double grad_norm = optimizer_.step(parameters, gradient, lr);
     if (!std::isfinite(grad_norm)) {
       ++sums.skipped;
@@ -212,21 +280,20 @@ ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_rema
   const bool stale = given.proximal_correction || options_.proximal_correction;
   check(given, model_.shape(), stale);
   const at::NoGradGuard no_grad;
-  const auto batch = contiguous(given);
+  const auto batch = prepared(given);
   auto targets = make_targets(batch, stale);
   auto order = detail::usable_rows(batch, targets, model_.shape());
   if (stale) find_proximal_log_prob(batch, targets, order);
 
-  const double lr =
-      options_.schedule == lr_schedule::linear ? options_.lr * progress_remaining : options_.lr;
+  const double lr = annealed(options_.lr, options_.lr_schedule, progress_remaining);
+  const double clip_range =
+      annealed(options_.clip_range, options_.clip_schedule, progress_remaining);
+  gradient_.options().clip_range = clip_range;
   const auto row_count = static_cast<std::int64_t>(order.size());
   ppo_metrics metrics{.learning_rate = lr,
-                      .clip_range = options_.clip_range,
+                      .clip_range = clip_range,
                       .trained_rows = row_count,
                       .dropped_rows = batch.reward.numel() - row_count};
-  for (auto* derivatives : {&d_log_prob_, &d_entropy_, &d_value_}) {
-    derivatives->resize(options_.batch_size);
-  }
 
   epoch_sums sums;
   if (!order.empty()) metrics.explained_variance = detail::explained_variance(targets, order);
@@ -237,6 +304,7 @@ ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_rema
     ++n_updates_;
     if (metrics.stopped_by_kl) break;
   }
+  if (obs_statistics_) learn_obs_statistics(batch, order);
 
   metrics.loss = sums.means();
   metrics.grad_norm = sums.steps ? sums.grad_norm / sums.steps : 0.0;
@@ -253,7 +321,9 @@ ppo_learner_state ppo_learner::state() const {
           .optimizer = optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
-          .skipped_in_a_row = skipped_in_a_row_};
+          .skipped_in_a_row = skipped_in_a_row_,
+          .obs_statistics = obs_statistics_ ? obs_statistics_->state() : std::string(),
+          .reward_statistics = reward_statistics_ ? reward_statistics_->state() : std::string()};
 }
 
 void ppo_learner::set_state(const ppo_learner_state& state) {
@@ -262,6 +332,8 @@ void ppo_learner::set_state(const ppo_learner_state& state) {
   random_.set_state(state.random);
   n_updates_ = state.n_updates;
   skipped_in_a_row_ = state.skipped_in_a_row;
+  if (obs_statistics_) obs_statistics_->set_state(state.obs_statistics);
+  if (reward_statistics_) reward_statistics_->set_state(state.reward_statistics);
 }
 
 }  // namespace troupe

@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 
+#include "actors/env/running_normalizer.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/actor_critic.hpp"
-#include "actors/trainer/adam.hpp"
+#include "actors/trainer/optimizer.hpp"
 #include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/non_finite_training.hpp"
+#include "algorithms/ppo/minibatch_gradient.hpp"
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
 #include "algorithms/ppo/training_rows.hpp"
@@ -32,10 +34,12 @@ struct ppo_metrics {
 /// Everything an exact continuation needs.
 struct ppo_learner_state {
   at::Tensor parameters;  ///< float [P], a copy
-  adam_state optimizer;
+  optimizer_state optimizer;
   action_random::state_type random{};
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
+  std::string obs_statistics;     ///< running_normalizer::state; empty without normalize_obs
+  std::string reward_statistics;  ///< the same without normalize_reward
 };
 
 /// PPO's update rule: Schulman et al. 2017, https://arxiv.org/abs/1707.06347, algorithm 1, with the
@@ -63,21 +67,24 @@ class ppo_learner {
 
  private:
   struct epoch_sums;
+  rollout_batch prepared(rollout_batch batch);
   detail::training_targets make_targets(const rollout_batch& batch, bool stale);
   at::Tensor final_values(const rollout_batch& batch);
   void find_proximal_log_prob(const rollout_batch& batch, detail::training_targets& targets,
                               std::span<const detail::row_index> usable);
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                    std::span<const detail::row_index> order, double lr, epoch_sums& sums);
+  void learn_obs_statistics(const rollout_batch& batch, std::span<const detail::row_index> usable);
   void count_skipped(const char* what, double value);
 
   ppo_options options_;
-  ppo_loss_options loss_options_;
   actor_critic model_;
-  adam optimizer_;
+  optimizer optimizer_;
   action_random random_;
   detail::minibatch minibatch_;
-  std::vector<float> d_log_prob_, d_entropy_, d_value_;
+  detail::minibatch_gradient gradient_;
+  std::optional<running_normalizer> obs_statistics_;
+  std::optional<running_normalizer> reward_statistics_;
   std::int64_t n_updates_ = 0;
   int skipped_in_a_row_ = 0;
 };

@@ -126,7 +126,7 @@ class ppo_segments {
 ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_options& options,
                    std::optional<checkpoint> from) {
   if (from) require_kind(*from, detail::kind_of(config), "run_ppo");
-  if (output.directory.empty()) detail::require_folder(output.root);
+  if (output.directory.empty()) detail::require_folder(output.root, config.algo);
   if (from) output.resumed_from_step = from->step;
   ppo_segments segments(config, std::move(output), options);
   if (config.checkpoint.every_updates == 0) return segments.run_without_checkpoints();
@@ -135,7 +135,13 @@ ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_op
 
 ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metrics) {
   const auto run = run_directory::open(directory);
-  auto config = parse_config<ppo_config>(read_json_file(run.config_json()));
+  return resume_ppo_run(directory, parse_config<ppo_config>(read_json_file(run.config_json())),
+                        metrics);
+}
+
+ppo_resumption resume_ppo_run(const std::string& directory, ppo_config config,
+                              metrics_registry& metrics) {
+  const auto run = run_directory::open(directory);
   if (config.checkpoint.every_updates == 0) {
     throw std::invalid_argument(directory +
                                 ": expected a run with checkpoints, but its config.json has a "
@@ -147,7 +153,7 @@ ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metr
     log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
   };
   auto from = checkpoints_of(run, config).load_newest(detail::kind_of(config), refused);
-  if (from && from->config_sha256 != sha256(to_json(config).dump())) {
+  if (from && from->config_sha256 != sha256(config.stored())) {
     log::warn("the configuration has changed since the checkpoint was written",
               {{"path", run.config_json().string()}});
   }

@@ -56,5 +56,8 @@ struct ppo_resumption {
 /// checkpoint is of another algorithm, environment or network, and std::invalid_argument if the run
 /// keeps none.
 ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metrics);
+/// The same where the configuration has been read, maybe as another algorithm's.
+ppo_resumption resume_ppo_run(const std::string& directory, ppo_config config,
+                              metrics_registry& metrics);
 
 }  // namespace troupe

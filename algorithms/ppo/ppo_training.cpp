@@ -102,7 +102,8 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
                  learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
   p.metrics.steps_skipped(learned.skipped_steps);
-  co_await p.records.route<&recorder::record>(row_of(learned, p.done.steps));
+  const bool logged = p.done.version % p.config.log.every_updates == 0;
+  if (logged) co_await p.records.route<&recorder::record>(row_of(learned, p.done.steps));
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
   p.metrics.replay_holds(seen.held);
   co_return p.done.version;
@@ -111,7 +112,7 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
 /// A disk that is full or gone does not end training.
 void keep_model(const production& p, const std::filesystem::path& path, const weights& newest) {
   try {
-    save_model(path, saved_model{p.shape, p.config.policy, newest.parameters,
+    save_model(path, saved_model{p.shape, p.config.network(), newest.parameters,
                                  static_cast<std::uint64_t>(newest.version)});
   } catch (const model_file_error& e) {
     p.metrics.write_failed();
@@ -170,41 +171,55 @@ task<loops::verdict> after_update(production& p, const ppo_progress& before, loo
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
-/// What the evaluation at the end gathers from rollouts.
+/// What the evaluation at the end gathers from rollouts: as many episodes of each environment, so
+/// that short ones don't weigh more.
 struct final_returns {
-  explicit final_returns(std::size_t wanted) : wanted(wanted) {}
+  final_returns(std::size_t wanted, std::size_t environments) : wanted(wanted) {
+    for (std::size_t i = 0; i < environments; ++i) {
+      left.push_back((wanted + i) / environments);
+    }
+  }
 
   /// True once there are enough, or none will come. Throws evaluation_error if no episode ends.
   bool add(const rollout& r) {
     lost = lost || r.losses > 0;
     if (lost) return true;
-    waited = r.episodes.empty() ? waited + r.steps : 0;
+    // Where episodes are dropped, each environment's steps are waited for in vain.
+    waited += r.failure.empty() ? r.steps : r.steps * r.environments;
     if (waited > evaluator::patience) {
       throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
                              std::to_string(waited) + " steps" +
                              (r.failure.empty() ? "" : "; each was dropped: " + r.failure));
     }
     for (const auto& e : r.episodes) {
-      if (returns.size() < wanted) returns.push_back(e.episode_return);
+      auto& owed = left[static_cast<std::size_t>(e.environment)];
+      if (owed == 0) continue;
+      --owed;
+      returns.push_back(e.episode_return);
+      waited = 0;
     }
     return returns.size() == wanted;
   }
 
   std::size_t wanted;
+  std::vector<std::size_t> left;  ///< Episodes that each environment still owes.
   std::vector<double> returns;
-  std::int64_t waited = 0;  ///< Steps since an episode ended.
+  std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
   bool lost = false;        ///< Environments died: long episodes would be missing from the mean.
 };
 
-/// Deterministic episodes on an environment of their own, by the same episode function as training.
+/// Deterministic episodes on environments of their own, by the same episode function as training.
 task<evaluation> evaluate_at_the_end(production& p) {
+  const auto wanted = p.config.evaluation.final_episodes;
+  const auto environments = std::min(wanted, 10);
   auto roles = p.roles;
   roles.deterministic = true;
+  roles.n_steps = 250;  // little is played in vain when the last episode ends
   p.exam = co_await p.sys.serve<hosted_environment>(restartable(p, {.name = "evaluation"}, {}),
-                                                    environments_of(p.config, 1),
+                                                    environments_of(p.config, environments),
                                                     p.config.seed + 20'000);
   roles.environments = p.exam;
-  final_returns seen(static_cast<std::size_t>(p.config.evaluation.final_episodes));
+  final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {
     if (p.stop_asked && p.stop_asked()) {
       throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
@@ -260,6 +275,7 @@ task<ppo_summary> conclude(production& p) {
 
   const auto& done = p.done;
   ppo_summary summary{
+      .algo = p.config.algo,
       .env = p.config.env.id,
       .mode = p.config.mode,
       .seed = p.config.seed,

@@ -7,7 +7,7 @@ namespace troupe::detail {
 
 /// A run would else fail only later, in the recorder's replica, without saying why here. Throws
 /// run_directory_error.
-void require_folder(const std::filesystem::path& root);
+void require_folder(const std::filesystem::path& root, const std::string& algo);
 
 /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
 /// under way end before this returns, so that the cast can be saved.

@@ -61,19 +61,14 @@ task<rollout> generate_rollout(rollout_roles roles) {
 
 rollout::rollout(std::int64_t steps, std::int64_t environments)
     : steps(steps), environments(environments) {
-  const auto rows = static_cast<std::size_t>(steps * environments);
-  log_prob.reserve(rows);
-  value.reserve(rows);
-  reward.reserve(rows);
-  terminated.reserve(rows);
-  truncated.reserve(rows);
-  valid.assign(rows, 1);
+  valid.assign(static_cast<std::size_t>(steps * environments), 1);
   episode_began_.assign(static_cast<std::size_t>(environments), 0);
 }
 
 void rollout::add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
                   const env_step& after) {
-  const auto append = [](auto& to, const auto& from) {
+  const auto append = [&](auto& to, const auto& from) {
+    if (t == 0) to.reserve(from.size() * static_cast<std::size_t>(steps));
     to.insert(to.end(), from.begin(), from.end());
   };
   if (t == 0) {  // now the widths are known
@@ -88,6 +83,7 @@ void rollout::add(std::int64_t t, const std::vector<float>& before, const act_re
   append(log_prob, acted.log_prob);
   append(value, acted.value);
   append(reward, after.reward);
+  append(discounted, after.discounted);
   append(terminated, after.terminated);
   append(truncated, after.truncated);
   version = t == 0 ? acted.version : std::min(version, acted.version);
@@ -98,9 +94,9 @@ void rollout::add(std::int64_t t, const std::vector<float>& before, const act_re
     const auto row = static_cast<std::size_t>(t * environments + index);
     if (truncated[row] && !terminated[row]) {
       cuts.push_back({t, index});
-      append(final_obs, ended.final_obs);
+      final_obs.insert(final_obs.end(), ended.final_obs.begin(), ended.final_obs.end());
     }
-    episodes.push_back({t, ended.episode_return, ended.length});
+    episodes.push_back({t, ended.episode_return, ended.length, index});
     episode_began_[ended.index] = t + 1;
   }
   for (const auto& one : after.failures) {
@@ -170,6 +166,9 @@ rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape
   batch.log_prob = joined(rollouts, &rollout::log_prob, at::kFloat, 0);
   batch.value = joined(rollouts, &rollout::value, at::kFloat, 0);
   batch.reward = joined(rollouts, &rollout::reward, at::kFloat, 0);
+  if (!rollouts.front().discounted.empty()) {
+    batch.discounted = joined(rollouts, &rollout::discounted, at::kDouble, 0);
+  }
   batch.terminated = joined(rollouts, &rollout::terminated, at::kByte, 0).to(at::kBool);
   batch.truncated = joined(rollouts, &rollout::truncated, at::kByte, 0).to(at::kBool);
   batch.valid = joined(rollouts, &rollout::valid, at::kByte, 0).to(at::kBool);

@@ -20,6 +20,7 @@ struct rollout {
     std::int64_t step;  ///< Row, below T.
     double episode_return;
     std::int64_t length;
+    std::int64_t environment;  ///< Below B.
   };
   /// Where an episode was cut, and what was seen last.
   struct cut {
@@ -35,6 +36,7 @@ struct rollout {
   std::vector<float> log_prob;                      ///< [T, B]
   std::vector<float> value;                         ///< [T, B]
   std::vector<float> reward;                        ///< [T, B]
+  std::vector<double> discounted;                   ///< [T, B] discounted returns, or empty
   std::vector<std::uint8_t> terminated, truncated;  ///< [T, B]
   std::vector<std::uint8_t> valid;                  ///< [T, B] 0: of an episode that was dropped
   std::vector<cut> cuts;                            ///< F, where `truncated`

@@ -19,6 +19,7 @@ struct rollout_batch {
   at::Tensor final_value;  ///< [T, B] V of the last observation where truncated, else ignored
   at::Tensor bootstrap_value;  ///< [B] V of the observation after the last step
   at::Tensor valid;            ///< bool [T, B] false: drop this row; undefined: all are valid
+  at::Tensor discounted;       ///< double [T, B] discounted_returns::sums, for normalize_reward
 
   /// Oldest weights in the batch.
   std::uint64_t policy_version = 0;

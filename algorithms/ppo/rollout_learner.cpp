@@ -4,29 +4,58 @@
 
 namespace troupe {
 
+namespace {
+
+void put(state_writer& to, const optimizer_state& state) {
+  if (const auto* a = std::get_if<adam_state>(&state)) {
+    to.put("optimizer_steps", a->step);
+    to.put("first_moment", a->first_moment);
+    to.put("second_moment", a->second_moment);
+    return;
+  }
+  const auto& r = std::get<rmsprop_state>(state);
+  to.put("optimizer_steps", r.step);
+  to.put("mean_square", r.mean_square);
+}
+
+/// Into a state of the optimiser that is expected.
+void get(const state_reader& from, optimizer_state& state) {
+  if (auto* a = std::get_if<adam_state>(&state)) {
+    from.get("optimizer_steps", a->step);
+    from.get("first_moment", a->first_moment);
+    from.get("second_moment", a->second_moment);
+    return;
+  }
+  auto& r = std::get<rmsprop_state>(state);
+  from.get("optimizer_steps", r.step);
+  from.get("mean_square", r.mean_square);
+}
+
+}  // namespace
+
 std::string rollout_learner::save() const {
   const auto state = learner_.state();
   action_random random(0);
   random.set_state(state.random);
   state_writer to;
-  to.put("optimizer_steps", state.optimizer.step);
-  to.put("first_moment", state.optimizer.first_moment);
-  to.put("second_moment", state.optimizer.second_moment);
+  put(to, state.optimizer);
   put_random(to, "random", random);
   to.put("n_updates", state.n_updates);
   to.put("skipped_in_a_row", state.skipped_in_a_row);
+  to.put("obs_statistics", state.obs_statistics);
+  to.put("reward_statistics", state.reward_statistics);
   return to.bytes();
 }
 
 void rollout_learner::restore(const std::string& bytes) {
   const state_reader from(bytes);
   auto state = learner_.state();
-  from.get("optimizer_steps", state.optimizer.step);
-  from.get("first_moment", state.optimizer.first_moment);
-  from.get("second_moment", state.optimizer.second_moment);
+  get(from, state.optimizer);
   state.random = get_action_random(from, "random").state();
   from.get("n_updates", state.n_updates);
   from.get("skipped_in_a_row", state.skipped_in_a_row);
+  from.get("obs_statistics", state.obs_statistics);
+  from.get("reward_statistics", state.reward_statistics);
   learner_.set_state(state);
 }
 

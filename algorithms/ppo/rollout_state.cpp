@@ -15,6 +15,7 @@ void for_each_column(Rollout& r, const Each& each) {
   each("log_prob", r.log_prob);
   each("value", r.value);
   each("reward", r.reward);
+  each("discounted", r.discounted);
   each("terminated", r.terminated);
   each("truncated", r.truncated);
   each("valid", r.valid);
@@ -37,7 +38,7 @@ std::string to_bytes(const rollout& r) {
   for (const auto& cut : r.cuts) cuts.insert(cuts.end(), {cut.step, cut.index});
   std::vector<double> returns;
   for (const auto& e : r.episodes) {
-    ends.insert(ends.end(), {e.step, e.length});
+    ends.insert(ends.end(), {e.step, e.length, e.environment});
     returns.push_back(e.episode_return);
   }
   to.put("cuts", cuts);
@@ -54,12 +55,12 @@ rollout rollout_of(const std::string& bytes) {
   for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) r.cuts.push_back({cuts[i], cuts[i + 1]});
   const auto ends = from.get<std::vector<std::int64_t>>("episode_ends");
   const auto returns = from.get<std::vector<double>>("episode_returns");
-  if (ends.size() != 2 * returns.size()) {
+  if (ends.size() != 3 * returns.size()) {
     throw state_error("saved rollout: expected an end for each of its " +
                       std::to_string(returns.size()) + " episodes");
   }
   for (std::size_t i = 0; i < returns.size(); ++i) {
-    r.episodes.push_back({ends[2 * i], returns[i], ends[2 * i + 1]});
+    r.episodes.push_back({ends[3 * i], returns[i], ends[3 * i + 1], ends[3 * i + 2]});
   }
   return r;
 }

@@ -79,6 +79,36 @@ ppo_loss_rows minibatch::loss_rows(const evaluation_rows& evaluation) const {
           .old_value = old_value_.data()};
 }
 
+namespace {
+
+template <class T>
+at::Tensor tensor_over(const std::vector<T>& numbers, std::initializer_list<std::int64_t> sizes) {
+  return at::from_blob(const_cast<T*>(numbers.data()), sizes, c10::CppTypeToScalarType<T>::value);
+}
+
+}  // namespace
+
+at::Tensor minibatch::obs_tensor() const {
+  return tensor_over(obs_, {rows_, static_cast<std::int64_t>(obs_size_)});
+}
+
+at::Tensor minibatch::action_tensor() const {
+  const auto width = static_cast<std::int64_t>(action_size_);
+  return continuous_ ? tensor_over(action_value_, {rows_, width})
+                     : tensor_over(action_choice_, {rows_, width});
+}
+
+ppo_loss_inputs minibatch::loss_inputs(const action_evaluation& evaluation) const {
+  return {.log_prob = evaluation.log_prob,
+          .entropy = evaluation.entropy,
+          .value = evaluation.value,
+          .behaviour_log_prob = tensor_over(behaviour_log_prob_, {rows_}),
+          .proximal_log_prob = stale_ ? tensor_over(proximal_log_prob_, {rows_}) : at::Tensor(),
+          .advantage = tensor_over(advantage_, {rows_}),
+          .returns = tensor_over(returns_, {rows_}),
+          .old_value = tensor_over(old_value_, {rows_})};
+}
+
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
                                    const network_shape& shape) {
   const auto T = batch.steps();

@@ -35,6 +35,11 @@ class minibatch {
   action_rows actions() const;
   ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
 
+  /// The same as tensors, of the same memory: until the next gather.
+  at::Tensor obs_tensor() const;
+  at::Tensor action_tensor() const;
+  ppo_loss_inputs loss_inputs(const action_evaluation& evaluation) const;
+
  private:
   std::size_t obs_size_;
   std::size_t action_size_;

@@ -49,7 +49,4 @@ struct config_arguments {
 /// Prints the JSON schema of an algorithm's configuration.
 int config_schema(const config_arguments& arguments);
 
-/// Throws std::invalid_argument naming the known algorithms and the nearest, unless `algo` is one.
-void require_algorithm(const std::string& algo);
-
 }  // namespace troupe::command

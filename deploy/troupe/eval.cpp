@@ -8,7 +8,7 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo_config.hpp"
+#include "deploy/troupe/algorithms.hpp"
 #include "deploy/troupe/commands.hpp"
 
 namespace troupe::command {
@@ -41,7 +41,7 @@ int eval(const eval_arguments& arguments) {
   const auto n = std::min<std::size_t>(arguments.episodes, 10);
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    config = parse_config<ppo_config>(read_json_file(run.config_json()));
+    config = read_stored(read_json_file(run.config_json()));
     model = load_model(model_of(run, arguments.model));
     judge.emplace(
         evaluator_options{.environments = [&] { return make_vector_environment(config.env.id, n); },

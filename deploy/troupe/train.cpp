@@ -11,6 +11,7 @@
 #include "actors/policy/shape_of.hpp"
 #include "actors/torch_threads.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
+#include "deploy/troupe/algorithms.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -31,7 +32,7 @@ void refuse_names(const std::vector<std::string>& overrides) {
 }
 
 /// The file's configuration, with the command line's options and then its overrides on top.
-ppo_config resolve(const train_arguments& arguments) {
+ppo_config resolve(const algorithm& of, const train_arguments& arguments) {
   refuse_names(arguments.overrides);
   std::vector<std::string> overrides;
   const auto set_number = [&](const char* path, const std::optional<std::string>& value) {
@@ -48,7 +49,7 @@ ppo_config resolve(const train_arguments& arguments) {
   if (arguments.faults) fault_plan::parse(*arguments.faults);  // says what is wrong with it
   set_text("faults", arguments.faults);
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
-  return parse_config<ppo_config>(load_config(arguments.config_file, overrides));
+  return of.read(load_config(arguments.config_file, overrides));
 }
 
 void print_for_people(const ppo_summary& s) {
@@ -72,11 +73,11 @@ struct beginning {
 /// Throws what is wrong with the arguments, the configuration or the run to be resumed.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
-    auto run = open_ppo_run(arguments.resume, metrics);
+    const auto stored = run_directory::open(arguments.resume).config_json();
+    auto run = resume_ppo_run(arguments.resume, read_stored(read_json_file(stored)), metrics);
     return {std::move(run.config), std::move(run.from)};
   }
-  require_algorithm(arguments.algo);
-  beginning fresh{resolve(arguments), std::nullopt};
+  beginning fresh{resolve(find_algorithm(arguments.algo), arguments), std::nullopt};
   shape_of(make_vector_environment(fresh.config.env.id, 1)->spec());
   return fresh;
 }

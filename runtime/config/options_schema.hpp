@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <deque>
 #include <functional>
 #include <stdexcept>
@@ -108,9 +109,11 @@ template <class T>
 class options_schema {
  public:
   /// `V` is bool, an integer, float, double, std::string, a described enum, a described struct, or
-  /// a std::optional (null in JSON where empty) or std::vector of those.
-  template <class V>
-  detail::field_schema& field(std::string name, V T::* member) {
+  /// a std::optional (null in JSON where empty) or std::vector of those. The member may be a
+  /// base's.
+  template <class V, class Owner>
+    requires std::derived_from<T, Owner>
+  detail::field_schema& field(std::string name, V Owner::* member) {
     return kind_.add(std::move(name), detail::make_kind<V>(), [member](void* object) -> void* {
       return &(static_cast<T*>(object)->*member);
     });

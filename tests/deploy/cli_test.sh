@@ -21,7 +21,7 @@ refuses "an unknown environment is told the known ones and the nearest" 2 \
   'unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "' \
   train --env CartPol-v1
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
-  'unknown algorithm "poo"; did you mean "ppo"? known: "ppo"' train --algo poo
+  'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \
   '/trainer/lr: expected a number > 0, got "fast"' train trainer.lr=fast
 refuses "an unknown key is told the nearest" 2 \
@@ -261,6 +261,14 @@ interrupt SIGTERM sync
 
 # ---- the rest
 
+for algo in a2c reinforce; do
+  run train --algo $algo -n 4000 --seed 3 --json --metrics-port 0 "${short[@]}"
+  holds "a short run of $algo succeeds" \
+    "s['algo'] == '$algo' and s['run_directory'] == 'runs/$algo/CartPole-v1_1' and s['steps'] == 4000"
+  run eval runs/$algo/CartPole-v1_1 --episodes 5
+  report "eval reads a run of $algo" $((code != 0))
+done
+refuses "a configuration of another algorithm is refused" 2 '/algo: ' train --algo a2c algo=ppo
 run list
 [[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)' out
 report "list names algorithms and environments" $?

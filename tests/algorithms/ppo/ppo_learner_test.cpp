@@ -7,6 +7,7 @@
 #include <map>
 
 #include "algorithms/losses/gae.hpp"
+#include "tests/algorithms/ppo/acted_batch.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -15,33 +16,6 @@ namespace {
 
 network_shape discrete() { return {.obs_size = 4, .discrete_actions = 3}; }
 network_shape continuous() { return {.obs_size = 4, .continuous_size = 2}; }
-
-// A batch that `model` itself acted in, with ends of both kinds.
-rollout_batch acted_batch(actor_critic& model, std::int64_t T, std::int64_t B,
-                          std::uint64_t seed = 1) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  action_random random(seed);
-  const std::int64_t D = model.shape().obs_size;
-  rollout_batch batch;
-  batch.obs = at::randn({T, B, D}, generator);
-  const auto acted = model.act(batch.obs.flatten(0, 1), random);
-  auto action_sizes = acted.action.sizes().vec();
-  action_sizes.erase(action_sizes.begin());
-  action_sizes.insert(action_sizes.begin(), {T, B});
-  batch.action = acted.action.view(action_sizes);
-  batch.log_prob = acted.log_prob.view({T, B});
-  batch.value = acted.value.view({T, B});
-  batch.reward = at::randn({T, B}, generator);
-  batch.terminated = at::rand({T, B}, generator) < 0.1;
-  batch.truncated = at::rand({T, B}, generator) < 0.1;
-  batch.final_index = batch.truncated.nonzero();
-  batch.final_obs = at::randn({batch.final_index.size(0), D}, generator);
-  batch.final_value = at::zeros({T, B});
-  batch.final_value.index_put_({batch.truncated}, model.values(batch.final_obs));
-  batch.bootstrap_obs = at::randn({B, D}, generator);
-  batch.bootstrap_value = model.values(batch.bootstrap_obs);
-  return batch;
-}
 
 bool all_finite(const at::Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
 
@@ -93,6 +67,99 @@ TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad
     CHECK(metrics.optimizer_steps == 8);
     CHECK((metrics.std > 0.0) == shape.is_continuous());
   }
+}
+
+TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[ppo]") {
+  for (const auto& shape : {discrete(), continuous()}) {
+    for (const bool stale : {false, true}) {
+      INFO(to_string(shape) << (stale ? ", stale" : ""));
+      std::vector<at::Tensor> results;
+      std::vector<ppo_metrics> metrics;
+      for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+        ppo_learner learner(shape,
+                            {.batch_size = 24,
+                             .n_epochs = 3,
+                             .clip_range_vf = 0.3,
+                             .ent_coef = 0.01,
+                             .network = {.critic_hidden = std::vector<int>{16},
+                                         .backend = backend,
+                                         .normalize_obs = true}},
+                            3);
+        auto batch = acted_batch(learner.model(), 16, 4);
+        batch.proximal_correction = stale;
+        learner.update(batch);  // from here on observations are normalised
+        metrics.push_back(learner.update(batch));
+        results.push_back(learner.model().parameters().clone());
+      }
+      CHECK((results[0] - results[1]).abs().max().item<double>() < 2e-5);
+      CHECK(metrics[0].loss.loss == Approx(metrics[1].loss.loss).epsilon(1e-3).margin(1e-4));
+      CHECK(metrics[0].grad_norm == Approx(metrics[1].grad_norm).epsilon(1e-3));
+    }
+  }
+}
+
+TEST_CASE("ppo_learner: observations are normalised by what was seen before this update", "[ppo]") {
+  ppo_learner learner(discrete(), {.network = {.normalize_obs = true}}, 1);
+  auto& model = learner.model();
+  const auto P = model.trained_count();
+  REQUIRE(model.parameter_count() == P + 2 * 4);
+  auto statistics = [&] { return model.parameters().narrow(0, P, 8).clone(); };
+  CHECK(at::equal(statistics(), at::tensor({0.f, 0.f, 0.f, 0.f, 1.f, 1.f, 1.f, 1.f})));
+
+  auto batch = acted_batch(model, 32, 4);
+  batch.obs = batch.obs * 5.0 + 3.0;
+  batch.log_prob = model.evaluate(batch.obs.flatten(0, 1), batch.action.flatten())
+                       .log_prob.detach()
+                       .view({32, 4});
+  CHECK(learner.update(batch).loss.importance_weight == 1.0);
+  const auto rows = batch.obs.flatten(0, 1);
+  CHECK(at::allclose(statistics().narrow(0, 0, 4), rows.mean(0), 1e-3, 1e-3));
+  CHECK(at::allclose(statistics().narrow(0, 4, 4), 1.0 / rows.std(0, false), 1e-3, 1e-3));
+
+  // The network sees the same of a row as one without statistics sees of the scaled row.
+  actor_critic plain(discrete(), {}, 2);
+  plain.load_parameters(model.parameters().narrow(0, 0, P));
+  const auto scaled = ((rows - rows.mean(0)) / rows.std(0, false)).clamp(-10, 10);
+  CHECK(at::allclose(model.values(rows), plain.values(scaled), 1e-3, 1e-3));
+}
+
+TEST_CASE("ppo_learner: rewards are divided by the deviation of discounted returns", "[ppo]") {
+  ppo_learner scaled(discrete(), {.normalize_reward = true}, 1), plain(discrete(), {}, 1);
+  auto batch = acted_batch(scaled.model(), 32, 2);
+  batch.reward = batch.reward * 100.0;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(7);
+  batch.discounted = at::randn({32, 2}, generator, at::kDouble) * 50.0 + 20.0;
+  auto by_hand = batch;
+  by_hand.reward = (batch.reward / batch.discounted.std(false).item<double>()).clamp(-10, 10);
+  CHECK(scaled.update(batch).loss.value_loss ==
+        Approx(plain.update(by_hand).loss.value_loss).epsilon(1e-3));
+  CHECK(at::allclose(scaled.model().parameters(), plain.model().parameters(), 0, 1e-4));
+
+  batch.discounted = at::Tensor();
+  CHECK_THROWS_WITH(scaled.update(batch), Catch::Contains("discounted must be double [32, 2]"));
+}
+
+TEST_CASE("ppo_learner: without a baseline advantages are discounted returns", "[ppo]") {
+  ppo_learner learner(discrete(),
+                      {.batch_size = 8,
+                       .n_epochs = 1,
+                       .gae_lambda = 1.0,
+                       .normalize_advantage = false,
+                       .baseline = false,
+                       .whole_episodes = true},
+                      1);
+  auto batch = acted_batch(learner.model(), 6, 1);
+  batch.terminated.fill_(false);
+  batch.truncated.fill_(false);
+  batch.terminated[3][0] = true;  // steps 4 and 5 are of an episode that goes on
+  const auto critic = learner.model().named_parameters();
+  const auto metrics = learner.update(batch);
+  CHECK(metrics.trained_rows == 4);
+  // At ratio 1 the loss is minus the mean of the returns by hand.
+  double sum = 0, after = 0;
+  for (int t = 3; t >= 0; --t) sum += after = batch.reward[t][0].item<double>() + 0.99 * after;
+  CHECK(metrics.loss.policy_gradient_loss == Approx(-sum / 4).epsilon(1e-4));
+  CHECK(metrics.loss.loss == Approx(-sum / 4).epsilon(1e-4));
 }
 
 TEST_CASE("ppo_learner: the short last minibatch is kept", "[ppo]") {
@@ -194,10 +261,18 @@ TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too f
   CHECK(metrics.optimizer_steps > 0);
 }
 
-TEST_CASE("ppo_learner: the linear schedule scales the learning rate by what is left", "[ppo]") {
-  ppo_learner learner(discrete(), {.lr = 1e-3, .schedule = lr_schedule::linear}, 1);
+TEST_CASE("ppo_learner: linear schedules scale learning rate and clip range by what is left",
+          "[ppo]") {
+  ppo_learner learner(discrete(),
+                      {.lr = 1e-3,
+                       .lr_schedule = annealing::linear,
+                       .clip_range = 0.4,
+                       .clip_schedule = annealing::linear},
+                      1);
   const auto batch = acted_batch(learner.model(), 8, 1);
-  CHECK(learner.update(batch, 0.25).learning_rate == Approx(2.5e-4));
+  const auto metrics = learner.update(batch, 0.25);
+  CHECK(metrics.learning_rate == Approx(2.5e-4));
+  CHECK(metrics.clip_range == Approx(0.1));
   const auto before = learner.model().parameters().clone();
   learner.update(batch, 0.0);
   CHECK(at::equal(learner.model().parameters(), before));

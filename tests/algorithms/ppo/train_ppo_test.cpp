@@ -231,6 +231,29 @@ TEST_CASE("train_ppo: several environments and rollouts an update") {
   }
 }
 
+TEST_CASE("train_ppo: observations and rewards are normalised, returns reported as they are") {
+  const temporary_folder folder;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run(mode);
+    config.env = {
+        .id = "Pendulum-v1", .n_envs = 4, .normalize_obs = true, .normalize_reward = true};
+    config.rollout.n_steps = 64;
+    const auto s = train(config, folder.path).summary;
+    CHECK(s.eval_mean < -500);  // scaled rewards lie within 200 times 10
+    CHECK(s.eval_mean > -2000);
+
+    // The model ends with the statistics: means and inverse deviations of cosine, sine and speed.
+    const auto model = load_model(run_directory::open(s.run_directory).last_model());
+    CHECK(model.options.normalize_obs);
+    actor_critic network(model.shape, model.options, 1);
+    CHECK(network.parameter_count() == network.trained_count() + 6);
+    const auto statistics = model.parameters.narrow(0, network.trained_count(), 6);
+    CHECK(statistics.narrow(0, 0, 2).abs().max().item<double>() < 1);
+    CHECK(statistics.narrow(0, 3, 2).min().item<double>() > 1);  // deviations below 1
+    CHECK(statistics[5].item<double>() < 1);                     // speeds of more than 1
+  }
+}
+
 TEST_CASE("train_ppo: an environment that fails now and then costs episodes, not the run") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {

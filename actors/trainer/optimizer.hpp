@@ -1,0 +1,37 @@
+#pragma once
+#include <variant>
+
+#include "actors/trainer/adam.hpp"
+#include "actors/trainer/rmsprop.hpp"
+
+namespace troupe {
+
+using optimizer_state = std::variant<adam_state, rmsprop_state>;
+
+/// Any of the optimisers, chosen when it is made.
+class optimizer {
+ public:
+  optimizer(adam rule) : rule_(std::move(rule)) {}     // NOLINT: either is an optimizer
+  optimizer(rmsprop rule) : rule_(std::move(rule)) {}  // NOLINT
+
+  /// One step with learning rate `lr`; returns the gradient's norm before clipping. If that is not
+  /// finite nothing changes. Throws std::invalid_argument if the sizes are not P.
+  double step(std::span<float> parameters, std::span<const float> gradient, double lr) {
+    return std::visit([&](auto& rule) { return rule.step(parameters, gradient, lr); }, rule_);
+  }
+
+  optimizer_state state() const {
+    return std::visit([](const auto& rule) { return optimizer_state(rule.state()); }, rule_);
+  }
+  /// Throws std::invalid_argument if the state is of another size, and std::bad_variant_access if
+  /// it is another optimiser's.
+  void set_state(const optimizer_state& state) {
+    if (auto* a = std::get_if<adam>(&rule_)) return a->set_state(std::get<adam_state>(state));
+    std::get<rmsprop>(rule_).set_state(std::get<rmsprop_state>(state));
+  }
+
+ private:
+  std::variant<adam, rmsprop> rule_;
+};
+
+}  // namespace troupe

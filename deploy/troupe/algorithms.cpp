@@ -1,0 +1,51 @@
+#include "deploy/troupe/algorithms.hpp"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "algorithms/a2c/a2c.hpp"
+#include "algorithms/reinforce/reinforce.hpp"
+#include "runtime/config/nearest_name.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+const ppo_config& as_ppo(const ppo_config& config) { return config; }
+
+template <class Config>
+constexpr algorithm on_policy(const char* name, const char* what) {
+  return {name, what,
+          [](const nlohmann::json& document) {
+            return ppo_config(as_ppo(parse_config<Config>(document)));
+          },
+          [] { return schema_json<Config>(); }};
+}
+
+constexpr algorithm known[] = {
+    on_policy<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
+    on_policy<a2c_config>("a2c", "advantage actor-critic, sync and async"),
+    on_policy<reinforce_config>("reinforce",
+                                "Williams's policy gradient, with a baseline or without"),
+};
+
+}  // namespace
+
+std::span<const algorithm> algorithms() { return known; }
+
+const algorithm& find_algorithm(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& one : known) {
+    if (one.name == name) return one;
+    names.emplace_back(one.name);
+  }
+  throw std::invalid_argument(unknown_name_message("algorithm", name, names));
+}
+
+ppo_config read_stored(const nlohmann::json& document) {
+  const bool says =
+      document.is_object() && document.contains("algo") && document["algo"].is_string();
+  return find_algorithm(says ? document["algo"].get<std::string>() : "ppo").read(document);
+}
+
+}  // namespace troupe::command
