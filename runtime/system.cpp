@@ -96,11 +96,13 @@ system_core::system_core(system_options options)
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
   actors_ = std::make_unique<caf::actor_system>(config_);
+  if (!options_.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
 }
 
 system_core::~system_core() {
   stop_all();
   clock_->stop();
+  spares_.reset();
   actors_.reset();
   for (const auto& known : services_) metrics().retire(known.collector);
 }
@@ -109,6 +111,9 @@ std::uint64_t system_core::next_seed() {
   std::lock_guard lock(mutex_);
   return next_of(seed_);
 }
+
+void system_core::thread_hangs() { spares_->add(); }
+void system_core::thread_came_back() { spares_->remove(); }
 
 void system_core::host_started() {
   std::lock_guard lock(mutex_);
@@ -147,8 +152,20 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
   require_time(options.restart_window, false, "restart_window");
   require_time(options.backoff, true, "backoff");
   require_time(options.backoff_limit, true, "backoff_limit");
+  require_time(options.max_call_time, false, "max_call_time");
+  require_time(options.drain_timeout, true, "drain_timeout");
+  require_time(options.hedge_after, !options.hedged.empty() ? false : true, "hedge_after");
   for (const auto* e : options.idempotent)
     require(e != nullptr, "idempotent", "endpoints, got null");
+  for (const auto* e : options.run_to_end)
+    require(e != nullptr, "run_to_end", "endpoints, got null");
+  for (const auto* e : options.hedged) {
+    require(e != nullptr, "hedged", "endpoints, got null");
+    const bool idempotent = std::find(options.idempotent.begin(), options.idempotent.end(), e) !=
+                            options.idempotent.end();
+    require(idempotent, "hedged",
+            ("only idempotent endpoints, got " + std::string(e->name)).c_str());
+  }
 
   std::lock_guard lock(mutex_);
   if (stopping_) {
@@ -172,6 +189,20 @@ void system_core::set_supervisor(const service_state& service, ref<inbox> superv
   }
   // Stopped in the meantime, when there was nobody to tell.
   if (service.closed()) supervisor->kill("its service is stopped");
+}
+
+void system_core::scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
+                        std::function<void(std::exception_ptr)> tell) {
+  auto wish = std::make_shared<scaling>(service, replicas, std::move(tell));
+  ref<inbox> supervisor;
+  {
+    std::lock_guard lock(mutex_);
+    supervisor = services_.at(service->number).supervisor;
+  }
+  if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
+  supervisor->post([wish = std::move(wish)] {
+    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
+  });
 }
 
 void system_core::stop_service(service_state& service) {
@@ -208,7 +239,8 @@ void system_core::stop_all() {
     hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
   }
   if (none_left()) return;
-  log::error("actors did not end in time; leaving without them", {{"actors", hosts_}});
+  log::error("actors did not end in time; leaving without them",
+             {{"actors", hosts_}, {"services_with_hung_replicas", hung()}});
   std::fflush(nullptr);
   std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
 }
@@ -250,6 +282,16 @@ std::string system_core::unanswered() const {
   return text;
 }
 
+/// Names of services that have abandoned replicas: "env, policy"; "none".
+std::string system_core::hung() const {
+  std::string names;
+  for (const auto& known : services_) {
+    if (known.state->abandoned.load() == 0) continue;
+    names += (names.empty() ? "" : ", ") + known.state->options.name;
+  }
+  return names.empty() ? "none" : names;
+}
+
 }  // namespace detail
 
 system::system(system_options options) : core_(std::make_unique<detail::system_core>(options)) {}
@@ -263,9 +305,16 @@ task<std::shared_ptr<detail::service_state>> system::open(
     serve_options options, std::shared_ptr<const detail::role_factory> factory) {
   const auto state = core_->add_service(std::move(options));
   const auto started = std::make_shared<detail::signal>();
-  const auto actor = core_->actors().spawn<detail::supervisor>(
-      std::ref(*core_), state, std::move(factory),
-      [started](std::exception_ptr error) { detail::signal::set(started, std::move(error)); });
+  const auto tell = [started](std::exception_ptr error) {
+    detail::signal::set(started, std::move(error));
+  };
+  // Who sees that the pool's threads hang needs one that is none of them.
+  const bool own_thread = state->options.max_call_time != no_limit && !core_->deterministic();
+  auto& actors = core_->actors();
+  const auto actor = own_thread ? actors.spawn<detail::supervisor, caf::detached>(
+                                      std::ref(*core_), state, std::move(factory), tell)
+                                : actors.spawn<detail::supervisor>(std::ref(*core_), state,
+                                                                   std::move(factory), tell);
   core_->set_supervisor(*state,
                         detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor)));
   detail::closer unless_started(*core_, *state);
@@ -275,6 +324,20 @@ task<std::shared_ptr<detail::service_state>> system::open(
 }
 
 void system::close(detail::service_state& service) { core_->stop_service(service); }
+
+task<> system::change_replicas(std::shared_ptr<detail::service_state> service,
+                               std::size_t replicas) {
+  if (replicas == 0) {
+    throw std::invalid_argument("service \"" + service->options.name +
+                                "\": scale: replicas: expected a number > 0, got 0; `stop` ends a "
+                                "service");
+  }
+  const auto finished = std::make_shared<detail::signal>();
+  core_->scale(service, replicas, [finished](std::exception_ptr error) {
+    detail::signal::set(finished, std::move(error));
+  });
+  co_await detail::signal::awaiter(finished);
+}
 
 void system::drive(detail::branch main) {
   const auto result = std::make_shared<detail::driver::outcome>();

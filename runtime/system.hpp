@@ -78,6 +78,20 @@ class system {
     close(which.state());
   }
 
+  /// Changes how many replicas a service has, while it serves. More: they start and catch up;
+  /// returns when all serve. Throws call_error of kind replica_lost, and leaves the number as it
+  /// was, if they keep dying at their start. Fewer: those with the highest indices get no new call
+  /// and no new session, finish what they hold within `drain_timeout`, and end; returns when they
+  /// have. What is left then ends as replica_lost (or is retried) or session_lost. One change after
+  /// the other, in the order of asking; one that has begun goes on when nobody awaits it any more.
+  /// Throws std::invalid_argument for 0, and call_error of kind service_down where the service is
+  /// down or ends meanwhile.
+  template <class Role>
+  task<> scale(const service<Role>& which, std::size_t replicas) {
+    which.state();  // Throws if it names none.
+    return change_replicas(which.state_, replicas);
+  }
+
   /// Runs `main` as an actor's coroutine and waits for its end. Throws what it throws. From a
   /// thread that is none of the system's.
   template <class T>
@@ -100,6 +114,7 @@ class system {
   task<std::shared_ptr<detail::service_state>> open(
       serve_options options, std::shared_ptr<const detail::role_factory> factory);
   void close(detail::service_state& service);
+  task<> change_replicas(std::shared_ptr<detail::service_state> service, std::size_t replicas);
   void drive(detail::branch main);
 
   std::unique_ptr<detail::system_core> core_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
+#include "runtime/actor/spare_threads.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/service/state.hpp"
 #include "runtime/system.hpp"
@@ -32,6 +33,11 @@ class system_core {
   /// In a deterministic system: time passes during this turn.
   void spend(duration time) { static_cast<virtual_clock&>(*clock_).spend(time); }
 
+  /// A thread of the pool is stuck in a role's code: another takes its place until it is back. Not
+  /// in a deterministic system.
+  void thread_hangs();
+  void thread_came_back();
+
   void host_started();
   void host_ended();
   std::size_t hosts() const;
@@ -39,6 +45,9 @@ class system_core {
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
+  /// Asks its supervisor for another number of replicas; `tell` hears of the end of that.
+  void scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
+             std::function<void(std::exception_ptr)> tell);
   /// Closes it and ends its actors.
   void stop_service(service_state& service);
 
@@ -62,11 +71,13 @@ class system_core {
   bool step_deterministic();
   void stop_all();
   std::string unanswered() const;
+  std::string hung() const;
 
   system_options options_;
   std::unique_ptr<class clock> clock_;
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;
+  std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
   std::uint64_t seed_;
   std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
   std::optional<fault_source> faults_;

@@ -33,7 +33,7 @@ struct sample_request {
 ///
 ///   inserts ──(rate limiter)──> table ──(rate limiter, patience)──> samples
 ///
-/// A call that has begun to wait goes on doing so when its caller has given it up.
+/// A call that waits ends when its caller gives it up.
 template <class Item>
 class replay {
  public:

@@ -94,6 +94,7 @@ template <class F>
 void host::turn_with(F handle) {
   current_unit = context();
   turn_fresh_ = std::exchange(turn_timed_, false);
+  if (busy_since_) busy_since_->store(now().time_since_epoch().count(), std::memory_order_relaxed);
   try {
     turn mine(*this);
     handle();
@@ -106,6 +107,7 @@ void host::turn_with(F handle) {
     end();
   }
   rearm();
+  if (busy_since_) busy_since_->store(0, std::memory_order_relaxed);
   current_unit = nullptr;
   hand_over(this);
 }
@@ -155,7 +157,7 @@ void host::open(envelope& message) {
     case envelope::kind::request:
       return on_request(std::move(message.call));
     case envelope::kind::reply:
-      if (auto* waiting = message.call->pending) waiting->replied();
+      if (auto* by = message.call->pending) by->owner.replied(*by);
       return;
     case envelope::kind::action:
       return message.action->f();
@@ -216,9 +218,14 @@ void host::root_finished(std::exception_ptr error) {
   if (error) log::error("a coroutine ended with an error", {{"error", describe(error)}});
 }
 
-void host::start_root(branch work) {
+branch& host::start_root(branch work) {
   roots_.push_back(std::move(work));
   roots_.back().start(*this, *this);
+  return roots_.back();
+}
+
+void host::cancel_root(const branch& work) {
+  roots_.remove_if([&](const branch& other) { return &other == &work; });
 }
 
 void host::finished(branch&, std::exception_ptr error) {

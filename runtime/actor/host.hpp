@@ -2,6 +2,7 @@
 // A CAF actor that runs coroutines: the one place where CAF, the strand and the calling side meet.
 // Internal to runtime/: nothing outside includes it.
 
+#include <atomic>
 #include <caf/all.hpp>
 #include <functional>
 #include <list>
@@ -46,7 +47,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 
  protected:
   /// Runs a coroutine of this actor's own, until its end or the actor's.
-  void start_root(branch work);
+  branch& start_root(branch work);
+  /// Destroys one that is suspended.
+  void cancel_root(const branch& work);
   /// Ends the actor after this turn.
   void end();
 
@@ -73,6 +76,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   virtual void on_down(const inbox& who, const std::string& reason);
 
   system_core& system_;
+  std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
 
  private:
   caf::behavior make_behavior() override;

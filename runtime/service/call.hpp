@@ -20,10 +20,11 @@
 
 namespace troupe::detail {
 
-class pending_call;
+class attempt;
 class replica_port;
 
-class call_base : public counted {
+/// In a list, a coroutine call that its replica works on under a limit.
+class call_base : public counted, public list_node {
  public:
   explicit call_base(const endpoint_info& endpoint) : endpoint(endpoint) {}
 
@@ -44,7 +45,7 @@ class call_base : public counted {
   bool limited = false;         ///< Its caller has a deadline.
 
   // The caller's alone.
-  pending_call* pending = nullptr;  ///< Who awaits it; null once nobody does.
+  attempt* pending = nullptr;  ///< Who awaits it; null once nobody does.
 
   // Between both.
   std::atomic<bool> cancelled{false};  ///< The caller has given up: don't start it.
@@ -53,7 +54,19 @@ class call_base : public counted {
 
   // Written by the replica before it replies.
   bool received = false;  ///< Has come: what comes once more is a copy of the message.
+  bool overran = false;   ///< Cancelled in the replica after max_call_time.
   std::exception_ptr error;
+
+  // The replica's alone.
+  branch* running = nullptr;  ///< Of a coroutine endpoint, from its start to its end.
+  time_point began{};         ///< When it started, where it is under a limit.
+};
+
+/// The error of a call to a certain replica that was removed before the call was sent. Only between
+/// pending_call and fanout: a fanout doesn't ask such a replica.
+class replica_removed final : public call_error {
+ public:
+  using call_error::call_error;
 };
 
 /// What a call needs of the replica that executes it.
@@ -66,7 +79,7 @@ class replica_port {
   /// The same of a batch.
   virtual void finish_all(std::vector<ref<call_base>>& calls) = 0;
   /// Runs a coroutine endpoint beside the others.
-  virtual void start(branch work) = 0;
+  virtual void start(call_base& call, branch work) = 0;
   /// Gathers a batched endpoint's calls; `run` gets them when the batch closes.
   virtual void gather(ref<call_base> call, batch_runner run) = 0;
   /// The role can't go on: the replica dies and is restarted.
@@ -105,7 +118,7 @@ class call_of final : public call_base {
     if constexpr (traits::kind == endpoint_kind::batched) {
       replica.gather(this, &run_batch);
     } else if constexpr (traits::kind == endpoint_kind::coroutine) {
-      replica.start(run_coroutine(this, replica, access_.of(box)));
+      replica.start(*this, run_coroutine(this, replica, access_.of(box)));
     } else {
       try {
         auto& role = access_.of(box);

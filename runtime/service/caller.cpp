@@ -10,6 +10,11 @@ namespace {
 /// What a full queue still takes of control calls: weights and health don't wait for work.
 constexpr std::int64_t control_room = 64;
 
+std::int64_t limit_of(const service_view& view, const call_options& options) {
+  const auto limit = static_cast<std::int64_t>(view.state->options.max_queued);
+  return options.priority == priority::control ? limit + control_room : limit;
+}
+
 }  // namespace
 
 caller::caller(strand& home, const ref<inbox>& me, std::function<void(inbox&)> watch,
@@ -35,6 +40,7 @@ service_view& caller::first_view(service_state& service) {
   auto& fresh = views_[service.number];
   fresh = std::make_unique<service_view>();
   fresh->state = service.shared_from_this();
+  service.add_caller(me_);
   refresh(*fresh);
   return *fresh;
 }
@@ -50,22 +56,21 @@ void caller::refresh(service_view& view) {
   view.version = view.state->version();
   const auto table = view.state->table();
   std::vector<std::shared_ptr<link>> links;
-  for (const auto& slot : *table) {
-    const auto known =
-        std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->slot == slot; });
-    if (known != links_.end()) {
-      links.push_back(*known);
-    } else {
-      links.push_back(links_.emplace_back(std::make_shared<link>(slot)));
-      watch_(*slot->where);
-    }
-  }
+  for (const auto& slot : *table) links.push_back(link_to(slot));
   view.links = std::move(links);
+}
+
+const std::shared_ptr<link>& caller::link_to(const std::shared_ptr<replica_slot>& slot) {
+  const auto known =
+      std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->slot == slot; });
+  if (known != links_.end()) return *known;
+  watch_(*slot->where);
+  return links_.emplace_back(std::make_shared<link>(slot));
 }
 
 namespace {
 
-bool usable(const link& l) { return !l.ended && l.slot->alive.load(std::memory_order_relaxed); }
+bool usable(const link& l) { return !l.ended && l.slot->serving(); }
 
 std::int64_t load_of(const link& l) { return l.slot->pending.load(std::memory_order_relaxed); }
 
@@ -117,23 +122,11 @@ std::size_t caller::choose(service_view& view, const call_options& options) {
   return load_of(*links[first]) <= load_of(*links[second]) ? first : second;
 }
 
-link* caller::take_room(service_view& view, const call_options& options, const replica_slot* only) {
+link* caller::take_room(service_view& view, const call_options& options) {
   const auto& links = view.links;
-  auto limit = static_cast<std::int64_t>(view.state->options.max_queued);
-  if (options.priority == priority::control) limit += control_room;
+  const auto limit = limit_of(view, options);
   const auto take = [&](link& l) { return usable(l) && l.slot->take_room(limit); };
   if (links.empty()) return nullptr;
-
-  if (only) {
-    // While all replicas serve, each link stands at its replica's index.
-    if (only->index < links.size() && links[only->index]->slot.get() == only) {
-      return take(*links[only->index]) ? links[only->index].get() : nullptr;
-    }
-    for (const auto& l : links) {
-      if (l->slot.get() == only) return take(*l) ? l.get() : nullptr;
-    }
-    return nullptr;
-  }
   const auto choice = choose(view, options);
   if (take(*links[choice])) return links[choice].get();
   for (std::size_t step = 1; step < links.size(); ++step) {
@@ -143,6 +136,27 @@ link* caller::take_room(service_view& view, const call_options& options, const r
   return nullptr;
 }
 
+link* caller::take_room_at(service_view& view, const call_options& options,
+                           const std::shared_ptr<replica_slot>& slot) {
+  if (slot->ended()) return nullptr;
+  const auto& links = view.links;
+  // While all replicas serve, each link stands at its replica's index.
+  const bool in_place = slot->index < links.size() && links[slot->index]->slot == slot;
+  auto& there = in_place ? *links[slot->index] : *link_to(slot);
+  if (there.ended || !slot->take_room(limit_of(view, options))) return nullptr;
+  return &there;
+}
+
+link* caller::take_room_beside(service_view& view, const call_options& options,
+                               const replica_slot& slot) {
+  link* best = nullptr;
+  for (const auto& l : view.links) {
+    if (!usable(*l) || l->slot.get() == &slot) continue;
+    if (!best || load_of(*l) < load_of(*best)) best = l.get();
+  }
+  return best && best->slot->take_room(limit_of(view, options)) ? best : nullptr;
+}
+
 void caller::ended(const inbox& where) {
   const auto place = std::find_if(links_.begin(), links_.end(),
                                   [&](const auto& l) { return l->slot->where.get() == &where; });
@@ -150,12 +164,18 @@ void caller::ended(const inbox& where) {
   const auto gone = *place;
   links_.erase(place);
   gone->ended = true;
-  list<pending_call> lost;
+  list<attempt> lost;
   while (!gone->in_flight.empty()) lost.push_back(gone->in_flight.front());
-  while (!lost.empty()) lost.pop_front().lost();
+  while (!lost.empty()) {
+    auto& by = lost.pop_front();
+    by.owner.lost(by);
+  }
 }
 
 void caller::forget() {
+  for (const auto& view : views_) {
+    if (view) view->state->remove_caller(me_);
+  }
   views_.clear();
   links_.clear();
 }

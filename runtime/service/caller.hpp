@@ -13,14 +13,24 @@
 namespace troupe::detail {
 
 class caller;
-class clock;
+class pending_call;
+struct link;
+
+/// One sending of a call, in a list while it is in flight to that replica. Lives in its call.
+class attempt : public list_node {
+ public:
+  explicit attempt(pending_call& owner) : owner(owner) {}
+  pending_call& owner;
+  ref<call_base> call;
+  link* to = nullptr;  ///< While it is in flight.
+};
 
 /// What a caller knows of one replica. It hears of the replica's end once, and then fails what it
 /// had sent there.
 struct link {
   explicit link(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {}
   std::shared_ptr<replica_slot> slot;
-  list<pending_call> in_flight;
+  list<attempt> in_flight;
   bool ended = false;
 };
 
@@ -34,20 +44,20 @@ struct service_view {
 };
 
 /// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
-/// destroying it gives the call up. In a list it is in flight to a replica.
+/// destroying it gives the call up.
 ///
 ///   idle ──co_await──> in flight ──reply──────────────> ended
 ///          │             │    ^
 ///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
-class pending_call : public list_node, private line_member {
+///
+/// In flight a hedged call may get a second attempt beside its first.
+class pending_call : private line_member {
  public:
   pending_call(service_state& service, const call_options& options, ref<call_base> call,
                std::shared_ptr<replica_slot> only, bool session)
-      : service_(&service),
-        options_(options),
-        only_(std::move(only)),
-        session_(session),
-        call_(std::move(call)) {}
+      : service_(&service), options_(options), only_(std::move(only)), session_(session) {
+    first_.call = std::move(call);
+  }
   pending_call(const pending_call&) = delete;
   ~pending_call();
 
@@ -56,16 +66,16 @@ class pending_call : public list_node, private line_member {
   bool await_suspend(std::coroutine_handle<> parent);
 
   // The rest is for the caller.
-  void replied();
-  void lost();
+  void replied(attempt& by);
+  void lost(attempt& by);
   void expired();
 
  protected:
   /// Throws the call's error, if it has one.
   void check() const {
-    if (error_ || call_->error) fail();
+    if (error_ || first_.call->error) fail();
   }
-  call_base& call() noexcept { return *call_; }
+  call_base& call() noexcept { return *first_.call; }
 
  private:
   friend class caller;
@@ -78,9 +88,19 @@ class pending_call : public list_node, private line_member {
   void called_up() override;
   void try_again();
   bool send_or_wait();
-  void send(link& to, service_view& view);
+  void send(attempt& by, link& to, service_view& view);
   bool wait_in_line();
   void retry();
+  void hedge(time_point now);
+  /// The same call once more, sent now; null if its arguments can't be copied.
+  ref<call_base> copy_call(time_point now) const;
+  /// Forgets the other attempt, if there is one.
+  void keep_only(attempt& by);
+  /// Nobody awaits it any more: it is not begun, or stopped where it waits.
+  void give_up(attempt& by);
+  link* take_room(service_view& view);
+  /// The one replica it may go to takes it no more.
+  bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
   void set_alarm(time_point now);
   void report_stall(time_point now);
   void end(std::exception_ptr error);
@@ -93,16 +113,21 @@ class pending_call : public list_node, private line_member {
   const call_options options_;
   std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
   const bool session_;
-  ref<call_base> call_;
+  attempt first_{*this};
+  std::unique_ptr<attempt> second_;  ///< A hedged call's, while it is in flight.
   caller* home_ = nullptr;
   std::exception_ptr error_;
   stage stage_ = stage::idle;
+  bool hedged_ = false;
   bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
   std::uint32_t losses_ = 0;
   std::uint32_t killed_ = 0;  ///< Losses after the replica had begun this call.
   time_point deadline_ = time_point::max();
+  time_point hedge_at_ = time_point::max();
   std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
-  alarm alarm_{*this};  ///< At the deadline; without one, when the call counts as stalled.
+  /// At the deadline; without one, when the call counts as stalled. Or before, for a second
+  /// attempt.
+  alarm alarm_{*this};
   waiter wake_;
 };
 
@@ -130,7 +155,12 @@ class caller {
     return first_view(service);
   }
   /// A replica with room for one call, which is taken; null if there is none.
-  link* take_room(service_view& view, const call_options& options, const replica_slot* only);
+  link* take_room(service_view& view, const call_options& options);
+  /// The same at one replica, also while it drains.
+  link* take_room_at(service_view& view, const call_options& options,
+                     const std::shared_ptr<replica_slot>& slot);
+  /// The same at the least loaded of the others than `slot`.
+  link* take_room_beside(service_view& view, const call_options& options, const replica_slot& slot);
 
   /// The actor behind `where` has ended: fails what is in flight to it.
   void ended(const inbox& where);
@@ -146,6 +176,7 @@ class caller {
   friend class pending_call;
   service_view& first_view(service_state& service);
   void refresh(service_view& view);
+  const std::shared_ptr<link>& link_to(const std::shared_ptr<replica_slot>& slot);
   std::size_t choose(service_view& view, const call_options& options);
   std::uint8_t row_of(service_view& view, const endpoint_info& endpoint);
   std::uint32_t random() noexcept;

@@ -98,6 +98,14 @@ std::vector<MetricFamily> service_collector::Collect() const {
   }
   to.counter("troupe_replica_restarts_total", "Replicas started again after a death.", {name},
              number(service.restarts));
+  to.counter("troupe_replicas_abandoned_total", "Replicas given up because their endpoint hung.",
+             {name}, number(service.abandoned));
+  to.counter("troupe_requests_overran_total", "Coroutine calls cancelled after max_call_time.",
+             {name}, number(service.overran));
+  to.counter("troupe_hedges_total", "Second copies of calls that took long.", {name},
+             number(service.hedges));
+  to.counter("troupe_hedges_won_total", "Second copies that were answered first.", {name},
+             number(service.hedges_won));
   to.counter("troupe_retries_total", "Idempotent calls sent again after a loss.", {name},
              number(service.retries));
   to.counter("troupe_requests_stalled_total", "Calls without a deadline in flight for over 30 s.",
@@ -106,7 +114,7 @@ std::vector<MetricFamily> service_collector::Collect() const {
   double in_flight = 0;
   std::vector<const tally<batch_bounds.size()>*> batches;
   for (const auto& replica : counts) {
-    in_flight += static_cast<double>(replica->pending.load(std::memory_order_relaxed));
+    in_flight += static_cast<double>(replica->in_flight());
     batches.push_back(&replica->batch_size);
   }
   to.gauge("troupe_requests_in_flight", "Calls sent and not answered.", {name}, in_flight);
@@ -115,9 +123,11 @@ std::vector<MetricFamily> service_collector::Collect() const {
   to.gauge("troupe_queue_limit", "Calls that one replica holds at most.", {name},
            static_cast<double>(service.options.max_queued));
   to.gauge("troupe_replicas_desired", "Replicas that should serve.", {name},
-           static_cast<double>(service.options.replicas));
+           static_cast<double>(service.desired.load()));
   to.gauge("troupe_replicas_ready", "Replicas that serve.", {name},
-           static_cast<double>(counts.size() - 1));
+           static_cast<double>(service.ready()));
+  to.gauge("troupe_replicas_draining", "Replicas that are removed and finish what they hold.",
+           {name}, static_cast<double>(service.draining()));
   to.histogram("troupe_batch_size", "Calls in one batch of a batched endpoint.", {name},
                batch_bounds, batches);
   return std::move(to.families);

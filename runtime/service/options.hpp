@@ -50,6 +50,19 @@ struct serve_options {
   duration backoff_limit = std::chrono::seconds(5);
   std::vector<const endpoint_info*> idempotent;  ///< Retried elsewhere after `replica_lost`.
   std::size_t max_retries = 3;                   ///< Of an idempotent call.
+  /// Idempotent endpoints, of which a call without an answer after `hedge_after` is sent to a
+  /// second replica, too, if one has room. The first answer counts, the other call is cancelled.
+  std::vector<const endpoint_info*> hedged;
+  duration hedge_after = duration(0);  ///< From the sending on; to 5 ms. Needed if any is `hedged`.
+  /// Coroutine endpoints that go on when their caller has given up. Others are cancelled where they
+  /// wait.
+  std::vector<const endpoint_info*> run_to_end;
+  /// How long an endpoint may work on a call. A coroutine that waits for longer is cancelled, its
+  /// call ends as `deadline_exceeded`. A replica that is busy for longer without a pause is hung:
+  /// it is abandoned, up to a quarter of the time later, and replaced as if it had died.
+  duration max_call_time = no_limit;
+  /// How long a replica that `scale` removes may finish what it holds, its sessions included.
+  duration drain_timeout = std::chrono::seconds(30);
   std::size_t poison_limit = 2;  ///< Replicas one call may kill before it is refused as `poison`.
   bool faults = true;  ///< False: a fault plan spares it, for what stands for the world outside.
 

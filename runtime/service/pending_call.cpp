@@ -2,6 +2,8 @@
 
 #include "runtime/log.hpp"
 #include "runtime/service/caller.hpp"
+#include "runtime/service/replica.hpp"
+#include "runtime/service/service.hpp"
 
 namespace troupe::detail {
 
@@ -16,13 +18,15 @@ constexpr auto retry_pause = std::chrono::milliseconds(25);
 bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   home_ = &caller::current();
   wake_.handle = parent;
-  call_->pending = this;
-  call_->keep_arguments = service_->idempotent(call_->endpoint);
+  auto& call = *first_.call;
+  call.pending = &first_;
+  call.keep_arguments = service_->idempotent(call.endpoint);
+  hedged_ = !only_ && service_->hedged(call.endpoint);
 
   const auto now = home_->home().now();
-  call_->sent = now;
+  call.sent = now;
   if (limit() != no_limit) deadline_ = later(now, limit());
-  call_->limited = deadline_ != time_point::max();
+  call.limited = deadline_ != time_point::max();
   set_alarm(now);
   const bool suspended = send_or_wait();
   resuming_ = true;
@@ -32,8 +36,8 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
 pending_call::~pending_call() {
   if (!home_ || stage_ == stage::ended) return;
   // Its coroutine is destroyed while it waits.
-  call_->cancelled.store(true, std::memory_order_relaxed);
-  call_->pending = nullptr;
+  give_up(first_);
+  if (second_) give_up(*second_);
   service_->refused[static_cast<std::size_t>(refusal::cancelled)].fetch_add(1);
   if (ticket_) service_->leave(*ticket_, nullptr);
 }
@@ -42,20 +46,31 @@ duration pending_call::limit() const noexcept {
   return options_.deadline == duration(0) ? service_->options.deadline : options_.deadline;
 }
 
+link* pending_call::take_room(service_view& view) {
+  if (!only_) return home_->take_room(view, options_);
+  return gone() ? nullptr : home_->take_room_at(view, options_, only_);
+}
+
 /// False if the call has ended.
 bool pending_call::send_or_wait() {
   auto& view = home_->view(*service_);
-  if (auto* to = home_->take_room(view, options_, only_.get())) {
-    send(*to, view);
+  if (auto* to = take_room(view)) {
+    send(first_, *to, view);
     return true;
   }
   if (const auto reason = service_->closed()) {
     end(error_kind::service_down, where() + ": " + *reason);
     return false;
   }
-  if (only_ && !only_->alive.load()) {
-    const auto kind = session_ ? error_kind::session_lost : error_kind::replica_lost;
-    end(kind, where() + ": replica " + std::to_string(only_->index) + " has died");
+  if (only_ && gone()) {
+    const auto what = where() + ": replica " + std::to_string(only_->index);
+    if (!session_ && only_->leaving()) {
+      end(std::make_exception_ptr(
+          replica_removed(error_kind::replica_lost, what + " was removed")));
+    } else {
+      end(session_ ? error_kind::session_lost : error_kind::replica_lost,
+          what + (only_->leaving() ? " was removed" : " has died"));
+    }
     return false;
   }
   if (!options_.wait) {
@@ -68,13 +83,20 @@ bool pending_call::send_or_wait() {
   return wait_in_line();
 }
 
-void pending_call::send(link& to, service_view& view) {
+void pending_call::send(attempt& by, link& to, service_view& view) {
   if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), to.slot.get());
   stage_ = stage::in_flight;
-  to.in_flight.push_back(*this);
-  call_->statistics = home_->row_of(view, call_->endpoint);
-  call_->caller = home_->me_;
-  to.slot->where->request(call_, options_.priority);
+  by.to = &to;
+  to.in_flight.push_back(by);
+  auto& call = *by.call;
+  call.statistics = home_->row_of(view, call.endpoint);
+  call.caller = home_->me_;
+  if (hedged_ && &by == &first_) {
+    const auto now = home_->home().now();
+    hedge_at_ = later(now, service_->options.hedge_after);
+    set_alarm(now);
+  }
+  to.slot->where->request(by.call, options_.priority);
 }
 
 bool pending_call::wait_in_line() {
@@ -94,9 +116,9 @@ bool pending_call::wait_in_line() {
   }
   // Look once more: what came between the first look and the entry has told nobody.
   auto& view = home_->view(*service_);
-  if (auto* to = home_->take_room(view, options_, only_.get())) {
-    send(*to, view);
-  } else if (service_->closed() || (only_ && !only_->alive.load())) {
+  if (auto* to = take_room(view)) {
+    send(first_, *to, view);
+  } else if (service_->closed() || (only_ && gone())) {
     return send_or_wait();
   }
   return true;
@@ -112,65 +134,123 @@ void pending_call::try_again() {
   }
 }
 
-void pending_call::replied() { end(nullptr); }
+void pending_call::replied(attempt& by) {
+  if (second_) {
+    const bool won = &by == second_.get();
+    if (won) service_->hedges_won.fetch_add(1, std::memory_order_relaxed);
+    give_up(won ? first_ : *second_);
+    keep_only(by);
+  }
+  end(nullptr);
+}
 
-void pending_call::lost() {
-  unlink();
-  if (call_->answered.load(std::memory_order_acquire)) return;  // Its reply is on the way.
+void pending_call::lost(attempt& by) {
+  by.unlink();
+  const bool removed = std::exchange(by.to, nullptr)->slot->leaving();
+  if (by.call->answered.load(std::memory_order_acquire)) return;  // Its reply is on the way.
   if (const auto reason = service_->closed()) {
     return end(error_kind::service_down, where() + ": " + *reason);
   }
-  if (session_) {
-    return end(error_kind::session_lost, where() + ": its replica died during the call");
-  }
-  if (only_ || !call_->keep_arguments) {
-    return end(error_kind::replica_lost, where() + ": the replica died during the call");
+  const auto* how = removed ? "was removed before it had finished" : "died during the call";
+  if (session_) return end(error_kind::session_lost, where() + ": its replica " + how);
+  if (only_ || !by.call->keep_arguments) {
+    return end(error_kind::replica_lost, where() + ": the replica " + how);
   }
   const auto& options = service_->options;
-  ++losses_;
-  if (call_->begun.load(std::memory_order_acquire)) ++killed_;
+  if (!removed && by.call->begun.load(std::memory_order_acquire)) ++killed_;
   if (killed_ >= options.poison_limit) {
     log::error("a call is refused as poison", {{"service", options.name},
-                                               {"endpoint", call_->endpoint.name},
-                                               {"arguments", call_->describe_arguments()},
+                                               {"endpoint", by.call->endpoint.name},
+                                               {"arguments", by.call->describe_arguments()},
                                                {"killed", killed_}});
     return end(error_kind::poison,
                where() + ": this call has killed " + std::to_string(killed_) + " replicas");
   }
-  if (losses_ > options.max_retries) {
+  if (second_) return keep_only(&by == &first_ ? *second_ : first_);
+  if (++losses_ > options.max_retries) {
     return end(error_kind::replica_lost, where() + ": lost " + std::to_string(losses_) + " times");
   }
   retry();
 }
 
+ref<call_base> pending_call::copy_call(time_point now) const {
+  auto copy = first_.call->again();
+  if (!copy) return nullptr;
+  copy->sent = now;
+  copy->limited = first_.call->limited;
+  return copy;
+}
+
 void pending_call::retry() {
   // The dying replica may still hold the old call, so another attempt is another call.
-  auto fresh = call_->again();
+  const auto now = home_->home().now();
+  auto fresh = copy_call(now);
   if (!fresh) {
     return end(error_kind::replica_lost,
                where() + ": the replica died, and the arguments can't be copied for another");
   }
-  const auto now = home_->home().now();
-  fresh->sent = now;
-  fresh->limited = call_->limited;
-  call_->pending = nullptr;
-  call_ = std::move(fresh);
-  call_->pending = this;
+  first_.call->pending = nullptr;
+  first_.call = std::move(fresh);
+  first_.call->pending = &first_;
   stage_ = stage::backing_off;
+  hedge_at_ = time_point::max();
   service_->retries.fetch_add(1, std::memory_order_relaxed);
   const auto pause = retry_pause * (1 << std::min<std::uint32_t>(losses_ - 1, 4));
   home_->wheel_.enter(alarm_, std::min(deadline_, now + pause), now);
 }
 
+void pending_call::hedge(time_point now) {
+  hedge_at_ = time_point::max();
+  if (stage_ != stage::in_flight || !first_.to) return;
+  auto copy = copy_call(now);
+  if (!copy) return;
+  auto& view = home_->view(*service_);
+  auto* to = home_->take_room_beside(view, options_, *first_.to->slot);
+  if (!to) return;
+  second_ = std::make_unique<attempt>(*this);
+  second_->call = std::move(copy);
+  second_->call->pending = second_.get();
+  service_->hedges.fetch_add(1, std::memory_order_relaxed);
+  send(*second_, *to, view);
+}
+
+void pending_call::keep_only(attempt& by) {
+  if (!second_) return;
+  (&by == &first_ ? second_->call : first_.call)->pending = nullptr;
+  if (&by != &first_) {
+    first_.unlink();
+    first_.call = std::move(by.call);
+    first_.call->pending = &first_;
+    first_.to = by.to;
+    if (by.linked()) by.to->in_flight.push_back(first_);
+  }
+  second_ = nullptr;
+}
+
+void pending_call::give_up(attempt& by) {
+  auto& call = *by.call;
+  call.cancelled.store(true, std::memory_order_relaxed);
+  call.pending = nullptr;
+  if (by.linked() && call.endpoint.kind == endpoint_kind::coroutine &&
+      !service_->runs_to_end(call.endpoint)) {
+    stop_working(*by.to->slot, by.call);
+  }
+  by.unlink();
+}
+
 void pending_call::expired() {
   const auto now = home_->home().now();
   if (now >= deadline_) {
-    call_->cancelled.store(true, std::memory_order_relaxed);
+    give_up(first_);
+    if (second_) give_up(*second_);
     return end(error_kind::deadline_exceeded, where() + ": no answer within " + to_text(limit()));
   }
   if (stage_ == stage::backing_off) {
     set_alarm(now);
     try_again();
+  } else if (now >= hedge_at_) {
+    hedge(now);
+    set_alarm(now);
   } else {
     report_stall(now);
   }
@@ -178,16 +258,16 @@ void pending_call::expired() {
 
 void pending_call::set_alarm(time_point now) {
   const bool limited = deadline_ != time_point::max();
-  home_->wheel_.enter(alarm_, limited ? deadline_ : now + stalled_after, now);
+  home_->wheel_.enter(alarm_, std::min(hedge_at_, limited ? deadline_ : now + stalled_after), now);
 }
 
 void pending_call::report_stall(time_point now) {
   service_->stalled.fetch_add(1, std::memory_order_relaxed);
   log::warn("a call without a deadline is stalled",
             {{"service", service_->options.name},
-             {"endpoint", call_->endpoint.name},
+             {"endpoint", first_.call->endpoint.name},
              {"stage", stage_ == stage::waiting ? "waiting for room" : "sent"},
-             {"for", to_text(now - call_->sent)}});
+             {"for", to_text(now - first_.call->sent)}});
 }
 
 void pending_call::end(error_kind kind, const std::string& why) {
@@ -203,20 +283,37 @@ void pending_call::end(error_kind kind, const std::string& why) {
 void pending_call::end(std::exception_ptr error) {
   stage_ = stage::ended;
   error_ = std::move(error);
-  unlink();
+  first_.unlink();
+  first_.call->pending = nullptr;  // An answer that comes later finds nobody.
+  if (second_) give_up(*std::exchange(second_, nullptr));
   alarm_.leave();
-  call_->pending = nullptr;  // An answer that comes later finds nobody.
   if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), nullptr);
   if (resuming_) home_->home().wake(wake_);
 }
 
 void pending_call::fail() const {
   if (error_) std::rethrow_exception(error_);
-  throw role_error(where(), call_->error);
+  if (first_.call->overran) {
+    throw call_error(error_kind::deadline_exceeded, where() + ": cancelled in its replica after " +
+                                                        to_text(service_->options.max_call_time) +
+                                                        " (max_call_time)");
+  }
+  throw role_error(where(), first_.call->error);
+}
+
+bool was_removed(const std::exception_ptr& error) noexcept {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const replica_removed&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
 }
 
 std::string pending_call::where() const {
-  return service_->options.name + "." + std::string(call_->endpoint.name);
+  return service_->options.name + "." + std::string(first_.call->endpoint.name);
 }
 
 }  // namespace troupe::detail

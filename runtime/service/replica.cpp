@@ -1,5 +1,7 @@
 #include "runtime/service/replica.hpp"
 
+#include <algorithm>
+
 #include "runtime/log.hpp"
 #include "runtime/system_core.hpp"
 
@@ -19,6 +21,7 @@ replica::replica(caf::actor_config& config, system_core& system,
 
 void replica::starting() {
   slot_ = std::make_shared<replica_slot>(info_.index, self());
+  if (service_->options.max_call_time != no_limit) busy_since_ = &slot_->busy_since;
   try {
     role_ = factory_->make(info_);
   } catch (...) {
@@ -63,18 +66,39 @@ void replica::begin_call(call_base& call, time_point time) {
 void replica::give_room_back() {
   slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
   service_->room_at(*slot_);
+  if (!slot_->serving()) drain();
 }
 
 void replica::finish(call_base& call) {
   const auto time = now();
-  if (call.endpoint.kind == endpoint_kind::coroutine) --ongoing_;
+  if (call.endpoint.kind == endpoint_kind::coroutine) {
+    --ongoing_;
+    call.running = nullptr;
+    call.unlink();
+  } else if (overran(time)) {
+    return;
+  }
   answer(call, time);
   turn_ends(time);
 }
 
 void replica::finish_all(std::vector<ref<call_base>>& calls) {
   const auto time = now();
+  if (overran(time)) return;
   for (const auto& call : calls) answer(*call, time);
+}
+
+/// In virtual time nobody sees a turn that takes too long before its end, so here a replica finds
+/// itself hung, and its result comes too late.
+bool replica::overran(time_point time) {
+  const auto limit = service_->options.max_call_time;
+  if (limit == no_limit || !system_.deterministic() || time - turn_began() <= limit) return false;
+  if (!slot_->end()) return true;
+  log::error("a replica is abandoned: its endpoint hangs",
+             {{"service", service_->options.name}, {"replica", info_.index}});
+  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  end();
+  return true;
 }
 
 void replica::answer(call_base& call, time_point time) {
@@ -91,9 +115,10 @@ void replica::answer(call_base& call, time_point time) {
   call.answered.store(true, std::memory_order_release);
   deliver(call);
   if (!reason.empty()) return crash(reason);
-  if (crashed()) return;
+  if (crashed()) return end();  // Also one that was abandoned, and has come back.
   service_->room_at(*slot_);
   if (!backlog_.empty()) start_backlog();
+  if (!slot_->serving()) drain();
 }
 
 void replica::deliver(call_base& call) { call.caller->reply(ref<call_base>(&call)); }
@@ -111,9 +136,60 @@ void replica::start_backlog() {
   }
 }
 
-void replica::start(branch work) {
+void replica::start(call_base& call, branch work) {
   ++ongoing_;
-  start_root(std::move(work));
+  call.running = &start_root(std::move(work));
+  if (service_->options.max_call_time == no_limit) return;
+  call.began = now();
+  limited_.push_back(call);
+  if (!std::exchange(cutting_off_, true)) start_root(cut_off_overlong());
+}
+
+/// Destroys the call's coroutine, which is suspended, and with it all that it awaits.
+void replica::stop(call_base& call) {
+  --ongoing_;
+  call.unlink();
+  cancel_root(*std::exchange(call.running, nullptr));
+}
+
+void replica::stop_working(call_base& call) {
+  const auto place = std::find_if(backlog_.begin(), backlog_.end(),
+                                  [&](const auto& other) { return other.get() == &call; });
+  if (place != backlog_.end()) {
+    backlog_.erase(place);
+  } else if (call.running) {
+    stop(call);
+  } else {
+    return;
+  }
+  give_room_back();
+  start_backlog();
+}
+
+branch replica::cut_off_overlong() {
+  while (!limited_.empty() && !crashed()) {
+    const ref<call_base> oldest(&limited_.front());
+    const auto left = later(oldest->began, service_->options.max_call_time) - now();
+    if (left > duration(0)) {
+      co_await sleep_for(left);
+      continue;
+    }
+    stop(*oldest);
+    oldest->overran = true;
+    oldest->error = std::make_exception_ptr(std::runtime_error("it ran for too long"));
+    service_->overran.fetch_add(1, std::memory_order_relaxed);
+    answer(*oldest, now());
+  }
+  cutting_off_ = false;
+}
+
+void replica::drain() {
+  if (!slot_ || !slot_->leaving() || slot_->sessions.load() > 0) return;
+  if (slot_->ended() || !slot_->close_if_idle()) return;
+  log::info("a replica has drained",
+            {{"service", service_->options.name}, {"replica", info_.index}});
+  slot_->end();
+  end();
 }
 
 void replica::root_finished(std::exception_ptr error) {
@@ -173,20 +249,37 @@ void replica::close(open_batch& batch) {
 }
 
 void replica::crash(const std::string& reason) {
-  if (!slot_->alive.exchange(false)) return;
+  if (!slot_->end()) return end();  // It was abandoned, and has come back.
   log::warn("a replica crashes",
             {{"service", service_->options.name}, {"replica", info_.index}, {"reason", reason}});
   end();
 }
 
 void replica::ended() {
-  if (slot_) slot_->alive.store(false);
+  busy_since_ = nullptr;
+  if (slot_) slot_->end();
+  if (slot_ && slot_->abandoned()) system_.thread_came_back();
   batches_.clear();
   backlog_.clear();
   role_.reset();
   ready_ = nullptr;
   slot_.reset();
   factory_.reset();
+}
+
+namespace {
+
+/// Runs on the replica behind a slot.
+replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
+
+}  // namespace
+
+void stop_working(const replica_slot& slot, ref<call_base> call) {
+  slot.where->post([call = std::move(call)] { here().stop_working(*call); });
+}
+
+void drain(const replica_slot& slot) {
+  slot.where->post([] { here().drain(); });
 }
 
 }  // namespace troupe::detail

@@ -1,7 +1,8 @@
 #pragma once
 // The actor in which one role lives. Internal to runtime/.
 //
-//   starting ──make role, catch up──> serving ──crash, kill──> ended
+//   starting ──make role, catch up──> serving ──crash, kill──────────────────────────────> ended
+//                                        └──drain──> leaving ──nothing pending, no session──┘
 //
 // A role is made, called and destroyed in its replica, so it needs no locks.
 
@@ -19,12 +20,18 @@ class replica : public host, private replica_port {
           std::shared_ptr<const role_factory> factory, const replica_info& info,
           std::function<void(std::shared_ptr<replica_slot>)> ready);
 
+  // In a turn of its own.
+  /// Nobody awaits a coroutine call any more: it is not begun, or destroyed where it waits.
+  void stop_working(call_base& call);
+  /// Its slot is leaving: ends once nothing is left to do.
+  void drain();
+
  protected:
   void on_request(ref<call_base> call) override;
   /// Sends the reply of a call that has its value or its error.
   virtual void deliver(call_base& call);
   void crash(const std::string& reason) override;
-  bool crashed() const noexcept { return !slot_->alive.load(); }
+  bool crashed() const noexcept { return slot_->ended(); }
   void give_room_back();
 
  private:
@@ -36,7 +43,7 @@ class replica : public host, private replica_port {
   // As the port of its calls.
   void finish(call_base& call) override;
   void finish_all(std::vector<ref<call_base>>& calls) override;
-  void start(branch work) override;
+  void start(call_base& call, branch work) override;
   void gather(ref<call_base> call, batch_runner run) override;
 
   struct open_batch {
@@ -54,6 +61,9 @@ class replica : public host, private replica_port {
   void begin_call(call_base& call, time_point time);
   void answer(call_base& call, time_point time);
   void start_backlog();
+  void stop(call_base& call);
+  branch cut_off_overlong();
+  bool overran(time_point time);
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
@@ -61,10 +71,16 @@ class replica : public host, private replica_port {
   std::function<void(std::shared_ptr<replica_slot>)> ready_;
   std::shared_ptr<replica_slot> slot_;
   std::unique_ptr<role_box> role_;
-  std::size_t ongoing_ = 0;  ///< Coroutine calls begun and not finished.
+  std::size_t ongoing_ = 0;   ///< Coroutine calls begun and not finished.
+  list<call_base> limited_;   ///< These, the oldest first, where max_call_time limits them.
+  bool cutting_off_ = false;  ///< `cut_off_overlong` runs.
   /// Coroutine calls above max_ongoing. Bounded by max_queued.
   std::deque<ref<call_base>> backlog_;
   std::map<const endpoint_info*, open_batch> batches_;
 };
+
+// The same from any thread. An actor that has ended hears nothing.
+void stop_working(const replica_slot& slot, ref<call_base> call);
+void drain(const replica_slot& slot);
 
 }  // namespace troupe::detail

@@ -38,6 +38,9 @@ class routed_call final : public pending_call {
   }
 };
 
+/// Was its replica removed before the call was sent?
+bool was_removed(const std::exception_ptr& error) noexcept;
+
 template <auto F, class Role>
 task<outcome<typename endpoint_of<F>::result>> settle(
     std::unique_ptr<routed_call<F, Role>> pending) {
@@ -119,7 +122,7 @@ class service {
   }
 
   /// Every replica that serves now, or the first that do. Waits for all, then throws if one failed.
-  /// No value for void.
+  /// One that `system::scale` removes before it is asked is left out. No value for void.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   auto fanout(const A&... args) const {
@@ -184,15 +187,19 @@ class service {
   template <auto F>
   static task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> ask_all(
       service self, typename detail::endpoint_of<F>::arguments arguments) {
-    const auto table = co_await detail::open_table(self.state_, self.options_);
-    std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
-    for (const auto& slot : *table) {
-      auto call =
-          std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
-      calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
-          self.state(), self.options_, std::move(call), slot, false)));
+    for (;;) {
+      const auto table = co_await detail::open_table(self.state_, self.options_);
+      std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
+      for (const auto& slot : *table) {
+        auto call =
+            std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
+        calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
+            self.state(), self.options_, std::move(call), slot, false)));
+      }
+      auto outcomes = co_await all(std::move(calls));
+      std::erase_if(outcomes, [](const auto& o) { return detail::was_removed(o.error()); });
+      if (!outcomes.empty()) co_return outcomes;
     }
-    co_return co_await all(std::move(calls));
   }
 
   template <auto F>

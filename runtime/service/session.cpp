@@ -143,7 +143,7 @@ task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state>
       co_await mine;
       lease = mine.take();
     }
-    if (lease->slot->alive.load()) co_return lease;  // Else it died before we heard: once more.
+    if (!lease->slot->ended()) co_return lease;  // Else it died before we heard: once more.
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/service/state.hpp"
+#include "runtime/service/replica.hpp"
 
 namespace troupe::detail {
 
@@ -78,8 +78,8 @@ void session_line::end_session(replica_slot& slot) {
   std::vector<std::shared_ptr<session_wish>> served;
   {
     std::lock_guard lock(mutex_);
-    slot.sessions.fetch_sub(1);
     slot.has_exclusive_session = false;
+    if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) drain(slot);
     grant_all(served);
   }
   call_up(std::move(served));
@@ -88,7 +88,7 @@ void session_line::end_session(replica_slot& slot) {
 bool session_line::grant(session_wish& wish) {
   std::shared_ptr<replica_slot> best;
   for (const auto& slot : replicas_) {
-    if (!slot->alive.load() || slot->has_exclusive_session) continue;
+    if (!slot->serving() || slot->has_exclusive_session) continue;
     if (wish.exclusive && slot->sessions.load() > 0) continue;
     if (!best || slot->sessions.load() < best->sessions.load()) best = slot;
   }

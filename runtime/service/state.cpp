@@ -49,7 +49,7 @@ void call_up(std::shared_ptr<ticket> t) {
 }  // namespace
 
 service_state::service_state(std::size_t number, serve_options options)
-    : number(number), options(std::move(options)) {}
+    : number(number), options(std::move(options)), desired(this->options.replicas) {}
 
 service_state::~service_state() = default;
 
@@ -82,12 +82,67 @@ void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slo
   call_everybody();
 }
 
+void service_state::withdraw(std::size_t index) {
+  replica_table serving;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    auto next = std::make_shared<replica_table>(*table_);
+    std::erase_if(*next, [&](const auto& slot) {
+      if (slot->index != index) return false;
+      slot->leave();
+      draining_.push_back(slot);
+      return true;
+    });
+    serving = *next;
+    table_ = std::move(next);
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  sessions_.serve(std::move(serving));
+  call_everybody();
+}
+
+void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::erase(draining_, slot) > 0) ended_->add_counts_of(*slot);
+  }
+  call_everybody();  // Sessions' calls that wait for room there.
+}
+
+void service_state::add_caller(const ref<inbox>& who) {
+  std::lock_guard lock(mutex_);
+  callers_.push_back(who);
+}
+
+void service_state::remove_caller(const ref<inbox>& who) {
+  std::lock_guard lock(mutex_);
+  const auto place = std::find_if(callers_.begin(), callers_.end(),
+                                  [&](const auto& other) { return other.get() == who.get(); });
+  if (place == callers_.end()) return;
+  *place = std::move(callers_.back());
+  callers_.pop_back();
+}
+
+void service_state::tell_lost(const std::shared_ptr<replica_slot>& slot) {
+  std::vector<ref<inbox>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all = callers_;
+  }
+  for (const auto& who : all) {
+    who->post([slot] { caller::current().ended(*slot->where); });
+  }
+}
+
 void service_state::close(const std::string& reason) {
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = reason;
     for (const auto& slot : *table_) ended_->add_counts_of(*slot);
+    for (const auto& slot : draining_) ended_->add_counts_of(*slot);
+    draining_.clear();
     table_ = std::make_shared<replica_table>();
     version_.fetch_add(1, std::memory_order_release);
   }
@@ -151,7 +206,7 @@ void service_state::offer_room() {
   const auto limit = static_cast<std::int64_t>(options.max_queued);
   const auto now = table();
   for (const auto& slot : *now) {
-    if (slot->alive.load() && slot->pending.load() < limit) room_at(*slot);
+    if (slot->serving() && slot->pending.load() < limit) room_at(*slot);
   }
 }
 
@@ -176,9 +231,22 @@ std::uint8_t service_state::row_of(const endpoint_info& endpoint) {
   return static_cast<std::uint8_t>(endpoints_.size() - 1);
 }
 
+namespace {
+
+bool has(const std::vector<const endpoint_info*>& list, const endpoint_info& endpoint) {
+  return std::find(list.begin(), list.end(), &endpoint) != list.end();
+}
+
+}  // namespace
+
 bool service_state::idempotent(const endpoint_info& endpoint) const {
-  return std::find(options.idempotent.begin(), options.idempotent.end(), &endpoint) !=
-         options.idempotent.end();
+  return has(options.idempotent, endpoint);
+}
+bool service_state::hedged(const endpoint_info& endpoint) const {
+  return has(options.hedged, endpoint);
+}
+bool service_state::runs_to_end(const endpoint_info& endpoint) const {
+  return has(options.run_to_end, endpoint);
 }
 
 std::vector<std::string> service_state::endpoint_names() const {
@@ -192,8 +260,14 @@ std::vector<std::string> service_state::endpoint_names() const {
 std::vector<std::shared_ptr<const replica_slot>> service_state::counts() const {
   std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<const replica_slot>> all(table_->begin(), table_->end());
+  all.insert(all.end(), draining_.begin(), draining_.end());
   all.push_back(ended_);
   return all;
+}
+
+std::size_t service_state::draining() const {
+  std::lock_guard lock(mutex_);
+  return draining_.size();
 }
 
 }  // namespace troupe::detail

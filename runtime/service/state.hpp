@@ -62,11 +62,25 @@ struct replica_slot {
   alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
   std::atomic<std::int64_t> sessions{0};
   bool has_exclusive_session = false;  ///< The session line's, under its lock.
-  std::atomic<bool> alive{true};
+  /// Since when it has been busy with one message, in ticks of the clock; 0: it is not, or nobody
+  /// wants to know.
+  std::atomic<duration::rep> busy_since{0};
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;
 
   ~replica_slot();
+  /// It takes any call.
+  bool serving() const noexcept { return state_.load(std::memory_order_relaxed) == 0; }
+  /// It is removed: it takes only calls of its sessions.
+  bool leaving() const noexcept { return state_.load(std::memory_order_acquire) & leaves; }
+  bool ended() const noexcept { return state_.load(std::memory_order_acquire) & has_ended; }
+  bool abandoned() const noexcept { return state_.load(std::memory_order_acquire) & is_abandoned; }
+  void leave() noexcept { state_.fetch_or(leaves); }
+  /// False if it had ended.
+  bool end() noexcept { return !(state_.fetch_or(has_ended) & has_ended); }
+  /// It ends while its thread is stuck. False if it had ended.
+  bool abandon() noexcept { return !(state_.fetch_or(has_ended | is_abandoned) & has_ended); }
+
   /// Takes room for one call; false if `limit` are pending. Never more than `limit`, also for an
   /// instant.
   bool take_room(std::int64_t limit) noexcept {
@@ -76,9 +90,23 @@ struct replica_slot {
     }
     return false;
   }
+  /// Takes all the room there is, if no call is pending: none comes any more.
+  bool close_if_idle() noexcept {
+    std::int64_t none = 0;
+    return pending.compare_exchange_strong(none, closed_to_calls);
+  }
+  /// Calls sent and not answered.
+  std::int64_t in_flight() const noexcept {
+    return pending.load(std::memory_order_relaxed) % closed_to_calls;
+  }
   endpoint_tally& tally_of(std::size_t row);
   /// Adds what another replica counted.
   void add_counts_of(const replica_slot& other);
+
+ private:
+  static constexpr std::int64_t closed_to_calls = std::int64_t{1} << 40;
+  static constexpr std::uint8_t leaves = 1, has_ended = 2, is_abandoned = 4;
+  std::atomic<std::uint8_t> state_{0};
 };
 
 /// The replicas that serve now, by index. Immutable: a change makes a new table.
@@ -123,6 +151,10 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::shared_ptr<const replica_table> table() const;
   /// Puts `slot` in the place of its index, or takes out what is there.
   void publish(std::size_t index, std::shared_ptr<replica_slot> slot);
+  /// Takes out the replica there, which drains: it gets no new call and no new session.
+  void withdraw(std::size_t index);
+  /// A replica that drained has ended.
+  void drained(const std::shared_ptr<replica_slot>& slot);
   /// No call is served any more; `reason` is what callers read.
   void close(const std::string& reason);
   std::optional<std::string> closed() const;
@@ -136,6 +168,12 @@ class service_state : public std::enable_shared_from_this<service_state> {
   void room_at(const replica_slot& slot) {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
+
+  /// An actor calls this service from here on, until it forgets it.
+  void add_caller(const ref<inbox>& who);
+  void remove_caller(const ref<inbox>& who);
+  /// Tells every caller that `slot` has ended, where its own actor can't: it is stuck.
+  void tell_lost(const std::shared_ptr<replica_slot>& slot);
 
   /// Who has the replicas' sessions, and who waits for one.
   session_line& sessions() noexcept { return sessions_; }
@@ -153,14 +191,23 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// The row in replicas' statistics of an endpoint.
   std::uint8_t row_of(const endpoint_info& endpoint);
   bool idempotent(const endpoint_info& endpoint) const;
+  bool hedged(const endpoint_info& endpoint) const;
+  bool runs_to_end(const endpoint_info& endpoint) const;
 
   // Read by metrics.
   std::vector<std::string> endpoint_names() const;
-  /// Live replicas, and one more that holds the counts of those that have ended.
+  /// Live replicas, those that drain, and one more that holds the counts of those that have ended.
   std::vector<std::shared_ptr<const replica_slot>> counts() const;
+  std::size_t ready() const { return table()->size(); }
+  std::size_t draining() const;
   std::int64_t waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(refusal::count_)> refused{};
+  std::atomic<std::size_t> desired;
   std::atomic<std::uint64_t> restarts{0};
+  std::atomic<std::uint64_t> abandoned{0};
+  std::atomic<std::uint64_t> overran{0};
+  std::atomic<std::uint64_t> hedges{0};
+  std::atomic<std::uint64_t> hedges_won{0};
   std::atomic<std::uint64_t> retries{0};
   std::atomic<std::uint64_t> stalled{0};
 
@@ -182,6 +229,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   session_line sessions_;
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
+  std::vector<std::shared_ptr<replica_slot>> draining_;
+  std::vector<ref<inbox>> callers_;
   std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0, nullptr);
 };
 

@@ -1,5 +1,8 @@
 #include "runtime/service/supervisor.hpp"
 
+#include <algorithm>
+
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/faulty_replica.hpp"
 #include "runtime/system_core.hpp"
@@ -14,22 +17,27 @@ supervisor::supervisor(caf::actor_config& config, system_core& system,
       service_(std::move(service)),
       factory_(std::move(factory)),
       started_(std::move(started)),
-      places_(service_->options.replicas),
       jitter_(system.next_seed()) {
   made();
 }
 
 void supervisor::starting() {
-  for (std::size_t i = 0; i < places_.size(); ++i) start_replica(i);
+  for (std::size_t i = 0; i < service_->options.replicas; ++i) {
+    places_.push_back(std::make_shared<place>(i));
+    start_replica(places_.back());
+  }
+  const bool hangs_seen = service_->options.max_call_time != no_limit && !system_.deterministic();
+  if (hangs_seen) start_root(watch_for_hung());
 }
 
-void supervisor::start_replica(std::size_t index) {
-  auto ready = [me = self(), this, index](std::shared_ptr<replica_slot> slot) {
-    me->post([this, index, slot = std::move(slot)]() mutable { serves(index, std::move(slot)); });
+void supervisor::start_replica(const place_ptr& at) {
+  auto ready = [me = self(), this, at](std::shared_ptr<replica_slot> slot) {
+    me->post([this, at, slot = std::move(slot)]() mutable { serves(at, std::move(slot)); });
   };
   const bool own_thread =
       service_->options.placement == placement::thread && !system_.deterministic();
-  const replica_info info{index, places_[index].starts++};
+  starts_.resize(std::max(starts_.size(), at->index + 1));
+  const replica_info info{at->index, starts_[at->index]++};
   auto& actors = system_.actors();
   caf::actor actor;
   if (system_.faults() && service_->options.faults) {
@@ -40,59 +48,75 @@ void supervisor::start_replica(std::size_t index) {
   } else {
     actor = actors.spawn<replica>(std::ref(system_), service_, factory_, info, ready);
   }
-  places_[index].replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
-  watch(*places_[index].replica);
+  at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  watch(*at->replica);
 }
 
-void supervisor::serves(std::size_t index, std::shared_ptr<replica_slot> slot) {
+void supervisor::serves(const place_ptr& at, std::shared_ptr<replica_slot> slot) {
   // It may have died since, and its successor may be on the way.
-  if (!places_[index].replica || !slot->alive.load()) return;
-  places_[index].serving = true;
-  service_->publish(index, std::move(slot));
-  for (const auto& p : places_) {
-    if (!p.serving) return;
-  }
-  report_started(nullptr);
+  if (!at->replica || at->retired || slot->ended()) return;
+  at->slot = slot;
+  service_->publish(at->index, std::move(slot));
+  changed_.notify_all();
+  if (all_serve()) report_started(nullptr);
 }
 
-void supervisor::on_down(const inbox& who, const std::string& reason) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].replica.get() != &who) continue;
-    service_->publish(i, nullptr);
-    places_[i].replica = nullptr;
-    places_[i].serving = false;
-    if (!service_->closed()) start_root(restart(i));
-    return;
-  }
+bool supervisor::all_serve() const {
+  return std::all_of(places_.begin(), places_.end(), [](const auto& p) { return p->slot; });
 }
 
-branch supervisor::restart(std::size_t index) {
+void supervisor::on_down(const inbox& who, const std::string&) {
+  const auto is_its = [&](const auto& p) { return p->replica.get() == &who; };
+  const auto left = std::find_if(retiring_.begin(), retiring_.end(), is_its);
+  if (left != retiring_.end()) {
+    if ((*left)->slot) service_->drained((*left)->slot);
+    retiring_.erase(left);
+    return changed_.notify_all();
+  }
+  const auto died = std::find_if(places_.begin(), places_.end(), is_its);
+  if (died != places_.end()) lost(*died);
+}
+
+void supervisor::lost(const place_ptr& at) {
+  service_->publish(at->index, nullptr);
+  at->replica = nullptr;
+  at->slot = nullptr;
+  if (!service_->closed()) start_root(restart(at));
+}
+
+// ---- restarts
+
+branch supervisor::restart(place_ptr at) {
   const auto& options = service_->options;
+  auto& history = at->newcomer ? newcomers_ : restarts_;
   const auto time = now();
-  while (!restarts_.empty() && restarts_.front() + options.restart_window < time) {
-    restarts_.pop_front();
-  }
-  if (restarts_.size() >= options.max_restarts) {
-    give_up("more than " + std::to_string(options.max_restarts) + " restarts in " +
-            to_text(options.restart_window));
+  while (!history.empty() && history.front() + options.restart_window < time) history.pop_front();
+  if (history.size() >= options.max_restarts) {
+    const auto why = "more than " + std::to_string(options.max_restarts) + " restarts in " +
+                     to_text(options.restart_window);
+    if (!at->newcomer) {
+      give_up(why);
+    } else {
+      failed_growth_ = "replica " + std::to_string(at->index) + " could not be started: " + why;
+      changed_.notify_all();
+    }
     co_return;
   }
-  const auto pause = backoff();
-  restarts_.push_back(time);
+  const auto pause = backoff(history.size());
+  history.push_back(time);
   service_->restarts.fetch_add(1, std::memory_order_relaxed);
   co_await sleep_for(pause);
-  if (service_->closed()) co_return;
-  log::info("a replica is restarted",
-            {{"service", options.name}, {"replica", index}, {"in_window", restarts_.size()}});
-  start_replica(index);
+  if (service_->closed() || at->retired) co_return;
+  log::info("a replica is restarted", {{"service", options.name}, {"replica", at->index}});
+  start_replica(at);
 }
 
 /// None before the first restart in the window, then doubling, with a jitter of a quarter either
 /// way.
-duration supervisor::backoff() {
-  if (restarts_.empty()) return duration(0);
+duration supervisor::backoff(std::size_t restarts_in_window) {
+  if (restarts_in_window == 0) return duration(0);
   const auto& options = service_->options;
-  const auto doublings = std::min<std::size_t>(restarts_.size() - 1, 20);
+  const auto doublings = std::min<std::size_t>(restarts_in_window - 1, 20);
   const auto full = std::min<double>(
       static_cast<double>(options.backoff.count()) * static_cast<double>(1ULL << doublings),
       static_cast<double>(options.backoff_limit.count()));
@@ -113,12 +137,161 @@ void supervisor::report_started(std::exception_ptr error) {
   if (auto tell = std::exchange(started_, nullptr)) tell(std::move(error));
 }
 
+// ---- hung replicas
+
+branch supervisor::watch_for_hung() {
+  const auto limit = service_->options.max_call_time;
+  const auto period =
+      std::clamp<duration>(limit / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
+  for (;;) {
+    co_await sleep_for(period);
+    const auto is_hung = [&](const place_ptr& p) {
+      const auto since = p->slot ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
+      return since != 0 && now() - time_point(duration(since)) > limit;
+    };
+    std::vector<place_ptr> hung;
+    std::copy_if(places_.begin(), places_.end(), std::back_inserter(hung), is_hung);
+    std::copy_if(retiring_.begin(), retiring_.end(), std::back_inserter(hung), is_hung);
+    for (const auto& p : hung) abandon(p);
+  }
+}
+
+/// Its thread is stuck in the role's code, so its actor can't end now: all that knew of it goes on
+/// without it.
+void supervisor::abandon(const place_ptr& at) {
+  const auto slot = at->slot;
+  if (!slot->abandon()) return;  // It ends by itself.
+  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  log::error("a replica is abandoned: its endpoint hangs",
+             {{"service", service_->options.name},
+              {"replica", at->index},
+              {"max_call_time", to_text(service_->options.max_call_time)}});
+  if (service_->options.placement == placement::shared) system_.thread_hangs();
+  at->replica->kill("it was abandoned");
+  if (at->retired) {
+    service_->drained(slot);
+    std::erase(retiring_, at);
+    changed_.notify_all();
+  } else {
+    lost(at);
+  }
+  service_->tell_lost(slot);
+}
+
+// ---- scaling
+
+scaling::scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
+                 std::function<void(std::exception_ptr)> tell)
+    : replicas(replicas), service_(std::move(service)), tell_(std::move(tell)) {}
+
+scaling::~scaling() {
+  if (!tell_) return;
+  answer(std::make_exception_ptr(call_error(
+      error_kind::service_down,
+      service_->options.name + ": scale: " + service_->closed().value_or("it was stopped"))));
+}
+
+void scaling::answer(std::exception_ptr error) {
+  if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
+}
+
+void supervisor::scale(std::shared_ptr<scaling> wish) {
+  scalings_.push_back(std::move(wish));
+  if (scalings_.size() == 1) start_root(scale_in_turn());
+}
+
+branch supervisor::scale_in_turn() {
+  while (!scalings_.empty()) {
+    const auto wish = scalings_.front();
+    std::exception_ptr error;
+    try {
+      if (wish->replicas < places_.size()) {
+        co_await shrink(wish->replicas);
+      } else {
+        co_await grow(wish->replicas);
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+    scalings_.pop_front();
+    wish->answer(error);
+  }
+}
+
+task<> supervisor::grow(std::size_t replicas) {
+  const auto before = places_.size();
+  log::info("a service grows",
+            {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
+  newcomers_.clear();
+  failed_growth_.clear();
+  service_->desired = replicas;
+  while (places_.size() < replicas) {
+    places_.push_back(std::make_shared<place>(places_.size()));
+    places_.back()->newcomer = true;
+    start_replica(places_.back());
+  }
+  while (!all_serve() && failed_growth_.empty()) co_await changed_.wait();
+  for (const auto& p : places_) p->newcomer = false;
+  if (failed_growth_.empty()) co_return;
+  co_await shrink(before);
+  throw call_error(error_kind::replica_lost, service_->options.name + ": scale: " + failed_growth_ +
+                                                 "; it goes on with " + std::to_string(before));
+}
+
+task<> supervisor::shrink(std::size_t replicas) {
+  const auto& options = service_->options;
+  log::info("a service shrinks",
+            {{"service", options.name}, {"from", places_.size()}, {"to", replicas}});
+  service_->desired = replicas;
+  while (places_.size() > replicas) {
+    const auto last = places_.back();
+    places_.pop_back();
+    retire(last);
+  }
+  try {
+    co_await with_timeout(until_retired(), options.drain_timeout);
+    co_return;
+  } catch (const call_error&) {  // Time is up.
+  }
+  for (const auto& p : std::exchange(retiring_, {})) {
+    log::warn("a replica is removed before it has finished",
+              {{"service", options.name},
+               {"replica", p->index},
+               {"pending", p->slot ? p->slot->in_flight() : 0},
+               {"sessions", p->slot ? p->slot->sessions.load() : 0}});
+    p->replica->kill("its drain_timeout has passed");
+    if (!p->slot) continue;
+    p->slot->end();
+    service_->drained(p->slot);
+    service_->tell_lost(p->slot);  // It may be busy for long before it hears.
+  }
+}
+
+void supervisor::retire(const place_ptr& at) {
+  at->retired = true;
+  if (!at->replica) return;  // Its restart is not due yet.
+  retiring_.push_back(at);
+  if (!at->slot) return at->replica->kill("it is removed at its start");
+  service_->withdraw(at->index);
+  drain(*at->slot);
+}
+
+task<> supervisor::until_retired() {
+  while (!retiring_.empty()) co_await changed_.wait();
+}
+
+// ---- the end
+
 void supervisor::ended() {
   service_->close("it was stopped");
-  for (auto& p : places_) {
-    if (p.replica) p.replica->kill("its service has ended");
-    p.replica = nullptr;
+  for (const auto* part : {&places_, &retiring_}) {
+    for (const auto& p : *part) {
+      if (p->replica) p->replica->kill("its service has ended");
+    }
   }
+  places_.clear();
+  retiring_.clear();
+  scalings_.clear();
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": it was stopped")));
   factory_.reset();

@@ -1,12 +1,32 @@
 #pragma once
 // Keeps one service's replicas alive: one for one, the first restart at once, later ones after a
-// backoff, and none once the restart intensity is exceeded. Internal to runtime/.
+// backoff, and none once the restart intensity is exceeded. Adds and removes replicas, and gives up
+// those that hang. Internal to runtime/.
 
 #include <deque>
 
 #include "runtime/actor/host.hpp"
+#include "runtime/coroutine/condition.hpp"
 
 namespace troupe::detail {
+
+/// Somebody's wish for another number of replicas. It is answered once: at the latest when it is
+/// dropped, because the service has ended.
+class scaling {
+ public:
+  /// `tell` is called on any actor, with null or with what went wrong.
+  scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
+          std::function<void(std::exception_ptr)> tell);
+  scaling(const scaling&) = delete;
+  ~scaling();
+  void answer(std::exception_ptr error);
+
+  const std::size_t replicas;
+
+ private:
+  std::shared_ptr<const service_state> service_;
+  std::function<void(std::exception_ptr)> tell_;
+};
 
 class supervisor final : public host {
  public:
@@ -16,29 +36,54 @@ class supervisor final : public host {
              std::shared_ptr<const role_factory> factory,
              std::function<void(std::exception_ptr)> started);
 
+  /// In a turn of its own. One scaling after the other.
+  void scale(std::shared_ptr<scaling> wish);
+
  private:
+  /// Where one replica after another lives. Once retired it gets no successor.
   struct place {
-    ref<inbox> replica;  ///< Null between a death and the restart.
-    bool serving = false;
-    std::size_t starts = 0;
+    explicit place(std::size_t index) : index(index) {}
+    const std::size_t index;
+    ref<inbox> replica;                  ///< Null between a death and the restart.
+    std::shared_ptr<replica_slot> slot;  ///< Null but while it serves or drains.
+    bool newcomer = false;               ///< Of a growth that is under way.
+    bool retired = false;
   };
+  using place_ptr = std::shared_ptr<place>;
 
   void starting() override;
   void ended() override;
   void on_down(const inbox& who, const std::string& reason) override;
 
-  void start_replica(std::size_t index);
-  void serves(std::size_t index, std::shared_ptr<replica_slot> slot);
-  branch restart(std::size_t index);
-  duration backoff();
+  void start_replica(const place_ptr& at);
+  void serves(const place_ptr& at, std::shared_ptr<replica_slot> slot);
+  void lost(const place_ptr& at);
+  branch restart(place_ptr at);
+  duration backoff(std::size_t restarts_in_window);
   void give_up(const std::string& why);
   void report_started(std::exception_ptr error);
+
+  branch scale_in_turn();
+  task<> grow(std::size_t replicas);
+  task<> shrink(std::size_t replicas);
+  void retire(const place_ptr& at);
+  task<> until_retired();
+  bool all_serve() const;
+
+  branch watch_for_hung();
+  void abandon(const place_ptr& at);
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
-  std::vector<place> places_;
-  std::deque<time_point> restarts_;  ///< In the window.
+  std::vector<place_ptr> places_;     ///< By index.
+  std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
+  std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.
+  std::deque<time_point> restarts_;   ///< In the window.
+  std::deque<time_point> newcomers_;  ///< Restarts of newcomers, in the window.
+  std::string failed_growth_;         ///< Why newcomers don't start; empty while they may.
+  std::deque<std::shared_ptr<scaling>> scalings_;
+  condition changed_;  ///< A replica serves, or one has ended.
   std::uint64_t jitter_;
 };
 

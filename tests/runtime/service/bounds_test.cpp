@@ -5,12 +5,23 @@ namespace {
 
 using namespace testing;
 
+/// Counts itself while it lives, also in a call that is cancelled.
+class place {
+ public:
+  explicit place(int& count) : count_(++count) {}
+  place(const place&) = delete;
+  ~place() { --count_; }
+
+ private:
+  int& count_;
+};
+
 /// Takes 10 ms a call and knows how many calls it holds at once.
 struct desk {
   task<int> serve(int n) {
-    most = std::max(most, ++held);
+    const place here(held);
+    most = std::max(most, held);
     co_await sleep_for(10ms);
-    --held;
     ++served;
     co_return n;
   }

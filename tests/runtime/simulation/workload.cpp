@@ -50,9 +50,8 @@ class worker {
   task<int> slow(int id, duration pause) {
     counted_frame here(book_);
     book_.executed(id);
-    begin();
+    const auto place = begin();
     co_await sleep_for(pause);
-    --ongoing_;
     co_return id;
   }
   task<int> look(int id, duration pause) {
@@ -64,10 +63,9 @@ class worker {
   task<int> relay(int id, service<worker> other, int inner) {
     counted_frame here(book_);
     book_.executed(id);
-    begin();
+    const auto place = begin();
     const auto result = co_await other.try_route<&worker::slow>(inner, duration(2ms));
     book_.ended(inner, result);
-    --ongoing_;
     co_return id;
   }
   batch<int> gather(batch<int> ids) {
@@ -79,10 +77,21 @@ class worker {
   batch<int> score(batch<int> ids) { return gather(std::move(ids)); }
 
  private:
-  void begin() {
-    ++ongoing_;
-    book_.require(ongoing_ <= limits_.max_ongoing, "no bound exceeded",
-                  std::to_string(ongoing_) + " coroutine calls at once");
+  /// One of the coroutine calls at work, for as long as it lives: also one that is cancelled.
+  class ongoing_call {
+   public:
+    explicit ongoing_call(int& count) : count_(++count) {}
+    ongoing_call(const ongoing_call&) = delete;
+    ~ongoing_call() { --count_; }
+
+   private:
+    int& count_;
+  };
+
+  ongoing_call begin() {
+    book_.require(ongoing_ < limits_.max_ongoing, "no bound exceeded",
+                  std::to_string(ongoing_ + 1) + " coroutine calls at once");
+    return ongoing_call(ongoing_);
   }
 
   ledger& book_;
