@@ -1,7 +1,7 @@
 // A service in one screen. The cast:
 //
 //   counter    a role: a plain class. Its member functions are the endpoints.
-//   counters   a service: four replicas of the role, each an actor, behind one handle
+//   counters   a service: two replicas of the role, later four, each an actor, behind one handle
 //   count      what one caller does: a coroutine, written as if it were alone
 //   demo       the program's main coroutine: it starts the service and talks to it
 //
@@ -46,11 +46,12 @@ task<int> count(troupe::service<counter> counters, int n) {
 
 task<> demo(troupe::system& sys) {
   // readme: service
-  auto counters = co_await sys.serve<counter>({.name = "counter", .replicas = 4});
+  auto counters = co_await sys.serve<counter>({.name = "counter", .replicas = 2});
 
   const int one = co_await counters.route<&counter::add>(3);  // One replica answers.
   std::printf("one replica counted to %d\n", one);
 
+  co_await sys.scale(counters, 4);                              // Two more, while it serves.
   const auto all = co_await counters.fanout<&counter::add>(1);  // Every replica answers.
   for (const int total : all) std::printf("a replica counted to %d\n", total);
 

@@ -78,12 +78,12 @@ class system {
     close(which.state());
   }
 
-  /// Changes how many replicas a service has, while it serves. More: they start and catch up;
-  /// returns when all serve. Throws call_error of kind replica_lost, and leaves the number as it
-  /// was, if they keep dying at their start. Fewer: those with the highest indices get no new call
-  /// and no new session, finish what they hold within `drain_timeout`, and end; returns when they
-  /// have. What is left then ends as replica_lost (or is retried) or session_lost. One change after
-  /// the other, in the order of asking; one that has begun goes on when nobody awaits it any more.
+  /// Changes how many replicas a service has, while it serves. Returns when that many serve and no
+  /// other. New ones start and catch up first; throws call_error of kind replica_lost, and leaves
+  /// the number as it was, if they keep dying at that. Those to be removed, the highest indices,
+  /// get no new call and no new session, finish what they hold within `drain_timeout`, and end;
+  /// what is left then ends as replica_lost (or is retried) or session_lost. One change after the
+  /// other, in the order of asking; one that has begun goes on when nobody awaits it any more.
   /// Throws std::invalid_argument for 0, and call_error of kind service_down where the service is
   /// down or ends meanwhile.
   template <class Role>

@@ -46,9 +46,11 @@ struct fault_plan {
 
 namespace detail {
 
-/// For the simulation's own test, a bug that it must find: a reply that a crash has swallowed
-/// counts as sent, so that nobody tells the caller.
+// For the simulation's own tests, bugs that it must find.
+/// A reply that a crash has swallowed counts as sent, so that nobody tells the caller.
 inline bool forgets_swallowed_replies = false;
+/// So does the reply of a call that is queued at a replica when it begins to drain.
+inline bool forgets_queued_calls = false;
 
 /// Draws which faults happen. For one thread.
 class fault_source {

@@ -42,6 +42,10 @@ void faulty_replica::on_request(ref<call_base> call) {
 void faulty_replica::take_up(ref<call_base> call) {
   auto& faults = *system_.faults();
   if (faults.crashes()) return crash("an injected fault, before a call");
+  if (forgets_queued_calls && leaving()) {
+    call->answered = true;
+    return give_room_back();
+  }
   turn_began();  // What is spent from here on counts as this call's.
   if (const auto more = faults.slowness(); more > duration(0)) system_.spend(more);
   replica::on_request(std::move(call));

@@ -32,6 +32,7 @@ class replica : public host, private replica_port {
   virtual void deliver(call_base& call);
   void crash(const std::string& reason) override;
   bool crashed() const noexcept { return slot_->ended(); }
+  bool leaving() const noexcept { return slot_->leaving(); }
   void give_room_back();
 
  private:

@@ -205,11 +205,8 @@ branch supervisor::scale_in_turn() {
     const auto wish = scalings_.front();
     std::exception_ptr error;
     try {
-      if (wish->replicas < places_.size()) {
-        co_await shrink(wish->replicas);
-      } else {
-        co_await grow(wish->replicas);
-      }
+      if (wish->replicas < places_.size()) co_await shrink(wish->replicas);
+      co_await grow(wish->replicas);  // Also waits for those that are being restarted.
     } catch (...) {
       error = std::current_exception();
     }
@@ -220,8 +217,10 @@ branch supervisor::scale_in_turn() {
 
 task<> supervisor::grow(std::size_t replicas) {
   const auto before = places_.size();
-  log::info("a service grows",
-            {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
+  if (before < replicas) {
+    log::info("a service grows",
+              {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
+  }
   newcomers_.clear();
   failed_growth_.clear();
   service_->desired = replicas;

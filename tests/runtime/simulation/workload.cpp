@@ -2,9 +2,11 @@
 
 #include <cmath>
 
-#include "runtime/actor/splitmix.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system.hpp"
+#include "tests/runtime/simulation/dice.hpp"
+#include "tests/runtime/simulation/rooms.hpp"
+#include "tests/runtime/simulation/versions.hpp"
 
 namespace troupe::simulation {
 
@@ -12,19 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Numbers of one caller.
-class dice {
- public:
-  explicit dice(std::uint64_t seed) : state_(seed) {}
-  /// From 0 to n - 1.
-  int below(int n) {
-    return static_cast<int>(detail::next_of(state_) % static_cast<std::uint64_t>(n));
-  }
-  bool once_in(int n) { return below(n) == 0; }
-
- private:
-  std::uint64_t state_;
-};
+constexpr std::size_t most_replicas = 4;
 
 /// Bounds that the role can see being kept.
 struct bounds {
@@ -132,9 +122,9 @@ task<> talk(service<worker> to, int sentences, ledger& book) {
   }
 }
 
-task<> ask_all(service<worker> to, int replicas, ledger& book) {
+task<> ask_all(service<worker> to, ledger& book) {
   counted_frame here(book);
-  const int id = book.begin(replicas);
+  const int id = book.begin(static_cast<int>(most_replicas));
   try {
     const auto results = co_await to.fanout_settled<&worker::add>(id);
     for (const auto& each : results) book.answer(id, each);
@@ -157,7 +147,6 @@ task<> impatient(pending call, int id, duration patience, ledger& book) {
 struct stage {
   service<worker> front;
   service<worker> back;
-  int replicas;
 };
 
 /// One call of one endpoint, and its number.
@@ -205,7 +194,7 @@ task<> call_at_random(const stage& on, dice random, ledger& book) {
     const auto to = on.back.with(how);
     const int what = random.below(10);
     if (what == 0) {
-      co_await ask_all(to, on.replicas, book);
+      co_await ask_all(to, book);
     } else if (what == 1) {
       co_await talk(to, 1 + random.below(4), book);
     } else if (what == 2) {
@@ -221,35 +210,42 @@ task<> call_at_random(const stage& on, dice random, ledger& book) {
   }
 }
 
-/// The value of a service's gauge; NaN if there is none.
-double gauge(system& sys, const std::string& name, const std::string& service) {
-  const auto text = sys.metrics().text();
-  const auto line = '\n' + name + "{service=\"" + service + "\"} ";
+/// The value of the back's gauge in a text of metrics; NaN if there is none.
+double gauge(const std::string& text, const std::string& name) {
+  const auto line = '\n' + name + "{service=\"back\"} ";
   const auto at = text.find(line);
-  return at == text.npos ? std::nan("") : std::stod(text.substr(at + line.size()));
+  return at == text.npos ? std::nan("") : std::stod(text.substr(at + line.size(), 24));
 }
 
-void check_gauge(system& sys, ledger& book, const char* name, double least, double most) {
-  const auto value = gauge(sys, name, "back");
-  book.require(value >= least && value <= most, "no bound exceeded",
-               std::string(name) + " is " + std::to_string(value));
+/// Calls in flight at most, callers that wait at most.
+void check_bounds(system& sys, ledger& book, std::size_t in_flight, std::size_t waiting) {
+  const auto text = sys.metrics().text();
+  const auto check = [&](const char* name, std::size_t most) {
+    const auto value = gauge(text, name);
+    book.require(value >= 0 && value <= static_cast<double>(most), "no bound exceeded",
+                 std::string(name) + " is " + std::to_string(value));
+  };
+  check("troupe_requests_in_flight", in_flight);
+  check("troupe_callers_waiting", waiting);
 }
 
 /// Looks often at first: a caller that hangs shall not cost an hour of looking.
 task<> watch_bounds(system& sys, const serve_options& back, ledger& book) {
   counted_frame here(book);
   for (duration pause = 10ms;; pause = std::min<duration>(pause + pause / 20, 10s)) {
-    check_gauge(sys, book, "troupe_requests_in_flight", 0,
-                static_cast<double>(back.replicas * back.max_queued));
-    check_gauge(sys, book, "troupe_callers_waiting", 0, static_cast<double>(back.max_waiting));
+    check_bounds(sys, book, most_replicas * back.max_queued, back.max_waiting);
     co_await sleep_for(pause);
   }
+}
+
+std::size_t draw_replicas(dice& random) {
+  return static_cast<std::size_t>(1 + random.below(static_cast<int>(most_replicas)));
 }
 
 serve_options draw_options(const char* name, dice& random) {
   const auto draw = [&](int n) { return static_cast<std::size_t>(1 + random.below(n)); };
   serve_options options{.name = name};
-  options.replicas = draw(4);
+  options.replicas = draw_replicas(random);
   options.max_queued = draw(5);
   options.max_waiting = 4 + draw(20);
   options.max_ongoing = draw(3);
@@ -260,6 +256,13 @@ serve_options draw_options(const char* name, dice& random) {
   options.backoff = 2ms;
   options.backoff_limit = 20ms;
   options.idempotent = {endpoint<&worker::read>, endpoint<&worker::look>, endpoint<&worker::score>};
+  if (random.once_in(2)) {
+    options.hedged = options.idempotent;
+    options.hedge_after = duration(1ms) * draw(20);
+  }
+  if (random.once_in(3)) options.run_to_end = {endpoint<&worker::slow>};
+  if (random.once_in(4)) options.max_call_time = 20ms + duration(1ms) * random.below(40);
+  options.drain_timeout = duration(1ms) * random.below(200);
   return options;
 }
 
@@ -277,11 +280,26 @@ task<> all_callers(const stage& on, int callers, std::uint64_t seed, ledger& boo
   co_await all(std::move(all_of_them));
 }
 
+/// Adds and removes replicas, until it is cancelled.
+task<> scale_at_random(system& sys, service<worker> which, dice random, ledger& book) {
+  counted_frame here(book);
+  for (;;) {
+    co_await sleep_for(duration(1ms) * random.below(60));
+    co_await sys.scale(which, draw_replicas(random));
+    ++book.ends["scaled"];
+  }
+}
+
 task<> call_under_watch(group& beside, system& sys, const stage* on, const serve_options* back,
                         std::uint64_t seed, ledger* book) {
   beside.start(watch_bounds(sys, *back, *book));
+  beside.start(scale_at_random(sys, on->back, dice(seed * 1000 + 999), *book));
   try {
-    co_await with_timeout(all_callers(*on, 16, seed, *book), 10min);
+    std::vector<task<>> parts;
+    parts.push_back(all_callers(*on, 16, seed, *book));
+    parts.push_back(push_versions(sys, dice(seed * 1000 + 998), *book));
+    parts.push_back(share_rooms(sys, dice(seed * 1000 + 997), *book));
+    co_await with_timeout(all(std::move(parts)), 10min);
   } catch (const call_error& e) {
     book->require(false, "no hung caller", e.what());
   }
@@ -294,15 +312,17 @@ task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
   const auto back_options = draw_options("back", random);
   auto front = co_await serve(sys, front_options, book);
   auto back = co_await serve(sys, back_options, book);
-  const stage on{front, back, static_cast<int>(back_options.replicas)};
+  const stage on{front, back};
   co_await with_group(call_under_watch, std::ref(sys), &on, &back_options, seed, &book);
   if (book.broken) co_return;
+  const auto replicas = draw_replicas(random);
+  co_await sys.scale(back, replicas);
   co_await sleep_for(2s);  // Late messages come, and what died is replaced.
   book.check_all_ended();
-  check_gauge(sys, book, "troupe_requests_in_flight", 0, 0);
-  check_gauge(sys, book, "troupe_callers_waiting", 0, 0);
-  book.require(gauge(sys, "troupe_replicas_ready", "back") == on.replicas,
-               "every replica is replaced", "not all serve two seconds after the last call");
+  check_bounds(sys, book, 0, 0);
+  book.require(
+      gauge(sys.metrics().text(), "troupe_replicas_ready") == static_cast<double>(replicas),
+      "every replica is replaced", "not all serve two seconds after the last call");
   sys.stop(front);
   sys.stop(back);
   co_await sleep_for(1s);

@@ -1,6 +1,8 @@
 #pragma once
 // A random workload in virtual time under injected faults: services of every kind of endpoint, one
-// of which calls the other, sessions, fanouts, deadlines and callers that give up.
+// of which calls the other, sessions, fanouts, deadlines, hedged calls and callers that give up,
+// while replicas are added and removed. Beside them a loop that pushes versions (versions.hpp), and
+// guests in exclusive sessions (rooms.hpp).
 
 #include <cstdint>
 #include <optional>
