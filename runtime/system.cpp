@@ -112,8 +112,12 @@ std::uint64_t system_core::next_seed() {
   return next_of(seed_);
 }
 
-void system_core::thread_hangs() { spares_->add(); }
-void system_core::thread_came_back() { spares_->remove(); }
+void system_core::thread_hangs() {
+  if (spares_) spares_->add();
+}
+void system_core::thread_came_back() {
+  if (spares_) spares_->remove();
+}
 
 void system_core::host_started() {
   std::lock_guard lock(mutex_);

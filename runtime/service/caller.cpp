@@ -162,7 +162,10 @@ void caller::ended(const inbox& where) {
                                   [&](const auto& l) { return l->slot->where.get() == &where; });
   if (place == links_.end()) return;
   const auto gone = *place;
-  links_.erase(place);
+  // Of an abandoned replica it is told twice: then, and when its actor ends. Until both have come
+  // the link stays, so that no other mailbox gets the address that is watched.
+  const bool comes_again = gone->slot->abandoned() && !gone->ended;
+  if (!comes_again) links_.erase(place);
   gone->ended = true;
   list<attempt> lost;
   while (!gone->in_flight.empty()) lost.push_back(gone->in_flight.front());

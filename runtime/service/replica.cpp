@@ -258,7 +258,9 @@ void replica::crash(const std::string& reason) {
 void replica::ended() {
   busy_since_ = nullptr;
   if (slot_) slot_->end();
-  if (slot_ && slot_->abandoned()) system_.thread_came_back();
+  if (slot_ && slot_->abandoned() && service_->options.placement == placement::shared) {
+    system_.thread_came_back();
+  }
   batches_.clear();
   backlog_.clear();
   role_.reset();

@@ -66,6 +66,7 @@ bool supervisor::all_serve() const {
 }
 
 void supervisor::on_down(const inbox& who, const std::string&) {
+  std::erase_if(given_up_, [&](const auto& other) { return other.get() == &who; });
   const auto is_its = [&](const auto& p) { return p->replica.get() == &who; };
   const auto left = std::find_if(retiring_.begin(), retiring_.end(), is_its);
   if (left != retiring_.end()) {
@@ -156,26 +157,28 @@ branch supervisor::watch_for_hung() {
   }
 }
 
-/// Its thread is stuck in the role's code, so its actor can't end now: all that knew of it goes on
-/// without it.
+/// Its thread may be stuck in the role's code, so that its actor can't end now: all that knew of it
+/// go on without it. False if it ends by itself.
+bool supervisor::go_on_without(const place_ptr& at) {
+  if (!at->slot->abandon()) return false;
+  if (service_->options.placement == placement::shared) system_.thread_hangs();
+  at->replica->kill("it was abandoned");
+  given_up_.push_back(at->replica);
+  service_->tell_lost(at->slot);
+  return true;
+}
+
 void supervisor::abandon(const place_ptr& at) {
-  const auto slot = at->slot;
-  if (!slot->abandon()) return;  // It ends by itself.
+  if (!go_on_without(at)) return;
   service_->abandoned.fetch_add(1, std::memory_order_relaxed);
   log::error("a replica is abandoned: its endpoint hangs",
              {{"service", service_->options.name},
               {"replica", at->index},
               {"max_call_time", to_text(service_->options.max_call_time)}});
-  if (service_->options.placement == placement::shared) system_.thread_hangs();
-  at->replica->kill("it was abandoned");
-  if (at->retired) {
-    service_->drained(slot);
-    std::erase(retiring_, at);
-    changed_.notify_all();
-  } else {
-    lost(at);
-  }
-  service_->tell_lost(slot);
+  if (!at->retired) return lost(at);
+  service_->drained(at->slot);
+  std::erase(retiring_, at);
+  changed_.notify_all();
 }
 
 // ---- scaling
@@ -258,11 +261,14 @@ task<> supervisor::shrink(std::size_t replicas) {
                {"replica", p->index},
                {"pending", p->slot ? p->slot->in_flight() : 0},
                {"sessions", p->slot ? p->slot->sessions.load() : 0}});
-    p->replica->kill("its drain_timeout has passed");
-    if (!p->slot) continue;
-    p->slot->end();
-    service_->drained(p->slot);
-    service_->tell_lost(p->slot);  // It may be busy for long before it hears.
+    if (!p->slot) {  // It has not served yet.
+      p->replica->kill("it is removed at its start");
+      given_up_.push_back(p->replica);
+    } else if (go_on_without(p)) {
+      service_->drained(p->slot);
+    } else {
+      retiring_.push_back(p);  // Its end will be heard.
+    }
   }
 }
 
@@ -290,6 +296,7 @@ void supervisor::ended() {
   }
   places_.clear();
   retiring_.clear();
+  given_up_.clear();
   scalings_.clear();
   report_started(std::make_exception_ptr(
       call_error(error_kind::service_down, service_->options.name + ": it was stopped")));

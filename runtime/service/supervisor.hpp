@@ -72,12 +72,14 @@ class supervisor final : public host {
 
   branch watch_for_hung();
   void abandon(const place_ptr& at);
+  bool go_on_without(const place_ptr& at);
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
   std::vector<place_ptr> places_;     ///< By index.
   std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
+  std::vector<ref<inbox>> given_up_;  ///< Abandoned replicas whose end is not heard yet.
   std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.
   std::deque<time_point> restarts_;   ///< In the window.
   std::deque<time_point> newcomers_;  ///< Restarts of newcomers, in the window.
