@@ -14,6 +14,11 @@
 //                                                         with the newest weights"
 //   recovery goes on for ever and starts nothing          "supervision: a constructor that always
 //                                                         throws ends as service_down"
+//   scaling is promised, and not there                    "scale: new replicas catch up, and then
+//   all
+//                                                         serve", and "scale: removed replicas
+//                                                         finish what they hold, and end without a
+//                                                         restart"
 //   a misspelt setting is ignored                         "config: an unknown name comes with the
 //                                                         nearest known one"
 #include "tests/runtime/metrics/text.hpp"
