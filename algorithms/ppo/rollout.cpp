@@ -68,15 +68,9 @@ rollout::rollout(std::int64_t steps, std::int64_t environments)
 void rollout::add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
                   const env_step& after) {
   const auto append = [&](auto& to, const auto& from) {
-    if (t == 0) to.reserve(from.size() * static_cast<std::size_t>(steps));
+    if (t == 0) to.reserve(from.size() * static_cast<std::size_t>(steps));  // the width is known
     to.insert(to.end(), from.begin(), from.end());
   };
-  if (t == 0) {  // now the widths are known
-    const auto rows = static_cast<std::size_t>(steps);
-    obs.reserve(rows * before.size());
-    discrete.reserve(rows * acted.discrete.size());
-    continuous.reserve(rows * acted.continuous.size());
-  }
   append(obs, before);
   append(discrete, acted.discrete);
   append(continuous, acted.continuous);
