@@ -39,6 +39,7 @@ class hosted_environment {
                      env_observers observers = {}, std::optional<double> discount = std::nullopt);
 
   env_spec spec() { return environments_->spec(); }
+  std::size_t size() { return environments_->size(); }  ///< B
   /// Where they are now; the first call resets them.
   env_observation observe();
   /// One step of each. Throws wrong_actions if the actions don't fit. After environment_lost all of

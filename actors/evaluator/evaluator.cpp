@@ -22,14 +22,14 @@ evaluation summarise(std::vector<double> returns, std::int64_t version) {
 }
 
 evaluator::evaluator(evaluator_options options)
-    : options_(std::move(options)),
-      environments_(options_.environments()),
-      network_(options_.shape, options_.network, options_.seed) {
+    : options_(std::move(options)), environments_(options_.environments()) {
   const auto spec = environments_->spec();
   if (const auto needed = shape_of(spec); needed != options_.shape) {
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }
+  network_ =
+      make_acting_network(options_.shape, options_.network, spec.action_space, options_.seed);
 }
 
 env_actions evaluator::act(const std::vector<float>& obs, action_random& random) {
@@ -44,15 +44,13 @@ env_actions evaluator::act(const std::vector<float>& obs, action_random& random)
     actions.discrete.resize(rows * width);
     out.choice = actions.discrete.data();
   }
-  std::vector<float> log_prob(rows), value(rows);
-  network_.act(obs.data(), static_cast<int>(rows), random, options_.deterministic, out,
-               log_prob.data(), value.data());
+  network_->act(obs.data(), static_cast<int>(rows), random, options_.deterministic, out);
   return actions;
 }
 
 evaluation evaluator::evaluate(weights of, std::size_t episodes) {
   if (episodes == 0) throw std::invalid_argument("evaluate: expected episodes > 0, got 0");
-  network_.load_parameters(of.parameters);
+  network_->load_parameters(of.parameters);
   action_random random(options_.seed);
   const auto n = environments_->size();
 

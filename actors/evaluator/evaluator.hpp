@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/env/hosted_environment.hpp"
-#include "actors/policy/actor_critic.hpp"
+#include "actors/policy/acting_network.hpp"
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {
@@ -57,7 +57,7 @@ class evaluator {
 
   evaluator_options options_;
   std::unique_ptr<vector_environment> environments_;
-  actor_critic network_;
+  std::unique_ptr<acting_network> network_;
 };
 
 }  // namespace troupe

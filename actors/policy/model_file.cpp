@@ -62,6 +62,7 @@ std::string serialise(const saved_model& model) {
     dict.insert("critic_hidden", to_list(*model.options.critic_hidden));
   }
   dict.insert("normalize_obs", model.options.normalize_obs);
+  dict.insert("kind", to_string(model.options.kind));
   dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
   dict.insert("parameters", model.parameters.detach().contiguous());
   return with_digest(torch::pickle_save(dict));
@@ -166,6 +167,9 @@ saved_model load_model(const fs::path& path) {
     }
     if (dict.contains("normalize_obs")) {
       model.options.normalize_obs = dict.at("normalize_obs").toBool();
+    }
+    if (dict.contains("kind")) {  // files without are PPO's
+      model.options.kind = network_kind_of(dict.at("kind").toStringRef());
     }
     model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
     model.parameters = dict.at("parameters").toTensor();

@@ -23,7 +23,7 @@ class model_file_error : public std::runtime_error {
 struct saved_model {
   network_shape shape;
   network_options options;
-  at::Tensor parameters;  ///< float [P], as actor_critic::parameters()
+  at::Tensor parameters;  ///< float [P], as the kind's class has them
   std::uint64_t policy_version = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,6 +52,34 @@ activation activation_named(std::string_view name) {
       fmt::format("activation {}: expected tanh, relu, elu, leaky_relu, silu or linear", name));
 }
 
+namespace {
+
+constexpr std::pair<network_kind, const char*> kinds[] = {
+    {network_kind::actor_critic, "actor_critic"},
+    {network_kind::q_values, "q_values"},
+    {network_kind::squashed_gaussian, "squashed_gaussian"},
+    {network_kind::squashed, "squashed"},
+};
+
+}  // namespace
+
+const char* to_string(network_kind kind) {
+  for (const auto& [value, name] : kinds) {
+    if (value == kind) return name;
+  }
+  return "unknown";
+}
+
+network_kind network_kind_of(const std::string& name) {
+  std::string known;
+  for (const auto& [value, text] : kinds) {
+    if (text == name) return value;
+    known += known.empty() ? text : std::string(", ") + text;
+  }
+  throw std::invalid_argument(
+      fmt::format("network kind: expected one of {}, got \"{}\"", known, name));
+}
+
 std::string to_string(const network_shape& shape) {
   std::string kind = fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x"));
   if (shape.is_continuous()) kind = fmt::format("continuous {}", shape.continuous_size);
@@ -64,7 +93,9 @@ std::string to_string(const network_shape& shape, const network_options& options
                           : std::string();
   return fmt::format("{}, hidden {} {}{}{}", to_string(shape), fmt::join(options.hidden, "-"),
                      to_string(options.hidden_activation), critic,
-                     options.normalize_obs ? ", normalised observations" : "");
+                     options.normalize_obs ? ", normalised observations" : "") +
+         (options.kind == network_kind::actor_critic ? ""
+                                                     : fmt::format(" {}", to_string(options.kind)));
 }
 
 }  // namespace troupe

@@ -19,6 +19,14 @@ activation activation_named(std::string_view name);
 /// allows it, libtorch where not.
 enum class gradient_backend { automatic, fused, libtorch };
 
+/// What a network's outputs are.
+enum class network_kind {
+  actor_critic,       ///< PPO's: a distribution of actions, and beside it a value
+  q_values,           ///< DQN's: the value of each discrete action
+  squashed_gaussian,  ///< SAC's: mean [A] and log standard deviation [A] before a tanh
+  squashed,           ///< TD3's: an action [A] before a tanh
+};
+
 /// What an actor-critic network sees and which actions it gives. Exactly one of the three kinds of
 /// action is set; the constructor of actor_critic refuses anything else.
 struct network_shape {
@@ -47,9 +55,15 @@ struct network_options {
   float log_std_init = 0.0f;  ///< start of the state-independent log standard deviation
   gradient_backend backend = gradient_backend::automatic;
   bool normalize_obs = false;  ///< observations are brought to one scale by statistics of its own
+  network_kind kind = network_kind::actor_critic;
 
   bool operator==(const network_options&) const = default;
 };
+
+/// "actor_critic", as a model file has it.
+const char* to_string(network_kind kind);
+/// Throws std::invalid_argument naming those there are.
+network_kind network_kind_of(const std::string& name);
 
 /// For messages: "obs 4, discrete 2, hidden 64-64 tanh".
 std::string to_string(const network_shape& shape);

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "actors/env/space.hpp"
+#include "actors/policy/action_head.hpp"
+#include "actors/policy/mlp.hpp"
+
+namespace troupe {
+
+/// The bounds [A] of a box, between which actions of [-1, 1] are stretched.
+class action_scale {
+ public:
+  action_scale() = default;
+  /// Throws std::invalid_argument unless `actions` is a box with finite bounds.
+  explicit action_scale(const space& actions);
+
+  /// low + (action + 1) / 2 * (high - low), for rows of [A].
+  void stretch(float* actions, std::size_t rows) const;
+
+ private:
+  std::vector<float> low_, high_;
+};
+
+/// The network of an off-policy policy, as far as acting needs it: one perceptron from observations
+/// to what network_kind says. Its parameters are a flat float block, as detail::mlp lays it out.
+///
+/// Not for two threads at once: calls share work buffers.
+class single_network {
+ public:
+  /// Throws std::invalid_argument if the kind gives no such actions.
+  single_network(const network_shape& shape, const network_options& options);
+
+  /// The first floats of these; there must be enough.
+  void load_parameters(const at::Tensor& parameters);
+  std::int64_t parameter_count() const;
+
+  /// Continuous actions lie within [-1, 1]. Where the kind has a distribution they are drawn
+  /// unless `deterministic`.
+  void act(const float* obs, int rows, action_random& random, bool deterministic,
+           action_rows_out actions);
+
+ private:
+  network_kind kind_;
+  int actions_;  // n, or A
+  detail::mlp net_;
+  detail::mlp_buffers buffers_;
+  std::vector<float> parameters_;
+  std::vector<float> outputs_;
+};
+
+/// A network that acts, of any kind, on an environment's own scale.
+class acting_network {
+ public:
+  virtual ~acting_network() = default;
+  virtual void load_parameters(const at::Tensor& parameters) = 0;
+  virtual void act(const float* obs, int rows, action_random& random, bool deterministic,
+                   action_rows_out actions) = 0;
+};
+
+/// Throws std::invalid_argument if the kind does not fit `actions`, the environment's space.
+std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
+                                                    const network_options& options,
+                                                    const space& actions, std::uint64_t seed);
+
+}  // namespace troupe
