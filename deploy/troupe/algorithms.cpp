@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "algorithms/a2c/a2c.hpp"
+#include "algorithms/dqn/dqn.hpp"
 #include "algorithms/reinforce/reinforce.hpp"
+#include "algorithms/sac/sac.hpp"
+#include "algorithms/td3/td3.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
@@ -22,11 +25,22 @@ constexpr algorithm on_policy(const char* name, const char* what) {
           [] { return schema_json<Config>(); }};
 }
 
+template <class Config>
+constexpr algorithm off_policy(const char* name, const char* what) {
+  return {
+      name, what, nullptr, [] { return schema_json<Config>(); },
+      [](const nlohmann::json& document) { return trainable_of(parse_config<Config>(document)); }};
+}
+
 constexpr algorithm known[] = {
     on_policy<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
     on_policy<a2c_config>("a2c", "advantage actor-critic, sync and async"),
     on_policy<reinforce_config>("reinforce",
                                 "Williams's policy gradient, with a baseline or without"),
+    off_policy<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
+    off_policy<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
+    off_policy<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
+    off_policy<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
 };
 
 }  // namespace
@@ -42,10 +56,10 @@ const algorithm& find_algorithm(const std::string& name) {
   throw std::invalid_argument(unknown_name_message("algorithm", name, names));
 }
 
-ppo_config read_stored(const nlohmann::json& document) {
+const algorithm& stored_algorithm(const nlohmann::json& document) {
   const bool says =
       document.is_object() && document.contains("algo") && document["algo"].is_string();
-  return find_algorithm(says ? document["algo"].get<std::string>() : "ppo").read(document);
+  return find_algorithm(says ? document["algo"].get<std::string>() : "ppo");
 }
 
 }  // namespace troupe::command

@@ -6,15 +6,18 @@
 #include <string>
 
 #include "algorithms/ppo/ppo_config.hpp"
+#include "algorithms/training/training_run.hpp"
 
 namespace troupe::command {
 
 struct algorithm {
   const char* name;
   const char* what;
-  /// Reads a configuration, as the run that PPO's cast plays. Throws config_error.
+  /// Reads a configuration, as the run that PPO's cast plays. Throws config_error. Null off-policy.
   ppo_config (*read)(const nlohmann::json& document);
   nlohmann::json (*schema)();
+  /// The same of an off-policy algorithm, else null.
+  trainable (*configure)(const nlohmann::json& document) = nullptr;
 };
 
 std::span<const algorithm> algorithms();
@@ -22,7 +25,7 @@ std::span<const algorithm> algorithms();
 /// Throws std::invalid_argument naming the known algorithms and the nearest.
 const algorithm& find_algorithm(const std::string& name);
 
-/// Reads the configuration in a run directory, which says whose it is. Throws config_error.
-ppo_config read_stored(const nlohmann::json& document);
+/// The algorithm that a configuration in a run directory is of.
+const algorithm& stored_algorithm(const nlohmann::json& document);
 
 }  // namespace troupe::command

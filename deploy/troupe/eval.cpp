@@ -35,19 +35,20 @@ std::filesystem::path model_of(const run_directory& run, const std::string& whic
 
 int eval(const eval_arguments& arguments) {
   use_one_torch_thread();
-  ppo_config config;
+  std::string env;
   saved_model model;
   std::optional<evaluator> judge;
   const auto n = std::min<std::size_t>(arguments.episodes, 10);
   try {
     const auto run = run_directory::open(arguments.run_directory);
-    config = read_stored(read_json_file(run.config_json()));
+    const auto document = read_json_file(run.config_json());
+    const auto& of = stored_algorithm(document);
+    env = of.configure ? of.configure(document).settings.env.id : of.read(document).env.id;
     model = load_model(model_of(run, arguments.model));
-    judge.emplace(
-        evaluator_options{.environments = [&] { return make_vector_environment(config.env.id, n); },
-                          .shape = model.shape,
-                          .network = model.options,
-                          .seed = arguments.seed});
+    judge.emplace(evaluator_options{.environments = [&] { return make_vector_environment(env, n); },
+                                    .shape = model.shape,
+                                    .network = model.options,
+                                    .seed = arguments.seed});
   } catch (const std::exception& e) {
     std::fprintf(stderr, "troupe eval: %s\n", e.what());
     return 2;
@@ -55,11 +56,10 @@ int eval(const eval_arguments& arguments) {
 
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const auto result = judge->evaluate(weights{version, model.parameters, {}}, arguments.episodes);
-  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n",
-              config.env.id.c_str(), static_cast<long long>(version), result.mean, result.std,
-              result.returns.size());
+  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", env.c_str(),
+              static_cast<long long>(version), result.mean, result.std, result.returns.size());
   if (arguments.json) {
-    const nlohmann::ordered_json line{{"env", config.env.id},
+    const nlohmann::ordered_json line{{"env", env},
                                       {"version", version},
                                       {"eval_mean", result.mean},
                                       {"eval_std", result.std},

@@ -9,6 +9,7 @@
 
 #include "actors/env/registry.hpp"
 #include "actors/policy/shape_of.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "actors/torch_threads.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "deploy/troupe/algorithms.hpp"
@@ -32,7 +33,7 @@ void refuse_names(const std::vector<std::string>& overrides) {
 }
 
 /// The file's configuration, with the command line's options and then its overrides on top.
-ppo_config resolve(const algorithm& of, const train_arguments& arguments) {
+nlohmann::json resolve(const train_arguments& arguments) {
   refuse_names(arguments.overrides);
   std::vector<std::string> overrides;
   const auto set_number = [&](const char* path, const std::optional<std::string>& value) {
@@ -49,10 +50,11 @@ ppo_config resolve(const algorithm& of, const train_arguments& arguments) {
   if (arguments.faults) fault_plan::parse(*arguments.faults);  // says what is wrong with it
   set_text("faults", arguments.faults);
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
-  return of.read(load_config(arguments.config_file, overrides));
+  return load_config(arguments.config_file, overrides);
 }
 
-void print_for_people(const ppo_summary& s) {
+template <class Summary>
+void print_for_people(const Summary& s) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
@@ -66,7 +68,8 @@ void print_for_people(const ppo_summary& s) {
 
 /// What a run begins with.
 struct beginning {
-  ppo_config config;
+  ppo_config config;  ///< Where it is not off-policy.
+  std::optional<trainable> off_policy;
   std::optional<checkpoint> from;
 };
 
@@ -74,10 +77,24 @@ struct beginning {
 beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
     const auto stored = run_directory::open(arguments.resume).config_json();
-    auto run = resume_ppo_run(arguments.resume, read_stored(read_json_file(stored)), metrics);
-    return {std::move(run.config), std::move(run.from)};
+    const auto document = read_json_file(stored);
+    const auto& of = stored_algorithm(document);
+    if (of.configure) {
+      auto what = of.configure(document);
+      auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
+      return {{}, std::move(what), std::move(from)};
+    }
+    auto run = resume_ppo_run(arguments.resume, of.read(document), metrics);
+    return {std::move(run.config), std::nullopt, std::move(run.from)};
   }
-  beginning fresh{resolve(find_algorithm(arguments.algo), arguments), std::nullopt};
+  const auto& of = find_algorithm(arguments.algo);
+  const auto document = resolve(arguments);
+  if (of.configure) {
+    auto what = of.configure(document);
+    what.check();
+    return {{}, std::move(what), std::nullopt};
+  }
+  beginning fresh{of.read(document), std::nullopt, std::nullopt};
   shape_of(make_vector_environment(fresh.config.env.id, 1)->spec());
   return fresh;
 }
@@ -130,11 +147,60 @@ ppo_result run_in_one(interruptible& signals, const ppo_config& config, const pp
   return {summary, summary.run_directory, summary.steps};
 }
 
-int report_stopped(const ppo_result& result) {
+task<training_summary> train_interruptibly(system& sys, interruptible& signals, trainable what,
+                                           training_output output) {
+  signals.begin(sys);
+  co_return co_await train_in(sys, std::move(what), std::move(output));
+}
+
+training_result run_in_one(interruptible& signals, const trainable& what,
+                           const training_output& output, const training_run_options& options) {
+  const auto& settings = what.settings;
+  system sys({.threads = options.threads > 0 ? options.threads : settings.threads,
+              .seed = settings.seed,
+              .metrics = options.metrics});
+  struct at_the_end {
+    interruptible& signals;
+    ~at_the_end() { signals.end(); }
+  } const ended{signals};
+  auto summary = sys.run(train_interruptibly(sys, signals, what, output));
+  return {summary, summary.run_directory, summary.steps};
+}
+
+template <class Result>
+int report_stopped(const Result& result) {
   if (result.run_directory.empty()) return 130;  // before there was anything to go on with
   std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n",
               static_cast<long long>(result.steps), result.run_directory.c_str());
   return 0;
+}
+
+template <class Result>
+int report(const train_arguments& arguments, const Result& result) {
+  if (!result.summary) return report_stopped(result);
+  print_for_people(*result.summary);
+  if (arguments.json) std::puts(result.summary->to_json().c_str());
+  return 0;
+}
+
+int run_off_policy(const train_arguments& arguments, const trainable& what,
+                   std::optional<checkpoint> from, int port, const ppo_run_options& options,
+                   interruptible& signals) {
+  const training_output output{.root = arguments.runs,
+                               .directory = arguments.resume,
+                               .table = arguments.verbose,
+                               .progress_bar = arguments.progress_bar,
+                               .metrics_port = port};
+  const training_run_options with{.threads = options.threads,
+                                  .metrics = options.metrics,
+                                  .stop_asked = options.stop_asked,
+                                  .callbacks = {}};
+  const auto& settings = what.settings;
+  if (settings.checkpoint.every_updates == 0 && !settings.deterministic) {
+    return report(arguments, run_in_one(signals, what, output, with));
+  }
+  signals.stop_gently();
+  return report(arguments, run_training(what, output, with, std::move(from)));
 }
 
 int run(const train_arguments& arguments, beginning start, ppo_run_options options,
@@ -150,15 +216,16 @@ int run(const train_arguments& arguments, beginning start, ppo_run_options optio
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});
   }
+  if (start.off_policy) {
+    return run_off_policy(arguments, *start.off_policy, std::move(start.from), output.metrics_port,
+                          options, signals);
+  }
   const auto& config = start.config;
   const bool gentle = config.checkpoint.every_updates > 0 || config.deterministic;
   if (gentle) signals.stop_gently();
   const auto result = gentle ? run_ppo(config, output, options, std::move(start.from))
                              : run_in_one(signals, config, output, options);
-  if (!result.summary) return report_stopped(result);
-  print_for_people(*result.summary);
-  if (arguments.json) std::puts(result.summary->to_json().c_str());
-  return 0;
+  return report(arguments, result);
 }
 
 }  // namespace

@@ -293,4 +293,35 @@ assert schema["properties"]["trainer"]["properties"]["lr"]["default"] == 3e-4
 assert all("description" in p or "properties" in p for p in schema["properties"].values())'
 report "config prints a JSON schema" $?
 
+# ---- off-policy algorithms
+
+run train --algo dqn --env CartPole-v1 -n 1200 --runs off --metrics-port 0 --json trainer.lr=2.3e-3 \
+  collection.train_freq=16 collection.learning_starts=200 evaluation.final_episodes=5
+[[ $code -eq 0 ]]
+report "train --algo dqn ends well" $?
+holds "its summary is of dqn" "s['algo'] == 'dqn' and s['steps'] >= 1200 and s['eval_episodes'] == 5"
+names=$(head -1 off/dqn/CartPole-v1_1/progress.csv)
+[[ $names == *rollout/ep_rew_mean* && $names == *rollout/exploration_rate* && $names == *train/loss* ]]
+report "progress.csv has Stable-Baselines3's names" $?
+run eval off/dqn/CartPole-v1_1 --episodes 3 --json
+[[ $code -eq 0 ]]
+report "eval takes a run of dqn" $?
+holds "and plays its episodes" "s['eval_episodes'] == 3 and s['env'] == 'CartPole-v1'"
+refuses "a configuration of another algorithm is refused" 2 '/algo' \
+  train --algo ppo --config off/dqn/CartPole-v1_1/config.json
+refuses "an environment without discrete actions is refused" 2 'q_values' \
+  train --algo dqn --env Pendulum-v1
+refuses "a replay that would take too much is refused" 2 'max_bytes' \
+  train --algo dqn replay.capacity=1000000000
+for algo in dqn sac td3 ddpg; do
+  run config "$algo"
+  [[ $code -eq 0 ]] && "$python" -c '
+import json
+schema = json.load(open("out"))
+for section in schema["properties"].values():
+    for p in section.get("properties", {}).values():
+        assert p["description"] and "default" in p, p'
+  report "config $algo describes every option" $?
+done
+
 finish

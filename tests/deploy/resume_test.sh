@@ -1,15 +1,24 @@
 #!/usr/bin/env bash
 # The same seed gives the same weights, however often a run is killed: resume_test.sh BUILD_DIR [KILLS]
-# KILLS: of each mode, half of them while a checkpoint is written; 3 unless said.
+# KILLS: of each algorithm and mode, half of them while a checkpoint is written; 3 unless said.
 set -euo pipefail
 source "$(dirname "$0")/common.sh" "$1"
 kills=${2:-3}
 
-options() {  # options MODE SEED: what a short run with 12 checkpoints is asked for
-  echo --deterministic --mode "$1" --seed "$2" -n 6000 --metrics-port 0 --json \
-    rollout.n_steps=128 env.n_envs=2 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
-    trainer.n_epochs=4 evaluation.every_steps=2000 evaluation.episodes=2 \
-    evaluation.final_episodes=3 checkpoint.every_updates=1
+options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is asked for
+  echo --algo "$1" --deterministic --mode "$2" --seed "$3" -n 6000 --metrics-port 0 --json env.n_envs=2 \
+    evaluation.every_steps=2000 evaluation.episodes=2 evaluation.final_episodes=3
+  case $1 in
+    ppo)
+      echo rollout.n_steps=128 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
+        trainer.n_epochs=4 checkpoint.every_updates=1
+      ;;
+    dqn)
+      echo collection.train_freq=8 collection.workers=3 collection.max_staleness=2 \
+        collection.learning_starts=500 trainer.target_update_interval=100 replay.capacity=3000 \
+        checkpoint.every_updates=30
+      ;;
+  esac
 }
 
 field() {  # field NAME: of the summary in out's last line
@@ -32,7 +41,7 @@ while True:
     shutil.rmtree(runs, ignore_errors=True)
     process = subprocess.Popen([troupe, "train", "--runs", runs, *options],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not glob.glob(f"{runs}/ppo/*/config.json"):
+    while process.poll() is None and not glob.glob(f"{runs}/*/*/config.json"):
         time.sleep(0.001)
     if moment == "random":
         until = time.monotonic() + random.uniform(0, 1) * limit
@@ -41,7 +50,7 @@ while True:
     else:
         steps = 0
         while process.poll() is None and steps < int(moment) * 512:
-            for path in glob.glob(f"{runs}/ppo/*/checkpoints/*.tmp"):
+            for path in glob.glob(f"{runs}/*/*/checkpoints/*.tmp"):
                 steps = int(path.rsplit("-", 1)[1].removesuffix(".tmp"))
     process.kill()
     if process.wait() == -signal.SIGKILL:
@@ -49,9 +58,10 @@ while True:
 PYTHON
 }
 
-for mode in sync async; do
+for what in "ppo sync" "ppo async" "dqn sync" "dqn async"; do
+  read -r algo mode <<<"$what"
   # shellcheck disable=SC2046  # one word an option
-  set -- $(options "$mode" 7)
+  set -- $(options "$algo" "$mode" 7)
   expected=$(train "$@" --runs first) || true
   SECONDS_OF_A_RUN=$("$python" -c '
 import os, sys
@@ -60,28 +70,28 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
   export SECONDS_OF_A_RUN
   again=$(train "$@" --runs second) || true
   [[ -n $expected && $again == "$expected" ]] && status=0 || status=1
-  report "$mode: the same seed gives the same weights ($expected, then $again)" $status
+  report "$what: the same seed gives the same weights ($expected, then $again)" $status
   # shellcheck disable=SC2046
-  other=$(train $(options "$mode" 8) --runs other) || true
+  other=$(train $(options "$algo" "$mode" 8) --runs other) || true
   [[ -n $other && $other != "$expected" ]] && status=0 || status=1
-  report "$mode: another seed gives others" $status
+  report "$what: another seed gives others" $status
 
   from_a_checkpoint=0
   for ((i = 1; i <= kills; i++)); do
     moment=random
     [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 9))
     kill_once killed "$moment" "$@"
-    written=$(basename "$(echo killed/ppo/*/checkpoints/*.tmp)")
-    got=$(train --resume killed/ppo/CartPole-v1_1 --metrics-port 0 --json) || true
+    written=$(basename "$(echo killed/*/*/checkpoints/*.tmp)")
+    got=$(train --resume "killed/$algo/CartPole-v1_1" --metrics-port 0 --json) || true
     step=$(field resumed_from_step || echo none)
     [[ $step =~ ^[1-9] ]] && from_a_checkpoint=$((from_a_checkpoint + 1))
     [[ -n $got && $got == "$expected" ]] && status=0 || status=1
-    report "$mode: killed (${moment}) and resumed from step $step: $got, expected $expected" $status
+    report "$what: killed (${moment}) and resumed from step $step: $got, expected $expected" $status
     [[ $written == "*.tmp" ]] && written=nothing
-    echo "$mode: kill $i while $written was written, resumed from step $step: ${got:-no weights}"
+    echo "$what: kill $i while $written was written, resumed from step $step: ${got:-no weights}"
   done
   [[ $from_a_checkpoint -ge $((kills * 3 / 4)) ]] && status=0 || status=1
-  report "$mode: most go on from a checkpoint ($from_a_checkpoint of $kills)" $status
+  report "$what: most go on from a checkpoint ($from_a_checkpoint of $kills)" $status
 done
 
 finish

@@ -1,0 +1,169 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/off_policy/collector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "actors/checkpoint/state.hpp"
+
+namespace troupe {
+
+transition_widths widths_of(const network_shape& shape) {
+  const auto numbers = static_cast<std::size_t>(shape.action_size());
+  return {.obs = static_cast<std::size_t>(shape.obs_size),
+          .action = shape.is_continuous() ? numbers : 0,
+          .choices = shape.is_continuous() ? 0 : numbers};
+}
+
+namespace {
+
+action_scale scale_of(const env_spec& spec) {
+  return spec.action_space.get_if<spaces::box>() ? action_scale(spec.action_space) : action_scale();
+}
+
+}  // namespace
+
+collector::collector(const replica_info& info, collector_options options,
+                     service<weight_store> store)
+    : options_(std::move(options)),
+      store_(std::move(store)),
+      environments_(info, options_.environments, options_.environment_seed, options_.observers),
+      network_(options_.shape, options_.network),
+      scale_(scale_of(environments_.spec())),
+      count_(environments_.size()),
+      noise_(options_.explore.noise, count_,
+             static_cast<std::size_t>(options_.shape.action_size())),
+      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation) {
+  const auto widths = widths_of(options_.shape);
+  taken_.resize(count_ * widths.action);
+  choice_.resize(count_ * widths.choices);
+  for (std::size_t i = 0; options_.n_step > 1 && i < count_; ++i) {
+    sums_.emplace_back(options_.n_step, options_.gamma);
+  }
+}
+
+task<> collector::catch_up() {
+  auto newest = co_await store_.route<&weight_store::latest>();
+  update(std::move(newest));
+}
+
+void collector::update(weights fresh) {
+  if (fresh.version <= version_) return;
+  network_.load_parameters(fresh.parameters);
+  version_ = fresh.version;
+}
+
+void collector::choose(const std::vector<float>& obs, std::int64_t step) {
+  const auto& explore = options_.explore;
+  bool at_random = step < explore.learning_starts;
+  if (!choice_.empty() && !at_random) {  // One coin for all environments, as Stable-Baselines3.
+    at_random = random_.uniform() < explore.epsilon.at(step, explore.total_steps);
+  }
+  if (!at_random) {
+    network_.act(obs.data(), static_cast<int>(count_), random_, false,
+                 {choice_.data(), taken_.data()});
+    return;
+  }
+  const auto choices = static_cast<std::uint64_t>(std::max(options_.shape.discrete_actions, 1));
+  for (auto& c : choice_) c = static_cast<std::int64_t>(random_.below(choices));
+  for (auto& a : taken_) a = static_cast<float>(2 * random_.uniform() - 1);
+}
+
+env_actions collector::act(const std::vector<float>& obs, std::int64_t step) {
+  choose(obs, step);
+  noise_.add(taken_, random_);
+  env_actions actions{choice_, taken_};
+  if (!taken_.empty()) scale_.stretch(actions.continuous.data(), count_);
+  return actions;
+}
+
+void collector::append(transition_rows& to, const std::vector<float>& before,
+                       const env_step& after) {
+  const auto width = static_cast<std::size_t>(options_.shape.obs_size);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const float* next = after.obs.data() + i * width;
+    for (const auto& ended : after.finished) {
+      if (ended.index == i) next = ended.final_obs.data();
+    }
+    bool failed = false;
+    for (const auto& failure : after.failures) {
+      failed = failed || (failure.index == i && !failure.at_reset);
+    }
+    if (!failed) {
+      append_row(to, i, before.data() + i * width, next, after);
+    } else if (!sums_.empty()) {
+      sums_[i].clear();
+    }
+  }
+}
+
+void collector::append_row(transition_rows& to, std::size_t i, const float* before,
+                           const float* next, const env_step& after) {
+  const auto widths = widths_of(options_.shape);
+  const auto put = [](auto& column, const auto* row, std::size_t n) {
+    column.insert(column.end(), row, row + n);
+  };
+  if (sums_.empty()) {
+    put(to.obs, before, widths.obs);
+    put(to.action, taken_.data() + i * widths.action, widths.action);
+    put(to.choice, choice_.data() + i * widths.choices, widths.choices);
+    to.reward.push_back(static_cast<float>(after.reward[i]));
+    put(to.next_obs, next, widths.obs);
+    to.terminated.push_back(after.terminated[i]);
+    to.discount.push_back(static_cast<float>(options_.gamma));
+    return;
+  }
+  sum_of_steps::input step{.obs = {before, before + widths.obs},
+                           .reward = after.reward[i],
+                           .next_obs = {next, next + widths.obs},
+                           .terminated = after.terminated[i] != 0,
+                           .truncated = after.truncated[i] != 0};
+  put(step.action.taken, taken_.data() + i * widths.action, widths.action);
+  if (widths.choices > 0) step.action.choice = choice_[i];
+  for (const auto& sum : sums_[i].add(std::move(step))) {
+    put(to.obs, sum.obs.data(), widths.obs);
+    put(to.action, sum.action.taken.data(), widths.action);
+    put(to.choice, &sum.action.choice, widths.choices);
+    to.reward.push_back(static_cast<float>(sum.reward));
+    put(to.next_obs, sum.next_obs.data(), widths.obs);
+    to.terminated.push_back(sum.terminated);
+    to.discount.push_back(static_cast<float>(std::pow(options_.gamma, sum.steps)));
+  }
+}
+
+collected_transitions collector::collect(std::int64_t first, std::int64_t steps) {
+  collected_transitions made;
+  made.version = version_;
+  auto obs = environments_.observe().rows;
+  const auto count = static_cast<std::int64_t>(count_);
+  for (std::int64_t t = 0; t < steps; ++t) {
+    auto after = environments_.step(act(obs, first + t * count));
+    append(made.rows, obs, after);
+    made.steps += count;
+    for (const auto& e : after.finished) {
+      made.episodes.push_back({made.steps, e.episode_return, e.length});
+      noise_.reset(e.index);
+    }
+    for (const auto& f : after.failures) noise_.reset(f.index);
+    obs = std::move(after.obs);
+  }
+  return made;
+}
+
+std::string collector::save() {
+  state_writer to;
+  to.put("environments", environments_.save());
+  put_random(to, "random", random_);
+  to.put("noise", noise_.state());
+  return to.bytes();
+}
+
+void collector::restore(std::string bytes) {
+  const state_reader from(bytes);
+  environments_.restore(from.get<std::string>("environments"));
+  random_ = get_action_random(from, "random");
+  noise_.set_state(from.get<std::vector<double>>("noise"));
+}
+
+}  // namespace troupe

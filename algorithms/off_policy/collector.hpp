@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "actors/env/hosted_environment.hpp"
+#include "actors/policy/acting_network.hpp"
+#include "actors/replay/n_step.hpp"
+#include "actors/replay/transition_store.hpp"
+#include "actors/weights/weight_store.hpp"
+#include "algorithms/off_policy/exploration.hpp"
+#include "runtime/service/replica_info.hpp"
+#include "runtime/service/service.hpp"
+
+namespace troupe {
+
+struct collector_options {
+  hosted_environment::factory environments;
+  env_observers observers;
+  std::uint64_t environment_seed = 0;
+  network_shape shape;
+  network_options network;
+  exploration explore;
+  int n_step = 1;  ///< Steps of one transition.
+  double gamma = 0.99;
+  std::uint64_t seed = 0;  ///< Of the action draws; each replica has a stream of its own.
+};
+
+/// What one transition of these observations and actions has.
+transition_widths widths_of(const network_shape& shape);
+
+/// The role that makes transitions: environments and a network in one, so that any number of steps
+/// is one message.
+class collector {
+ public:
+  /// Throws std::invalid_argument if the network does not fit the environments.
+  collector(const replica_info& info, collector_options options, service<weight_store> store);
+
+  /// Takes the newest weights before the replica serves, also after a restart.
+  task<> catch_up();
+
+  /// `steps` of each environment, from where they were left. `first`: environment steps of the run
+  /// before these, which the exploration follows. A step whose environment fails gives no
+  /// transition.
+  collected_transitions collect(std::int64_t first, std::int64_t steps);
+
+  /// Swaps in newer weights; older ones than those in use are ignored.
+  void update(weights fresh);
+
+  /// Environments, generator and noise, for checkpoints; the weights are the store's. Up to
+  /// n_step - 1 steps of each environment that are part of no transition yet are left out.
+  std::string save();
+  /// Throws state_error.
+  void restore(std::string bytes);
+
+ private:
+  struct action {
+    std::vector<float> taken;
+    std::int64_t choice = 0;
+  };
+  using sum_of_steps = n_step<std::vector<float>, action>;
+
+  /// Actions of all environments after `step`; as a transition keeps them in taken_ or choice_.
+  env_actions act(const std::vector<float>& obs, std::int64_t step);
+  void choose(const std::vector<float>& obs, std::int64_t step);
+  void append(transition_rows& to, const std::vector<float>& before, const env_step& after);
+  void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
+                  const env_step& after);
+
+  collector_options options_;
+  service<weight_store> store_;
+  hosted_environment environments_;
+  single_network network_;
+  action_scale scale_;
+  std::size_t count_;  // B
+  action_noise noise_;
+  action_random random_;
+  std::int64_t version_ = -1;
+
+  std::vector<std::int64_t> choice_;  // [B] of discrete actions, else empty
+  std::vector<float> taken_;          // [B, A] of continuous actions, else empty
+  std::vector<sum_of_steps> sums_;    // [B] where n_step > 1, else empty
+};
+
+}  // namespace troupe

@@ -1,0 +1,168 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/off_policy/off_policy_cast.hpp"
+
+#include "actors/checkpoint/state.hpp"
+#include "actors/env/registry.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "algorithms/training/cast_state.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// Another one after each checkpoint: for what is not saved.
+std::uint64_t fresh_seed(const training_cast& cast, std::uint64_t what) {
+  const auto seed = cast.settings.seed + what;
+  if (cast.done.version == 0) return seed;
+  return action_random(seed ^ action_random(cast.done.version).next()).next();
+}
+
+transition_ring_options ring_of(const off_policy_algorithm& algorithm) {
+  const auto& replay = algorithm.config.replay;
+  return {.capacity = replay.capacity, .max_bytes = replay.max_bytes};
+}
+
+evaluator_options judging(const training_cast& cast, int episodes, std::uint64_t seed) {
+  const auto& s = cast.settings;
+  return {.environments = environments_of(s.env.id, std::min(episodes, 10)),
+          .shape = cast.shape,
+          .network = s.network,
+          .seed = s.seed + seed};
+}
+
+}  // namespace
+
+off_policy_cast::off_policy_cast(system& sys, off_policy_algorithm algorithm,
+                                 training_output output, training_callbacks callbacks)
+    : training_cast(sys, algorithm.settings, std::move(output), std::move(callbacks)),
+      algorithm(std::move(algorithm)) {}
+
+off_policy_cast::~off_policy_cast() {
+  stop(final_judge);
+  stop(judge);
+  stop(trainer);
+  stop(roles.collectors);
+  stop(roles.replay);
+  stop(store);
+  stop(records);
+}
+
+std::size_t off_policy_cast::collectors() const {
+  const auto& c = algorithm.config;
+  const int workers = settings.mode == training_mode::async ? c.collection.workers : 1;
+  return static_cast<std::size_t>(std::max(workers, c.env.replicas));
+}
+
+task<> off_policy_cast::serve(const checkpoint* from) {
+  if (from) begin_from(*this, *from);
+  co_await serve_recorder(*this, from);
+  co_await serve_learning(from);
+  co_await serve_collectors(from);
+  co_await serve_evaluator(*this);
+}
+
+task<> off_policy_cast::serve_learning(const checkpoint* from) {
+  const auto& c = algorithm.config;
+  const bool async = settings.mode == training_mode::async;
+  store = co_await sys.serve<weight_store>({.name = "weights"});
+  if (from) co_await store.route<&weight_store::put>(weights_of(*from));
+
+  transition_store_options keeping{.widths = widths_of(shape),
+                                   .ring = ring_of(algorithm),
+                                   .warm_up = c.warm_up(),
+                                   .max_staleness = async ? c.collection.max_staleness : 0,
+                                   .seed = settings.seed + 30'000};
+  roles.replay = co_await sys.serve<transition_store>({.name = "replay"}, keeping);
+  if (from) co_await roles.replay.route<&transition_store::restore>(file_of(*from, "replay.cbor"));
+
+  // Its optimiser and critics are in no store, so one that is lost can only go on from a
+  // checkpoint.
+  off_policy_trainer::maker make = [make = algorithm.make_learner, shape = shape] {
+    return make(shape);
+  };
+  trainer = co_await sys.serve<off_policy_trainer>(
+      {.name = "trainer",
+       .placement = async ? placement::thread : placement::shared,
+       .max_restarts = 0},
+      std::move(make), algorithm.batch_size, widths_of(shape), roles.replay, store);
+  if (from) co_await trainer.route<&off_policy_trainer::restore>(file_of(*from, "trainer.cbor"));
+}
+
+task<> off_policy_cast::serve_collectors(const checkpoint* from) {
+  const auto& c = algorithm.config;
+  roles.steps = c.collection.train_freq;
+  roles.environments = c.env.n_envs;
+  collector_options collecting{.environments = environments_of(c.env.id, c.env.n_envs),
+                               .observers = observers_of(metrics, c.env.id),
+                               .environment_seed = fresh_seed(*this, 0),
+                               .shape = shape,
+                               .network = settings.network,
+                               .explore = algorithm.explore,
+                               .n_step = c.replay.n_step,
+                               .gamma = algorithm.gamma,
+                               .seed = settings.seed + 40'000};
+  roles.collectors = co_await sys.serve<collector>({.name = "collectors", .replicas = collectors()},
+                                                   std::move(collecting), store);
+  if (!from) co_return;
+  const state_reader saved(file_of(*from, "collectors.cbor"));
+  saved.get("begun", *roles.begun);
+  saved.get("episodes_to_log", episodes_to_log);
+  auto states = saved.get<std::vector<std::string>>("replicas");
+  if (states.size() != collectors()) {
+    throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
+                      std::to_string(states.size()));
+  }
+  co_await restore_each<&collector::restore>(roles.collectors, std::move(states));
+}
+
+task<checkpoint> off_policy_cast::save() {
+  auto state = co_await begin_checkpoint(*this);
+  state.files["trainer.cbor"] = co_await trainer.route<&off_policy_trainer::save>();
+  state.files["replay.cbor"] = co_await roles.replay.route<&transition_store::save>();
+  const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
+  state_writer to;
+  to.put("begun", *roles.begun);
+  to.put("episodes_to_log", episodes_to_log);
+  to.put("replicas", states);
+  state.files["collectors.cbor"] = to.bytes();
+  co_return state;
+}
+
+task<weights> off_policy_cast::newest() {
+  co_return co_await trainer.route<&off_policy_trainer::publish>();
+}
+
+task<training_summary> off_policy_cast::conclude() {
+  const auto seen = co_await roles.replay.route<&transition_store::counts>();
+  const auto last = co_await newest();
+  co_await keep_last_model(*this);
+  const int episodes = settings.evaluation.final_episodes;
+  final_judge =
+      co_await sys.serve<evaluator>({.name = "final_evaluator"}, judging(*this, episodes, 20'000));
+  if (stop_asked && stop_asked()) {
+    throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
+  }
+  const auto final =
+      co_await final_judge.route<&evaluator::evaluate>(last, static_cast<std::size_t>(episodes));
+  auto summary = summary_of(*this, final, last);
+  summary.staleness_mean = seen.staleness_mean();
+  summary.staleness_max = seen.staleness_max;
+  co_await finish_run(*this, final, last, summary);
+  co_return summary;
+}
+
+trainable trainable_of(off_policy_algorithm algorithm) {
+  const auto make = [algorithm](system& sys, training_output output, training_callbacks callbacks) {
+    return std::make_unique<off_policy_cast>(sys, algorithm, std::move(output),
+                                             std::move(callbacks));
+  };
+  const auto check = [settings = algorithm.settings, ring = ring_of(algorithm)] {
+    require_network(settings);
+    const auto spec = make_vector_environment(settings.env.id, 1)->spec();
+    transition_ring(widths_of(shape_of(spec)), ring);
+  };
+  return {std::move(algorithm.settings), make, check};
+}
+
+}  // namespace troupe

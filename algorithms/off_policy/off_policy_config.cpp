@@ -1,0 +1,103 @@
+#include "algorithms/off_policy/off_policy_config.hpp"
+
+namespace troupe {
+
+std::int64_t off_policy_config::steps_of_collection() const {
+  return std::int64_t{collection.train_freq} * env.n_envs;
+}
+
+std::int64_t off_policy_config::warm_up() const {
+  return collection.learning_starts / steps_of_collection();
+}
+
+std::int64_t off_policy_config::updates() const {
+  return (total_steps + steps_of_collection() - 1) / steps_of_collection() - warm_up();
+}
+
+std::int64_t off_policy_config::gradient_steps() const {
+  return collection.gradient_steps < 0 ? steps_of_collection() : collection.gradient_steps;
+}
+
+void describe(options_schema<collection_section>& s) {
+  s.field("learning_starts", &collection_section::learning_starts)
+      .at_least(0)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help("by uniformly random actions; training begins once more have been made");
+  s.field("train_freq", &collection_section::train_freq)
+      .at_least(1)
+      .at_most(1'048'576)
+      .unit("steps")
+      .help("of each environment between updates, which one message asks for");
+  s.field("gradient_steps", &collection_section::gradient_steps)
+      .at_least(-1)
+      .at_most(1'048'576)
+      .help("of an update; -1: as many as environment steps were made");
+  s.field("workers", &collection_section::workers)
+      .at_least(1)
+      .at_most(4096)
+      .help("collections under way at once in async mode, each on environments of its own");
+  s.field("max_staleness", &collection_section::max_staleness)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("updates")
+      .help("that collections may be ahead of the trainer in async mode");
+  s.rule("gradient_steps", "-1 or a number > 0",
+         [](const collection_section& c) { return c.gradient_steps != 0; });
+}
+
+void describe(options_schema<ring_section>& s) {
+  s.field("capacity", &ring_section::capacity)
+      .at_least(1)
+      .at_most(1e12)
+      .unit("transitions")
+      .help("then the oldest go; memory is taken as they come");
+  s.field("max_bytes", &ring_section::max_bytes)
+      .at_least(1)
+      .unit("bytes")
+      .help("a capacity that would take more is refused");
+  s.field("n_step", &ring_section::n_step)
+      .at_least(1)
+      .at_most(1000)
+      .unit("steps")
+      .help("of one transition: Hessel et al. 2018, section 3");
+}
+
+network_options hidden_section::options(network_kind kind) const {
+  return {.hidden = hidden, .hidden_activation = activation, .ortho_init = false, .kind = kind};
+}
+
+void describe(options_schema<hidden_section>& s) {
+  s.field("hidden", &hidden_section::hidden)
+      .items(0, 8)
+      .at_least(1)
+      .at_most(16384)
+      .help("widths of the hidden layers, the same for all networks");
+  s.field("activation", &hidden_section::activation).help("between the layers");
+}
+
+void describe(options_schema<episode_log_section>& s) {
+  s.field("episodes", &episode_log_section::episodes)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("of training between rows of progress.csv");
+}
+
+training_settings settings_of(const off_policy_config& c, network_options acting,
+                              std::string resolved) {
+  return {.algo = c.algo,
+          .env = c.env,
+          .seed = c.seed,
+          .mode = c.mode,
+          .evaluation = c.evaluation,
+          .checkpoint = c.checkpoint,
+          .deterministic = c.deterministic,
+          .network = std::move(acting),
+          .updates = c.updates(),
+          .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
+          .config = std::move(resolved),
+          // In turn on one thread: no hand-over between threads, which costs tens of microseconds.
+          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
+}
+
+}  // namespace troupe

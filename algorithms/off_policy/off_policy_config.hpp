@@ -1,0 +1,103 @@
+#pragma once
+// What the configurations of DQN, SAC, TD3 and DDPG have in common. Defaults:
+// Stable-Baselines3's.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/training/training_config.hpp"
+#include "algorithms/training/training_run.hpp"
+
+namespace troupe {
+
+struct collection_section {
+  std::int64_t learning_starts = 100;  ///< environment steps by random actions, before training
+  int train_freq = 1;                  ///< steps of each environment between updates
+  int gradient_steps = 1;              ///< of an update; -1: as many as environment steps were made
+  int workers = 1;                     ///< collections under way at once in async mode
+  int max_staleness = 1;               ///< updates a collection may be ahead of in async mode
+};
+
+struct ring_section {
+  std::int64_t capacity = 1'000'000;               ///< transitions; memory is taken as they come
+  std::int64_t max_bytes = std::int64_t{4} << 30;  ///< that a full replay may take
+  int n_step = 1;                                  ///< steps of one transition
+};
+
+/// The same for actor and critics.
+struct hidden_section {
+  std::vector<int> hidden = {256, 256};
+  troupe::activation activation = activation::relu;
+
+  /// PyTorch's initial weights, as Stable-Baselines3 has them off-policy.
+  network_options options(network_kind kind) const;
+};
+
+struct episode_log_section {
+  int episodes = 4;  ///< of training between rows of progress.csv
+};
+
+/// The part of every off-policy algorithm's configuration that decides how it is run.
+struct off_policy_config {
+  std::string algo;  ///< "dqn"; of a derived configuration there is but one
+  env_section env;
+  std::int64_t total_steps = 100'000;  ///< at least; whole collections are made
+  std::uint64_t seed = 1;
+  training_mode mode = training_mode::sync;
+  collection_section collection;
+  ring_section replay;
+  evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  episode_log_section log;
+  bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
+
+  /// Environment steps of one collection.
+  std::int64_t steps_of_collection() const;
+  /// Collections before the first update: training begins after more than learning_starts steps.
+  std::int64_t warm_up() const;
+  /// Updates until total_steps are reached.
+  std::int64_t updates() const;
+  /// Gradient steps of one update.
+  std::int64_t gradient_steps() const;
+};
+
+void describe(options_schema<collection_section>& s);
+void describe(options_schema<ring_section>& s);
+void describe(options_schema<hidden_section>& s);
+void describe(options_schema<episode_log_section>& s);
+
+/// The fields of off_policy_config as those of a Config that is derived from it.
+template <class Config>
+void describe_off_policy(options_schema<Config>& s) {
+  s.field("algo", &off_policy_config::algo).one_of({Config().algo}).help("what this configures");
+  s.field("env", &off_policy_config::env).help("what is learned on");
+  s.field("total_steps", &off_policy_config::total_steps)
+      .at_least(1)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help("at least; whole collections are made");
+  s.field("seed", &off_policy_config::seed)
+      .help("of weights, actions, minibatches and environments");
+  s.field("mode", &off_policy_config::mode).help("how collections and training are composed");
+  s.field("collection", &off_policy_config::collection).help("how experience is made");
+  s.field("replay", &off_policy_config::replay).help("what is trained on");
+  s.field("evaluation", &off_policy_config::evaluation)
+      .help("deterministic episodes, nothing stored");
+  s.field("checkpoint", &off_policy_config::checkpoint).help("what a run is resumed from");
+  s.field("log", &off_policy_config::log).help("rows of progress.csv");
+  s.field("deterministic", &off_policy_config::deterministic)
+      .help(
+          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
+          "weights");
+  s.rule("env", "normalize_obs and normalize_reward of false: replayed transitions would go stale",
+         [](const Config& c) { return !c.env.normalize_obs && !c.env.normalize_reward; });
+  s.rule("total_steps", "more than the environment steps before the first update",
+         [](const Config& c) { return c.updates() > 0; });
+}
+
+/// The settings of a run. `resolved`: the whole configuration as JSON.
+training_settings settings_of(const off_policy_config& config, network_options acting,
+                              std::string resolved);
+
+}  // namespace troupe

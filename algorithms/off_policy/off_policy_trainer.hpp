@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/replay/transition_store.hpp"
+#include "algorithms/off_policy/collector.hpp"
+#include "algorithms/off_policy/transition_batch.hpp"
+
+namespace troupe {
+
+/// Numbers of one moment by their names in progress.csv: "train/loss".
+using named_values = std::vector<std::pair<std::string, double>>;
+
+/// An update rule as off_policy_trainer wants it.
+class off_policy_learner {
+ public:
+  virtual ~off_policy_learner() = default;
+
+  /// One gradient step.
+  virtual void update(const transition_batch& batch) = 0;
+  /// Every environment has made that many steps: DQN's target follows them.
+  virtual void stepped(std::int64_t before, std::int64_t after);
+  /// float [P], what collectors act with.
+  virtual std::span<const float> acting() const = 0;
+  /// Of the last gradient step; with "train/n_updates", the gradient steps since the start.
+  virtual named_values metrics() const = 0;
+
+  virtual std::string save() const = 0;
+  /// Throws state_error, or std::invalid_argument if it is of another network.
+  virtual void restore(const std::string& bytes) = 0;
+};
+
+/// What an update is to do.
+struct off_policy_update {
+  std::int64_t gradient_steps = 1;
+  std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
+  std::int64_t steps_after = 0;
+};
+
+struct off_policy_report {
+  std::int64_t version = 0;  ///< Of the weights now.
+  named_values metrics;
+};
+
+/// The role that learns: draws minibatches from the store itself, so that they never pass through
+/// the loop, and brings new weights to the collectors.
+class off_policy_trainer {
+ public:
+  using maker = std::function<std::unique_ptr<off_policy_learner>()>;
+
+  /// `make` makes the learner, here in the trainer's own replica.
+  off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
+                     service<transition_store> transitions, service<weight_store> store);
+
+  /// Puts the first weights into the store.
+  task<> catch_up();
+
+  /// The gradient steps of one update; then every collector has the new weights, which it gets as a
+  /// control message, so it never queues behind work.
+  task<off_policy_report> train(off_policy_update due, service<collector> collectors);
+
+  /// The current weights, which the store has then too: it is given them only when somebody asks,
+  /// for there is an update every few hundred microseconds.
+  task<weights> publish();
+
+  std::string save() const;
+  /// Throws state_error, or std::invalid_argument if it is of another network.
+  void restore(std::string bytes);
+
+ private:
+  weights current() const;
+
+  std::unique_ptr<off_policy_learner> learner_;
+  std::size_t batch_size_;
+  transition_widths widths_;
+  service<transition_store> transitions_;
+  service<weight_store> store_;
+  std::int64_t version_ = 0;
+  std::int64_t published_ = -1;
+  transition_rows rows_;    // travels to the store and back
+  transition_batch batch_;  // exchanges its columns with rows_
+};
+
+}  // namespace troupe

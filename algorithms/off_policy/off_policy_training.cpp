@@ -1,0 +1,88 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/loops/loops.hpp"
+#include "algorithms/loops/warm_up.hpp"
+#include "algorithms/off_policy/off_policy_cast.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// Tells the recorder of the episodes that ended in these collections, which come after
+/// `p.done.steps`.
+task<> record_episodes(off_policy_cast& p, const std::vector<collected_transitions>& made) {
+  for (const auto& one : made) {
+    for (const auto& e : one.episodes) {
+      co_await p.records.route<&recorder::episode>(p.done.steps + e.step, e.episode_return,
+                                                   e.length);
+      ++p.episodes_to_log;
+    }
+    p.done.steps += one.steps;
+  }
+}
+
+/// A row of progress.csv each few episodes, as Stable-Baselines3.
+task<> record_metrics(off_policy_cast& p, const named_values& learned) {
+  if (p.episodes_to_log < p.algorithm.config.log.episodes) co_return;
+  p.episodes_to_log = 0;
+  progress_row row{p.done.steps, {learned.begin(), learned.end()}};
+  if (!p.shape.is_continuous()) {
+    row.values["rollout/exploration_rate"] =
+        p.algorithm.explore.epsilon.at(p.done.steps, p.algorithm.explore.total_steps);
+  }
+  co_await p.records.route<&recorder::record>(std::move(row));
+  const auto seen = co_await p.roles.replay.route<&transition_store::counts>();
+  p.metrics.replay_holds(static_cast<std::size_t>(seen.held));
+}
+
+/// One update: the trainer takes its gradient steps, and every collector has the new weights.
+task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> made) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto environments = p.roles.environments;
+  off_policy_update due{.gradient_steps = p.algorithm.config.gradient_steps(),
+                        .steps_before = p.done.steps / environments};
+  p.metrics.batch_sampled(p.done.version - made.back().version);
+  co_await record_episodes(p, made);
+  due.steps_after = p.done.steps / environments;
+
+  const auto learned =
+      co_await p.trainer.route<&off_policy_trainer::train>(due, p.roles.collectors);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  const auto rows = due.gradient_steps * static_cast<std::int64_t>(p.algorithm.batch_size);
+  p.done.version = learned.version;
+  p.metrics.trained(rows, took.count());
+  co_await record_metrics(p, learned.metrics);
+  co_return p.done.version;
+}
+
+}  // namespace
+
+task<> off_policy_cast::train_until(std::int64_t version, bool drain) {
+  auto& p = *this;
+  const auto before = done;
+  loops::hooks<collected_transitions> hooks{
+      .train = [&p](std::vector<collected_transitions> made) { return train(p, std::move(made)); },
+      .called = [&p, &before](loops::progress now) { return after_update(p, before, now); },
+      .steps = [](const collected_transitions& made) { return made.steps; },
+      .metrics = metrics};
+  const bool async = settings.mode == training_mode::async;
+  const auto workers = static_cast<std::size_t>(async ? algorithm.config.collection.workers : 1);
+  const auto updates = version - done.version;
+  if (done.steps == 0 && algorithm.config.warm_up() > 0) {
+    const auto warmed = co_await loops::warm_up(
+        roles, generate_transitions, {.episodes = algorithm.config.warm_up(), .rollouts = workers});
+    add_report(done, warmed);
+  }
+  loops::report report;
+  if (async) {
+    report =
+        co_await loops::asynchronous(roles, generate_transitions, std::move(hooks),
+                                     {.rollouts = workers, .updates = updates, .drain = drain});
+  } else {
+    report = co_await loops::synchronous(roles, generate_transitions, std::move(hooks),
+                                         {.batch = 1, .updates = updates});
+  }
+  add_report(done, report);
+}
+
+}  // namespace troupe

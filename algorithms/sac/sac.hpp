@@ -1,0 +1,33 @@
+#pragma once
+// SAC as a cast of services (Haarnoja et al. 2018,
+// https://arxiv.org/abs/1812.05905); see off_policy/off_policy_cast.hpp for who
+// is in it.
+
+#include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/sac/sac_learner.hpp"
+
+namespace troupe {
+
+struct sac_training : sac_options {
+  int batch_size = 256;  ///< rows of a gradient step
+  double gamma = 0.99;   ///< discount a step
+};
+
+/// Everything that decides a SAC run. Defaults: Stable-Baselines3's.
+struct sac_config : off_policy_config {
+  sac_config() {
+    algo = "sac";
+    env.id = "Pendulum-v1";
+  }
+
+  sac_training trainer;  ///< its network is taken from `policy`
+  hidden_section policy;
+};
+
+void describe(options_schema<sac_training>& s);
+void describe(options_schema<sac_config>& s);
+
+/// For train_in and run_training.
+trainable trainable_of(const sac_config& config);
+
+}  // namespace troupe

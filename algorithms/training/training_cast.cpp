@@ -1,0 +1,232 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/training/training_cast.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "actors/env/registry.hpp"
+#include "actors/policy/model_file.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "algorithms/training/cast_state.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe {
+
+namespace {
+
+double process_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void keep_model(const training_cast& cast, const std::filesystem::path& path,
+                const weights& newest) {
+  try {
+    save_model(path, saved_model{cast.shape, cast.settings.network, newest.parameters,
+                                 static_cast<std::uint64_t>(newest.version)});
+  } catch (const model_file_error& e) {
+    cast.metrics.write_failed();
+    log::error("a model was not saved; training goes on", {{"error", e.what()}});
+  }
+}
+
+/// What a callback is told: of the whole run, of which this loop may be a part.
+loops::progress whole_progress(const training_cast& cast, const training_progress& before,
+                               loops::progress now) {
+  now.updates = cast.done.version;
+  now.steps = cast.done.steps;
+  now.episodes += before.episodes;
+  now.seconds += before.wall;
+  return now;
+}
+
+/// Whether a rule says that training is over.
+bool has_enough(const training_cast& cast) {
+  const auto& scores = cast.done.scores;
+  const auto& stop_at = cast.settings.evaluation.stop_at;
+  if (stop_at && scores.last >= *stop_at) return true;
+  return std::ranges::any_of(cast.callbacks.stop, [&](const auto& rule) { return rule(scores); });
+}
+
+/// Evaluates when another `every_steps` have passed, keeps the best model and asks the rules.
+task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
+  const auto every = cast.settings.evaluation.every_steps;
+  const auto before = cast.done.steps - now.steps_of_update;
+  if (every == 0 || cast.done.steps / every == before / every) co_return;
+  auto newest = co_await cast.newest();
+  const auto episodes = static_cast<std::size_t>(cast.settings.evaluation.episodes);
+  auto outcome = co_await cast.judge.try_route<&evaluator::evaluate>(newest, episodes);
+  if (!outcome) {
+    log::warn("training goes on without an evaluation",
+              {{"env", cast.settings.env.id}, {"error", describe(outcome.error())}});
+    co_return;
+  }
+  const auto& result = outcome.value();
+  co_await cast.records.route<&recorder::evaluation>(cast.done.steps, result.mean, result.std);
+  const bool best = cast.done.scores.add(result.mean);
+  if (best) keep_model(cast, cast.directory.best_model(), newest);
+  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, result);
+  cast.done.stopped = cast.done.stopped || has_enough(cast);
+}
+
+}  // namespace
+
+training_cast::training_cast(system& sys, training_settings settings, training_output output,
+                             training_callbacks callbacks)
+    : sys(sys),
+      settings(std::move(settings)),
+      output(std::move(output)),
+      callbacks(std::move(callbacks)),
+      spec(make_vector_environment(this->settings.env.id, 1)->spec()),
+      shape(shape_of(spec)),
+      metrics(sys.metrics(), this->settings.env.id) {}
+
+serve_options restartable(const system& sys, serve_options options,
+                          std::vector<const endpoint_info*> idempotent) {
+  options.idempotent = std::move(idempotent);
+  if (!sys.options().faults.any()) return options;
+  options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
+  options.backoff_limit = std::chrono::milliseconds(100);
+  return options;
+}
+
+task<weights> training_cast::newest() { co_return co_await store.route<&weight_store::latest>(); }
+
+hosted_environment::factory environments_of(const std::string& id, int count) {
+  return [id, count] { return make_vector_environment(id, static_cast<std::size_t>(count)); };
+}
+
+env_observers observers_of(const training_metrics& metrics, const std::string& id) {
+  // Of an environment that keeps failing only some are logged; the metric counts all.
+  const auto failures = std::make_shared<std::atomic<std::int64_t>>(0);
+  return {
+      .stepped = [metrics](std::int64_t n) { metrics.env_stepped(n); },
+      .episode_ended =
+          [metrics](double episode_return, std::int64_t length, bool truncated) {
+            metrics.episode_ended(episode_return, length, truncated);
+          },
+      .failed =
+          [metrics, id, failures](const env_failure& failure) {
+            metrics.env_failed(to_string(failure.reason));
+            const auto count = ++*failures;
+            if (count > 20 && count % 1000 != 0) return;
+            log::warn("an episode was dropped", {{"env", id},
+                                                 {"environment", failure.index},
+                                                 {"reason", to_string(failure.reason)},
+                                                 {"failures", count},
+                                                 {"error", failure.message}});
+          },
+  };
+}
+
+task<> serve_recorder(training_cast& cast, const checkpoint* from) {
+  const auto& s = cast.settings;
+  run_options run{.root = cast.output.root,
+                  .directory = cast.output.directory,
+                  .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
+                  .algo = s.algo,
+                  .env = s.env.id,
+                  .config = s.config,
+                  .total_steps = s.total_steps,
+                  .threshold = cast.spec.reward_threshold,
+                  .table = cast.output.table,
+                  .progress_bar = cast.output.progress_bar,
+                  .on_failure = [](const std::string& what) { log::error(what); },
+                  .write_failed = [metrics = cast.metrics] { metrics.write_failed(); }};
+  // It stands for the disk.
+  serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
+  cast.records = co_await cast.sys.serve<recorder>(std::move(options), std::move(run));
+  const auto directory = co_await cast.records.route<&recorder::directory>();
+  cast.directory = run_directory::open(directory);
+  if (cast.output.directory.empty()) {
+    log::info("a run begins", {{"env", s.env.id}, {"directory", directory}});
+  } else if (cast.output.resumed_from_step == cast.done.steps) {
+    log::info("a run goes on", {{"directory", directory}, {"step", cast.done.steps}});
+  }
+}
+
+task<> serve_evaluator(training_cast& cast) {
+  const auto& s = cast.settings;
+  evaluator_options judging{
+      .environments = environments_of(s.env.id, std::min(s.evaluation.episodes, 10)),
+      .shape = cast.shape,
+      .network = s.network,
+      .seed = s.seed + 10'000};
+  auto measuring = restartable(cast.sys, {.name = "evaluator"}, {endpoint<&evaluator::evaluate>});
+  cast.judge = co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging));
+}
+
+task<training_summary> run_from_the_start(training_cast& cast) {
+  co_await cast.serve(nullptr);
+  co_await cast.train_until(cast.settings.updates, false);
+  if (cast.done.version < cast.settings.updates && !cast.done.stopped) {
+    throw call_error(error_kind::cancelled, "training was stopped");
+  }
+  co_return co_await cast.conclude();
+}
+
+task<> keep_last_model(training_cast& cast) {
+  const auto newest = co_await cast.newest();
+  keep_model(cast, cast.directory.last_model(), newest);
+}
+
+task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
+                                  loops::progress now) {
+  now = whole_progress(cast, before, now);
+  co_await evaluate_now_and_then(cast, now);
+  if (cast.callbacks.called) {
+    const auto said = co_await cast.callbacks.called(now);
+    cast.done.stopped = cast.done.stopped || said == loops::verdict::stop;
+  }
+  const bool stop = cast.done.stopped || (cast.stop_asked && cast.stop_asked());
+  co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+}
+
+void add_report(training_progress& done, const loops::report& report) {
+  done.episodes += report.episodes;
+  done.failed += report.failed;
+  done.wall += report.wall;
+  done.overlapped += report.overlap_fraction * report.wall;
+}
+
+training_summary summary_of(const training_cast& cast, const evaluation& final,
+                            const weights& newest) {
+  const auto& done = cast.done;
+  return {.algo = cast.settings.algo,
+          .env = cast.settings.env.id,
+          .mode = cast.settings.mode,
+          .seed = cast.settings.seed,
+          .steps = done.steps,
+          .wall_s = done.wall,
+          .cpu_s = process_cpu_seconds(),
+          .steps_per_s = done.wall > 0 ? static_cast<double>(done.steps) / done.wall : 0,
+          .eval_mean = final.mean,
+          .eval_std = final.std,
+          .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
+          .solved = cast.spec.reward_threshold && final.mean >= *cast.spec.reward_threshold,
+          .reward_threshold = cast.spec.reward_threshold,
+          .stopped = done.stopped,
+          .rollouts_failed = done.failed,
+          .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
+          .metrics_port = cast.output.metrics_port,
+          .resumed_from_step = cast.output.resumed_from_step,
+          .weights_sha256 = newest.sha256,
+          .run_directory = cast.directory.path().string()};
+}
+
+task<> finish_run(training_cast& cast, evaluation final, weights newest, training_summary summary) {
+  if (final.mean > cast.done.scores.best) {
+    keep_model(cast, cast.directory.best_model(), newest);
+  }
+  co_await cast.records.route<&recorder::evaluation>(cast.done.steps, final.mean, final.std);
+  co_await cast.records.route<&recorder::finish>(summary.to_json());
+}
+
+}  // namespace troupe

@@ -1,0 +1,115 @@
+#pragma once
+// The roles that are in the cast of every algorithm, and what is done with them.
+
+#include <functional>
+#include <string>
+
+#include "actors/env/hosted_environment.hpp"
+#include "actors/evaluator/evaluator.hpp"
+#include "actors/recorder/recorder.hpp"
+#include "actors/training_metrics.hpp"
+#include "actors/weights/weight_store.hpp"
+#include "algorithms/loops/loops.hpp"
+#include "algorithms/training/training_run.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe {
+
+/// How far a run has come.
+struct training_progress {
+  std::int64_t version = 0;     ///< Of the weights in use: updates done.
+  std::int64_t steps = 0;       ///< Environment steps trained on.
+  std::int64_t episodes = 0;    ///< Rollouts that the loop generated.
+  std::int64_t failed = 0;      ///< Rollouts that ended with an error.
+  loops::score_history scores;  ///< The means of the evaluations.
+  bool stopped = false;         ///< A callback or a stop rule has ended training.
+  double wall = 0;              ///< Seconds in the loop.
+  double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
+};
+
+/// The cast of a run: an algorithm adds its own services, and says how they train. It outlives all
+/// of its coroutines, which share it.
+class training_cast {
+ public:
+  training_cast(system& sys, training_settings settings, training_output output,
+                training_callbacks callbacks);
+  training_cast(const training_cast&) = delete;
+  virtual ~training_cast() = default;
+
+  /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
+  /// else in a new run directory. Throws state_error if `from` is of another configuration.
+  virtual task<> serve(const checkpoint* from) = 0;
+  /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
+  /// under way end before this returns, so that the cast can be saved.
+  virtual task<> train_until(std::int64_t version, bool drain) = 0;
+  /// The state of every role, each of which is at rest.
+  virtual task<checkpoint> save() = 0;
+  /// The evaluation at the end, and all that a run leaves behind. Throws evaluation_error, and
+  /// call_error of kind cancelled if it is asked to stop meanwhile.
+  virtual task<training_summary> conclude() = 0;
+
+  /// The newest weights, also where the store has not been given them yet.
+  virtual task<weights> newest();
+
+  system& sys;
+  const training_settings settings;
+  const training_output output;
+  const training_callbacks callbacks;
+  const env_spec spec;
+  const network_shape shape;
+  const training_metrics metrics;
+
+  service<weight_store> store;
+  service<evaluator> judge;
+  service<recorder> records;
+  run_directory directory = run_directory::open(".");
+
+  training_progress done;
+  /// Asked after each update, on the loop's actor; true ends the loop. May be null.
+  std::function<bool()> stop_asked;
+
+ protected:
+  template <class Role>
+  void stop(const service<Role>& which) {
+    if (which) sys.stop(which);
+  }
+};
+
+/// Options of a role that may die at any moment: a call that is lost with it is made again, if it
+/// is one of the `idempotent`. Injected faults say nothing about a role or a call, so none is given
+/// up for them.
+serve_options restartable(const system& sys, serve_options options,
+                          std::vector<const endpoint_info*> idempotent);
+
+/// Environments as an environment role makes them.
+hosted_environment::factory environments_of(const std::string& id, int count);
+
+/// What these environments do, as metrics; some of their failures are logged.
+env_observers observers_of(const training_metrics& metrics, const std::string& id);
+
+/// Serves the recorder and opens the run directory.
+task<> serve_recorder(training_cast& cast, const checkpoint* from);
+/// An evaluation begins anew from its own seed each time, so there is nothing to restore.
+task<> serve_evaluator(training_cast& cast);
+
+/// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop.
+task<training_summary> run_from_the_start(training_cast& cast);
+
+/// Writes the newest weights as the run's last model. A disk that is full or gone does not end
+/// training: that is logged.
+task<> keep_last_model(training_cast& cast);
+
+/// What a cast does after each update of a loop that began at `before`: evaluates if another
+/// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.
+task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
+                                  loops::progress now);
+/// Adds what the loop has done.
+void add_report(training_progress& done, const loops::report& report);
+
+/// A summary with all that is known of the cast itself, and of its evaluation at the end.
+training_summary summary_of(const training_cast& cast, const evaluation& final,
+                            const weights& newest);
+/// Keeps the model if it is the best, and records the evaluation at the end and the summary.
+task<> finish_run(training_cast& cast, evaluation final, weights newest, training_summary summary);
+
+}  // namespace troupe

@@ -1,0 +1,232 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/training/training_run.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "actors/checkpoint/sha256.hpp"
+#include "actors/checkpoint_metrics.hpp"
+#include "actors/env/registry.hpp"
+#include "actors/policy/acting_network.hpp"
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "algorithms/training/cast_state.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe {
+
+namespace {
+
+checkpoint_directory checkpoints_of(const run_directory& run, const training_settings& settings) {
+  return checkpoint_directory(run.path() / "checkpoints",
+                              static_cast<std::size_t>(settings.checkpoint.keep));
+}
+
+/// The state after the update that ends the segment, or the one before a stop.
+task<checkpoint> train_segment(training_cast& cast, const checkpoint* from, std::int64_t until) {
+  co_await cast.serve(from);
+  co_await cast.train_until(until, true);
+  if (cast.done.version < until) co_await keep_last_model(cast);
+  co_return co_await cast.save();
+}
+
+task<training_summary> finish_segment(training_cast& cast, const checkpoint* from) {
+  co_await cast.serve(from);
+  co_return co_await cast.conclude();
+}
+
+class segments {
+ public:
+  segments(const trainable& what, training_output output, const training_run_options& options)
+      : what_(what),
+        settings_(what.settings),
+        output_(std::move(output)),
+        options_(options),
+        metrics_(registry()) {}
+
+  training_result run(std::optional<checkpoint> from) {
+    const auto every = settings_.checkpoint.every_updates;
+    std::int64_t version = from ? progress_of(*from).version : 0;
+    while (version < settings_.updates && !(from && progress_of(*from).stopped)) {
+      if (stop_asked()) return stopped(from);
+      const auto until = std::min(settings_.updates, (version / every + 1) * every);
+      from = in_system(version, [&](training_cast& cast) {
+        auto state = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
+        output_.directory = cast.directory.path().string();
+        version = cast.done.version;
+        return state;
+      });
+      write(*from);
+    }
+    if (stop_asked()) return stopped(from);
+    try {
+      auto summary = in_system(
+          version, [&](training_cast& cast) { return cast.sys.run(finish_segment(cast, &*from)); });
+      return {summary, summary.run_directory, summary.steps};
+    } catch (const call_error& e) {
+      if (e.kind() == error_kind::cancelled && stop_asked()) return stopped(from);
+      throw;
+    }
+  }
+
+  training_result run_without_checkpoints() {
+    auto summary =
+        in_system(0, [](training_cast& cast) { return cast.sys.run(run_from_the_start(cast)); });
+    return {summary, summary.run_directory, summary.steps};
+  }
+
+ private:
+  metrics_registry& registry() {
+    if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
+    return *options_.metrics;
+  }
+
+  bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
+
+  training_result stopped(const std::optional<checkpoint>& at) const {
+    return {std::nullopt, output_.directory, at ? at->step : 0};
+  }
+
+  /// Calls `play` with a cast on a new system.
+  template <class Play>
+  std::invoke_result_t<const Play&, training_cast&> in_system(std::int64_t version,
+                                                              const Play& play) {
+    // Drawn anew for each segment, and from nothing that an interruption could change.
+    const auto seed = version == 0
+                          ? settings_.seed
+                          : action_random(settings_.seed + action_random(version).next()).next();
+    system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
+                .deterministic = settings_.deterministic,
+                .seed = seed,
+                .faults = settings_.faults,
+                .metrics = options_.metrics});
+    const auto cast = what_.make(sys, output_, options_.callbacks);
+    cast->stop_asked = options_.stop_asked;
+    return play(*cast);
+  }
+
+  void write(const checkpoint& state) const {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      const auto run = run_directory::open(output_.directory);
+      const auto place = checkpoints_of(run, settings_).write(state);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+      metrics_.written(state.step, state.size(), took.count());
+      log::debug("a checkpoint was written",
+                 {{"path", place.string()}, {"bytes", state.size()}, {"seconds", took.count()}});
+    } catch (const std::exception& e) {
+      metrics_.not_written();
+      log::error("a checkpoint was not written; training goes on, those before are kept",
+                 {{"step", state.step}, {"error", e.what()}});
+    }
+  }
+
+  const trainable& what_;
+  const training_settings& settings_;
+  training_output output_;
+  training_run_options options_;
+  const checkpoint_metrics metrics_;
+};
+
+}  // namespace
+
+training_result run_training(const trainable& what, training_output output,
+                             const training_run_options& options, std::optional<checkpoint> from) {
+  const auto& settings = what.settings;
+  what.check();
+  if (from) require_kind(*from, kind_of(settings), settings.algo);
+  if (output.directory.empty()) require_run_folder(output.root, settings.algo);
+  if (from) output.resumed_from_step = from->step;
+  segments run(what, std::move(output), options);
+  if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
+  return run.run(std::move(from));
+}
+
+task<training_summary> train_in(system& sys, trainable what, training_output output,
+                                training_callbacks callbacks) {
+  what.check();
+  const auto cast = what.make(sys, output, std::move(callbacks));
+  require_run_folder(output.root, what.settings.algo);
+  co_return co_await run_from_the_start(*cast);
+}
+
+std::optional<checkpoint> newest_checkpoint(const std::string& directory,
+                                            const training_settings& settings,
+                                            metrics_registry& metrics) {
+  const auto run = run_directory::open(directory);
+  if (settings.checkpoint.every_updates == 0) {
+    throw std::invalid_argument(directory +
+                                ": expected a run with checkpoints, but its config.json has a "
+                                "checkpoint.every_updates of 0");
+  }
+  const checkpoint_metrics counted(metrics);
+  const auto refused = [&](const std::filesystem::path& path, const std::string& why) {
+    counted.refused();
+    log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
+  };
+  auto from = checkpoints_of(run, settings).load_newest(kind_of(settings), refused);
+  if (from && from->config_sha256 != sha256(settings.config)) {
+    log::warn("the configuration has changed since the checkpoint was written",
+              {{"path", run.config_json().string()}});
+  }
+  return from;
+}
+
+checkpoint_kind kind_of(const training_settings& settings) {
+  const auto spec = make_vector_environment(settings.env.id, 1)->spec();
+  return {.algorithm = settings.algo,
+          .environment = settings.env.id,
+          .network = to_string(shape_of(spec), settings.network)};
+}
+
+void require_network(const training_settings& settings) {
+  const auto spec = make_vector_environment(settings.env.id, 1)->spec();
+  make_acting_network(shape_of(spec), settings.network, spec.action_space, 0);
+}
+
+void require_run_folder(const std::string& root, const std::string& algo) {
+  const auto folder = std::filesystem::path(root) / algo;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    error.assign(errno, std::generic_category());
+  }
+  if (error) {
+    throw run_directory_error("cannot create a run directory in " + folder.string() + ": " +
+                              error.message() + "; expected a folder that can be written to");
+  }
+}
+
+std::string training_summary::to_json() const {
+  const auto threshold =
+      reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
+  return nlohmann::ordered_json{{"algo", algo},
+                                {"env", env},
+                                {"mode", mode == training_mode::sync ? "sync" : "async"},
+                                {"seed", seed},
+                                {"steps", steps},
+                                {"wall_s", wall_s},
+                                {"cpu_s", cpu_s},
+                                {"steps_per_s", steps_per_s},
+                                {"eval_mean", eval_mean},
+                                {"eval_std", eval_std},
+                                {"eval_episodes", eval_episodes},
+                                {"solved", solved},
+                                {"reward_threshold", threshold},
+                                {"stopped", stopped},
+                                {"rollouts_failed", rollouts_failed},
+                                {"staleness_mean", staleness_mean},
+                                {"staleness_max", staleness_max},
+                                {"overlap_fraction", overlap_fraction},
+                                {"metrics_port", metrics_port},
+                                {"resumed_from_step", resumed_from_step},
+                                {"weights_sha256", weights_sha256},
+                                {"run_directory", run_directory}}
+      .dump();
+}
+
+}  // namespace troupe

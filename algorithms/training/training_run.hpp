@@ -1,0 +1,164 @@
+#pragma once
+// A run of any algorithm: what goes in and what comes out, and the segments in between.
+//
+// A run with checkpoints is a sequence of segments. Each is a system of its own, whose roles go on
+// from a checkpoint, train until the next multiple of checkpoint.every_updates, come to rest and
+// are saved:
+//
+//   new system ─> serve, restore ─> train ─> rollouts under way end ─> save ─> write to the disk
+//        ^                                                              │
+//        └──────────────────────────────────────────────────────────────┘
+//
+// A run that nobody interrupts goes on from what it has just saved, by the same steps as one that
+// reads it from the disk. So in deterministic mode both end with the same weights, bit for bit.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/checkpoint/checkpoint_directory.hpp"
+#include "actors/evaluator/evaluator.hpp"
+#include "algorithms/loops/evaluations.hpp"
+#include "algorithms/training/training_config.hpp"
+#include "runtime/service/fault_plan.hpp"
+
+namespace troupe {
+
+class metrics_registry;
+class system;
+class training_cast;
+
+/// What a run leaves on the screen and on the disk.
+struct training_output {
+  std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
+  std::string directory;      ///< Where not empty, the run directory: a run that goes on in it.
+  bool table = false;         ///< Stable-Baselines3's table on stdout, after each update.
+  bool progress_bar = false;  ///< On stderr.
+  int metrics_port = 0;       ///< For the summary alone.
+  std::int64_t resumed_from_step = 0;  ///< The same.
+};
+
+/// How a run went. The names are those of summary.json.
+struct training_summary {
+  std::string algo;
+  std::string env;
+  training_mode mode = training_mode::sync;
+  std::uint64_t seed = 0;
+  std::int64_t steps = 0;  ///< Environment steps trained on.
+  double wall_s = 0;       ///< From the first rollout to the last update.
+  double cpu_s = 0;        ///< Of the whole process, until the end of the final evaluation.
+  double steps_per_s = 0;  ///< steps / wall_s; 0 in virtual time
+  double eval_mean = 0;
+  double eval_std = 0;
+  std::int64_t eval_episodes = 0;
+  bool solved = false;  ///< eval_mean reached the environment's reward threshold.
+  std::optional<double> reward_threshold;  ///< None: the environment names none.
+  bool stopped = false;  ///< A callback, or evaluation.stop_at, ended training before total_steps.
+  std::int64_t rollouts_failed = 0;  ///< They ended with an error, and were generated anew.
+  double staleness_mean = 0;
+  std::int64_t staleness_max = 0;
+  double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
+  int metrics_port = 0;
+  std::int64_t resumed_from_step = 0;  ///< Of the checkpoint this process began with; 0: none.
+  std::string weights_sha256;
+  std::string run_directory;
+
+  std::string to_json() const;  ///< One line.
+};
+
+/// What every algorithm's configuration says, and what the parts of a run need of the rest.
+struct training_settings {
+  std::string algo;  ///< "ppo"
+  env_section env;
+  std::uint64_t seed = 1;
+  training_mode mode = training_mode::sync;
+  evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  bool deterministic = false;
+  fault_plan faults;
+  network_options network;       ///< As the evaluator and the model file need it.
+  std::int64_t updates = 0;      ///< Of the whole run.
+  std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
+  std::string config;            ///< The resolved configuration, as JSON.
+  std::size_t threads = 0;       ///< That its roles can use at once; 0: any number.
+};
+
+/// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to
+/// outlives the run. Everything counts from the run's beginning, whether or not the run was
+/// resumed.
+struct training_callbacks {
+  /// Asked after each update, and after the evaluation that is then due; a verdict of `stop` ends
+  /// training, the evaluation at the end follows. Several: loops::in_turn. May be null.
+  loops::callback called = nullptr;
+  /// Told each evaluation during training, in which the weights of now.version played. May be null.
+  std::function<task<>(loops::progress now, evaluation seen)> evaluated = nullptr;
+  /// Looked at after each of those; true ends training: `{loops::score_reached(475)}`.
+  std::vector<loops::stop_rule> stop = {};
+  /// What the above keep between updates, for checkpoints; and how they go on from it, before the
+  /// first update. Both or none.
+  std::function<std::string()> save = nullptr;
+  std::function<void(const std::string&)> restore = nullptr;
+};
+
+struct training_run_options {
+  std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
+  std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
+  /// Asked after each update and in the evaluation at the end, on any thread: true stops the run.
+  /// May be null.
+  std::function<bool()> stop_asked;
+  training_callbacks callbacks;
+};
+
+/// What a run came to.
+struct training_result {
+  std::optional<training_summary> summary;  ///< None: it was stopped, a checkpoint was written.
+  std::string run_directory;
+  std::int64_t steps = 0;
+};
+
+/// An algorithm with its configuration: all that a run takes.
+struct trainable {
+  training_settings settings;
+  /// Makes its cast in a system.
+  std::function<std::unique_ptr<training_cast>(system& sys, training_output output,
+                                               training_callbacks callbacks)>
+      make;
+  /// Throws unknown_environment, and std::invalid_argument if it does not fit the environment or
+  /// the machine. Called before anything is made.
+  std::function<void()> check;
+};
+
+/// Trains on systems of its own: deterministic ones where the settings say so. Where they say
+/// checkpoint.every_updates, checkpoints are written to the run directory's `checkpoints`; one that
+/// can't be written is logged and counted, and training goes on. Throws run_directory_error, what
+/// the cast throws, call_error of kind cancelled where it is stopped without checkpoints, and
+/// checkpoint_mismatch if `from` is of another algorithm, environment or network.
+training_result run_training(const trainable& what, training_output output,
+                             const training_run_options& options,
+                             std::optional<checkpoint> from = std::nullopt);
+
+/// Trains in one system from the beginning to the end, without checkpoints. Throws as run_training.
+task<training_summary> train_in(system& sys, trainable what, training_output output,
+                                training_callbacks callbacks = {});
+
+/// The newest good checkpoint of a run; none: it begins anew. Damaged ones are passed over, logged
+/// and counted. Throws checkpoint_mismatch if it is of another algorithm, environment or network
+/// than `settings` say, and std::invalid_argument if the run keeps none.
+std::optional<checkpoint> newest_checkpoint(const std::string& directory,
+                                            const training_settings& settings,
+                                            metrics_registry& metrics);
+
+/// What the checkpoints of such a run are of.
+checkpoint_kind kind_of(const training_settings& settings);
+
+/// Throws unknown_environment, and std::invalid_argument if the algorithm's network does not fit
+/// the environment.
+void require_network(const training_settings& settings);
+
+/// A run would else fail only later, in the recorder's replica, without saying why here. Throws
+/// run_directory_error.
+void require_run_folder(const std::string& root, const std::string& algo);
+
+}  // namespace troupe

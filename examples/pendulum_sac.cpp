@@ -1,0 +1,47 @@
+// SAC learns to swing a pendulum up, twice: once with an update after each step, once with
+// collectors that go on while the trainer trains. The episode function is the same
+// (generate_transitions in algorithms/off_policy/transition_rollout.cpp); only the loop around it
+// differs.
+//
+// The cast, made by train_in: collectors (environments and the acting network), the store
+// of transitions, trainer, weights, evaluator, recorder.
+//
+//   build/release/examples/pendulum_sac
+//
+// Ends after some seconds with two lines of results; the run directories are in runs/sac/.
+
+#include <cstdio>
+
+#include "actors/torch_threads.hpp"
+#include "algorithms/sac/sac.hpp"
+#include "runtime/run.hpp"
+
+using namespace troupe;
+
+task<> learn(troupe::system& sys, training_mode mode) {
+  sac_config config;  // Stable-Baselines3's defaults, on Pendulum-v1
+  config.mode = mode;
+  config.total_steps = 6'000;
+  config.policy.hidden = {64, 64};
+  config.trainer.lr = 1e-3;
+  config.trainer.batch_size = 100;
+  if (mode == training_mode::async) {
+    // A message more or less counts between threads: eight steps, then eight gradient steps.
+    config.collection.train_freq = 8;
+    config.collection.gradient_steps = -1;
+  }
+  const auto result = co_await train_in(sys, trainable_of(config), {.root = "runs"});
+  std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
+              mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
+              static_cast<long long>(result.staleness_max), result.run_directory.c_str());
+}
+
+task<> main_task(troupe::system& sys) {
+  co_await learn(sys, training_mode::sync);
+  co_await learn(sys, training_mode::async);
+}
+
+int main(int argc, char** argv) {
+  use_one_torch_thread();
+  return troupe::run(argc, argv, main_task);
+}

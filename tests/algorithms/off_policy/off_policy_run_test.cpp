@@ -1,0 +1,126 @@
+#include "actors/torch.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "actors/policy/model_file.hpp"
+#include "algorithms/training/cast_state.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/off_policy/toy_rule.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+off_policy_config short_run(training_mode mode, const std::string& env) {
+  off_policy_config config;
+  config.env = {.id = env, .n_envs = 2};
+  config.total_steps = 600;
+  config.mode = mode;
+  config.collection = {.learning_starts = 100,
+                       .train_freq = 3,
+                       .gradient_steps = 2,
+                       .workers = 3,
+                       .max_staleness = 4};
+  config.replay.capacity = 350;
+  config.evaluation = {.every_steps = 200, .episodes = 2, .final_episodes = 2};
+  config.deterministic = true;
+  return config;
+}
+
+/// Runs in a folder of their own.
+struct stage {
+  training_result run(const trainable& algorithm, const std::string& name) {
+    return run_training(algorithm, {.root = folder.path / name}, {.metrics = metrics});
+  }
+  /// Stops after `updates` updates, goes on, and so on until the end.
+  training_result run_in_pieces(const trainable& algorithm, const std::string& name, int updates) {
+    training_output output{.root = folder.path / name};
+    std::optional<checkpoint> from;
+    for (;;) {
+      int asked = 0;
+      const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
+      const auto stop = [&] { return !trained && asked++ > updates; };
+      auto result = run_training(algorithm, output, {.metrics = metrics, .stop_asked = stop}, from);
+      if (result.summary) return result;
+      REQUIRE(result.steps > 0);
+      output.directory = result.run_directory;
+      from = newest_checkpoint(output.directory, algorithm.settings, *metrics);
+      REQUIRE(from);
+      CHECK(from->step == result.steps);
+    }
+  }
+
+  temporary_folder folder;
+  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
+};
+
+network_kind kind_for(const std::string& env) {
+  return env == "CartPole-v1" ? network_kind::q_values : network_kind::squashed_gaussian;
+}
+
+TEST_CASE("off-policy run: pieces that end at checkpoints come to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    for (const char* env : {"CartPole-v1", "Pendulum-v1"}) {
+      auto config = short_run(mode, env);
+      config.total_steps = 240;
+      config.replay.capacity = 150;
+      config.checkpoint.every_updates = 1;  // where it is stopped, the whole run rests too
+      const auto algorithm = toy_algorithm(config, kind_for(env));
+      const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
+      CAPTURE(name);
+      const auto whole = on.run(algorithm, name).summary.value();
+      const auto pieces = on.run_in_pieces(algorithm, name + "pieces", 20).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      CHECK(pieces.steps == whole.steps);
+      CHECK(pieces.eval_mean == whole.eval_mean);
+      CHECK(pieces.staleness_mean == whole.staleness_mean);
+      CHECK(pieces.resumed_from_step > 0);
+      if (mode == training_mode::sync) CHECK(whole.steps == 240);
+      if (mode == training_mode::async) CHECK(whole.staleness_max > 0);
+    }
+  }
+}
+
+TEST_CASE("off-policy run: as many steps and gradient steps as Stable-Baselines3 takes") {
+  stage on;
+  auto config = short_run(training_mode::sync, "CartPole-v1");
+  config.log.episodes = 1;
+  const auto summary = on.run(toy_algorithm(config, network_kind::q_values), "run").summary.value();
+  // 6 steps a collection: after 16 there are 96 <= learning_starts steps, after 100 there are 600.
+  CHECK(config.warm_up() == 16);
+  CHECK(config.updates() == 84);
+  CHECK(summary.steps == 600);
+  CHECK(summary.staleness_max == 0);
+  const auto model = load_model(std::filesystem::path(summary.run_directory) / "last_model");
+  CHECK(model.policy_version == 84);
+  CHECK(model.options.kind == network_kind::q_values);
+  CHECK(weights_sha256(model.parameters) == summary.weights_sha256);
+
+  const auto csv = read_text(std::filesystem::path(summary.run_directory) / "progress.csv");
+  CHECK(csv.find("rollout/exploration_rate") != std::string::npos);
+  CHECK(csv.find("rollout/ep_rew_mean") != std::string::npos);
+  CHECK(csv.find("train/n_updates") != std::string::npos);
+}
+
+TEST_CASE("off-policy run: a network that does not fit the environment is refused") {
+  stage on;
+  const auto config = short_run(training_mode::sync, "CartPole-v1");
+  CHECK_THROWS_WITH(on.run(toy_algorithm(config, network_kind::squashed), "run"),
+                    Catch::Contains("squashed") && Catch::Contains("discrete 2"));
+}
+
+TEST_CASE("off-policy run: a replay that would not fit into its bytes is refused") {
+  stage on;
+  auto config = short_run(training_mode::sync, "CartPole-v1");
+  config.replay.max_bytes = 1000;
+  CHECK_THROWS_WITH(on.run(toy_algorithm(config, network_kind::q_values), "run"),
+                    Catch::Contains("max_bytes"));
+}
+
+}  // namespace
+}  // namespace troupe
