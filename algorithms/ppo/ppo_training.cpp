@@ -83,10 +83,6 @@ task<ppo_metrics> learn(production& p, rollout_learner::batch batch) {
 
 /// One update.
 task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
-  using clock = std::chrono::steady_clock;
-  const auto seconds_since = [](clock::time_point t) {
-    return std::chrono::duration<double>(clock::now() - t).count();
-  };
   co_await record_episodes(p, rollouts);
 
   rollout_learner::batch batch;

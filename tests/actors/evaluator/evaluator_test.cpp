@@ -3,6 +3,7 @@
 #include "actors/evaluator/evaluator.hpp"
 
 #include "actors/env/registry.hpp"
+#include "actors/policy/actor_critic.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "tests/runtime/support.hpp"
 

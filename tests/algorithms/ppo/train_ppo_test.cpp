@@ -8,6 +8,7 @@
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/policy/actor_critic.hpp"
 #include "actors/policy/model_file.hpp"
 #include "algorithms/ppo/ppo.hpp"
 #include "runtime/metrics/registry.hpp"
