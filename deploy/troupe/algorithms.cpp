@@ -8,6 +8,7 @@
 #include "algorithms/reinforce/reinforce.hpp"
 #include "algorithms/sac/sac.hpp"
 #include "algorithms/td3/td3.hpp"
+#include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
@@ -56,10 +57,17 @@ const algorithm& find_algorithm(const std::string& name) {
   throw std::invalid_argument(unknown_name_message("algorithm", name, names));
 }
 
-const algorithm& stored_algorithm(const nlohmann::json& document) {
-  const bool says =
-      document.is_object() && document.contains("algo") && document["algo"].is_string();
-  return find_algorithm(says ? document["algo"].get<std::string>() : "ppo");
+const algorithm& algorithm_of(const nlohmann::json& document,
+                              const std::optional<std::string>& asked) {
+  std::optional<std::string> says;
+  if (document.is_object() && document.contains("algo") && document["algo"].is_string()) {
+    says = document["algo"].get<std::string>();
+  }
+  if (says && asked && *says != *asked) {
+    throw config_error("/algo",
+                       "expected \"" + *asked + "\", as --algo says, got \"" + *says + '"');
+  }
+  return find_algorithm(says.value_or(asked.value_or("ppo")));
 }
 
 }  // namespace troupe::command

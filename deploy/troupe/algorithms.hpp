@@ -2,6 +2,7 @@
 // The algorithms that the command knows: a line each in algorithms.cpp.
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -25,7 +26,9 @@ std::span<const algorithm> algorithms();
 /// Throws std::invalid_argument naming the known algorithms and the nearest.
 const algorithm& find_algorithm(const std::string& name);
 
-/// The algorithm that a configuration in a run directory is of.
-const algorithm& stored_algorithm(const nlohmann::json& document);
+/// The algorithm that a configuration names, ppo where it names none. Throws as find_algorithm, and
+/// config_error where `asked` is another.
+const algorithm& algorithm_of(const nlohmann::json& document,
+                              const std::optional<std::string>& asked = {});
 
 }  // namespace troupe::command

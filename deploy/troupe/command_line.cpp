@@ -39,7 +39,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
 
   train_arguments train;
   auto* train_command = app.add_subcommand("train", "Train an agent; see `troupe list`.");
-  train_command->add_option("--algo", train.algo, "the algorithm")->capture_default_str();
+  train_command->add_option("--algo", train.algo, "the algorithm (the --config file's, else ppo)");
   train_command->add_option("--env", train.env, "the environment");
   train_command->add_option("-n,--steps", train.total_steps, "environment steps, at least");
   train_command->add_option("--seed", train.seed, "of everything that is drawn");

@@ -10,7 +10,7 @@
 namespace troupe::command {
 
 struct train_arguments {
-  std::string algo = "ppo";
+  std::optional<std::string> algo;  ///< Else what the file says, else ppo.
   std::optional<std::string> env;
   std::optional<std::string> total_steps;  ///< As typed: the configuration's reader judges it.
   std::optional<std::string> seed;         ///< The same.

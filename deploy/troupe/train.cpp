@@ -78,7 +78,7 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
     const auto stored = run_directory::open(arguments.resume).config_json();
     const auto document = read_json_file(stored);
-    const auto& of = stored_algorithm(document);
+    const auto& of = algorithm_of(document);
     if (of.configure) {
       auto what = of.configure(document);
       auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
@@ -87,8 +87,8 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
     auto run = resume_ppo_run(arguments.resume, of.read(document), metrics);
     return {std::move(run.config), std::nullopt, std::move(run.from)};
   }
-  const auto& of = find_algorithm(arguments.algo);
   const auto document = resolve(arguments);
+  const auto& of = algorithm_of(document, arguments.algo);
   if (of.configure) {
     auto what = of.configure(document);
     what.check();

@@ -36,6 +36,13 @@ class jsonl_file {
   temporary_folder folder_;
 };
 
+/// The JSON pointer into `depth` arrays.
+std::string zeros(int depth) {
+  std::string pointer;
+  for (int i = 0; i < depth; ++i) pointer += "/0";
+  return pointer;
+}
+
 }  // namespace
 
 TEST_CASE("jsonl: each line is an object, in the file's order") {
@@ -70,7 +77,8 @@ TEST_CASE("jsonl: a malformed line is refused with the file's name and its numbe
       {"7", "questions.jsonl:3: expected an object, got 7"},
       {"{\"q\":\"\xff\"}", "questions.jsonl:3: expected JSON at column"},
       {"{\"q\":1e999}", "questions.jsonl:3: expected JSON at column"},
-      {std::string(200, '['), "questions.jsonl:3: expected at most 64 nested values"},
+      {std::string(200, '['),
+       "questions.jsonl:3: " + zeros(64) + ": expected at most 64 nested values"},
       {std::string("{\"q\":\0}", 7), "questions.jsonl:3: expected JSON at column"},
   }));
   const jsonl_file file("{\"q\":1}\n\n" + line + "\n{\"q\":4}\n");

@@ -102,7 +102,8 @@ TEST_CASE("evaluator: gives up where environments keep failing, or no episode en
   evaluator judge(options);
   uneven::fail_every = 1;
   CHECK_THROWS_WITH(judge.evaluate(start(options), 2),
-                    "an evaluation was given up, environments have failed 22 times: it broke down");
+                    "an evaluation was given up, environments have failed 22 times: Uneven-v0: it "
+                    "broke down");
   uneven::fail_every = 0;
   uneven::endless = true;
   CHECK_THROWS_WITH(judge.evaluate(start(options), 2),
