@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/ppo/ppo_run.hpp"
+
 namespace troupe {
 
 a2c_config::a2c_config() {
@@ -80,5 +82,7 @@ ppo_config as_ppo(const a2c_config& config) {
                   .rmsprop_alpha = t.rmsprop_alpha};
   return same;
 }
+
+trainable trainable_of(const a2c_config& config) { return trainable_of(as_ppo(config)); }
 
 }  // namespace troupe

@@ -8,6 +8,7 @@
 // as PPO's are.
 
 #include "algorithms/ppo/ppo_config.hpp"
+#include "algorithms/training/training_run.hpp"
 
 namespace troupe {
 
@@ -41,5 +42,7 @@ void describe(options_schema<a2c_config>& s);
 
 /// The same run as PPO's cast plays it.
 ppo_config as_ppo(const a2c_config& config);
+/// For train_in and run_training.
+trainable trainable_of(const a2c_config& config);
 
 }  // namespace troupe

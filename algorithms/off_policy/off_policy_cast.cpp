@@ -136,7 +136,7 @@ task<weights> off_policy_cast::newest() {
 task<training_summary> off_policy_cast::conclude() {
   const auto seen = co_await roles.replay.route<&transition_store::counts>();
   const auto last = co_await newest();
-  co_await keep_last_model(*this);
+  keep_last_model(*this, last);
   const int episodes = settings.evaluation.final_episodes;
   final_judge =
       co_await sys.serve<evaluator>({.name = "final_evaluator"}, judging(*this, episodes, 20'000));

@@ -4,42 +4,17 @@
 #include <string>
 
 #include "algorithms/ppo/ppo_options.hpp"
+#include "algorithms/training/training_config.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/fault_plan.hpp"
 
 namespace troupe {
-
-/// How rollouts and training are composed.
-enum class training_mode {
-  sync,   ///< On-policy: rollouts, then an update with them, in turn.
-  async,  ///< Rollouts go on while the trainer trains, within a staleness bound.
-};
-
-struct env_section {
-  std::string id = "CartPole-v1";
-  int n_envs = 1;                 ///< B, environments of one replica, stepped in one message
-  int replicas = 1;               ///< In async mode at least as many as rollout.workers.
-  bool normalize_obs = false;     ///< observations: by running mean and variance, cut to +-10
-  bool normalize_reward = false;  ///< rewards: by the deviation of discounted returns, cut to +-10
-};
 
 struct rollout_section {
   int n_steps = 2048;     ///< T, steps of each environment in a rollout
   int batch = 1;          ///< rollouts of one update
   int workers = 2;        ///< rollouts under way at once in async mode
   int max_staleness = 1;  ///< versions a rollout may be behind the trainer in async mode
-};
-
-struct evaluation_section {
-  std::int64_t every_steps = 10'000;  ///< 0: only at the end
-  int episodes = 10;                  ///< of an evaluation during training
-  int final_episodes = 100;           ///< of the one at the end
-  std::optional<double> stop_at;      ///< mean return of one during training that ends it
-};
-
-struct checkpoint_section {
-  std::int64_t every_updates = 0;  ///< 0: no checkpoints
-  int keep = 3;                    ///< the newest that stay on the disk
 };
 
 struct log_section {
@@ -86,14 +61,9 @@ struct ppo_config : on_policy_config {
   std::string stored() const;
 };
 
-void describe(enum_schema<training_mode>& s);
-void describe(enum_schema<activation>& s);
 void describe(enum_schema<gradient_backend>& s);
 void describe(enum_schema<annealing>& s);
-void describe(options_schema<env_section>& s);
 void describe(options_schema<rollout_section>& s);
-void describe(options_schema<evaluation_section>& s);
-void describe(options_schema<checkpoint_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
 void describe(options_schema<ppo_options>& s);

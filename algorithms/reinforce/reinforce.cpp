@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/ppo/ppo_run.hpp"
+
 namespace troupe {
 
 reinforce_config::reinforce_config() {
@@ -63,5 +65,7 @@ ppo_config as_ppo(const reinforce_config& config) {
                   .whole_episodes = true};
   return same;
 }
+
+trainable trainable_of(const reinforce_config& config) { return trainable_of(as_ppo(config)); }
 
 }  // namespace troupe

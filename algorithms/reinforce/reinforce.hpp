@@ -13,6 +13,7 @@
 // baseline's value of what was seen last; without a baseline the cut is its end.
 
 #include "algorithms/ppo/ppo_config.hpp"
+#include "algorithms/training/training_run.hpp"
 
 namespace troupe {
 
@@ -42,5 +43,7 @@ void describe(options_schema<reinforce_config>& s);
 
 /// The same run as PPO's cast plays it.
 ppo_config as_ppo(const reinforce_config& config);
+/// For train_in and run_training.
+trainable trainable_of(const reinforce_config& config);
 
 }  // namespace troupe

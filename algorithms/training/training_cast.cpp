@@ -106,8 +106,14 @@ hosted_environment::factory environments_of(const std::string& id, int count) {
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
   // Of an environment that keeps failing only some are logged; the metric counts all.
   const auto failures = std::make_shared<std::atomic<std::int64_t>>(0);
+  const auto begun = std::make_shared<std::atomic_flag>();
   return {
-      .stepped = [metrics](std::int64_t n) { metrics.env_stepped(n); },
+      .stepped =
+          [metrics, id, begun](std::int64_t n) {
+            metrics.env_stepped(n);
+            if (begun->test() || begun->test_and_set()) return;
+            log::debug("the first environment step was taken", {{"env", id}});
+          },
       .episode_ended =
           [metrics](double episode_return, std::int64_t length, bool truncated) {
             metrics.episode_ended(episode_return, length, truncated);
@@ -172,9 +178,8 @@ task<training_summary> run_from_the_start(training_cast& cast) {
   co_return co_await cast.conclude();
 }
 
-task<> keep_last_model(training_cast& cast) {
-  const auto newest = co_await cast.newest();
-  keep_model(cast, cast.directory.last_model(), newest);
+void keep_last_model(const training_cast& cast, const weights& last) {
+  keep_model(cast, cast.directory.last_model(), last);
 }
 
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,

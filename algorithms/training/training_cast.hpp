@@ -95,9 +95,9 @@ task<> serve_evaluator(training_cast& cast);
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop.
 task<training_summary> run_from_the_start(training_cast& cast);
 
-/// Writes the newest weights as the run's last model. A disk that is full or gone does not end
-/// training: that is logged.
-task<> keep_last_model(training_cast& cast);
+/// Writes these weights as the run's last model. A disk that is full or gone does not end training:
+/// that is logged.
+void keep_last_model(const training_cast& cast, const weights& last);
 
 /// What a cast does after each update of a loop that began at `before`: evaluates if another
 /// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.

@@ -30,7 +30,10 @@ checkpoint_directory checkpoints_of(const run_directory& run, const training_set
 task<checkpoint> train_segment(training_cast& cast, const checkpoint* from, std::int64_t until) {
   co_await cast.serve(from);
   co_await cast.train_until(until, true);
-  if (cast.done.version < until) co_await keep_last_model(cast);
+  if (cast.done.version < until) {
+    const auto last = co_await cast.newest();
+    keep_last_model(cast, last);
+  }
   co_return co_await cast.save();
 }
 
@@ -185,7 +188,9 @@ checkpoint_kind kind_of(const training_settings& settings) {
 
 void require_network(const training_settings& settings) {
   const auto spec = make_vector_environment(settings.env.id, 1)->spec();
-  make_acting_network(shape_of(spec), settings.network, spec.action_space, 0);
+  auto network = settings.network;
+  network.ortho_init = false;  // slow where layers are wide, and it is thrown away
+  make_acting_network(shape_of(spec), network, spec.action_space, 0);
 }
 
 void require_run_folder(const std::string& root, const std::string& algo) {

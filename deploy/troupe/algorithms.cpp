@@ -5,6 +5,7 @@
 
 #include "algorithms/a2c/a2c.hpp"
 #include "algorithms/dqn/dqn.hpp"
+#include "algorithms/ppo/ppo_run.hpp"
 #include "algorithms/reinforce/reinforce.hpp"
 #include "algorithms/sac/sac.hpp"
 #include "algorithms/td3/td3.hpp"
@@ -15,33 +16,22 @@ namespace troupe::command {
 
 namespace {
 
-const ppo_config& as_ppo(const ppo_config& config) { return config; }
-
 template <class Config>
-constexpr algorithm on_policy(const char* name, const char* what) {
-  return {name, what,
-          [](const nlohmann::json& document) {
-            return ppo_config(as_ppo(parse_config<Config>(document)));
-          },
-          [] { return schema_json<Config>(); }};
-}
-
-template <class Config>
-constexpr algorithm off_policy(const char* name, const char* what) {
+constexpr algorithm entry(const char* name, const char* what) {
   return {
-      name, what, nullptr, [] { return schema_json<Config>(); },
-      [](const nlohmann::json& document) { return trainable_of(parse_config<Config>(document)); }};
+      name, what,
+      [](const nlohmann::json& document) { return trainable_of(parse_config<Config>(document)); },
+      [] { return schema_json<Config>(); }};
 }
 
 constexpr algorithm known[] = {
-    on_policy<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
-    on_policy<a2c_config>("a2c", "advantage actor-critic, sync and async"),
-    on_policy<reinforce_config>("reinforce",
-                                "Williams's policy gradient, with a baseline or without"),
-    off_policy<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
-    off_policy<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
-    off_policy<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
-    off_policy<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
+    entry<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
+    entry<a2c_config>("a2c", "advantage actor-critic, sync and async"),
+    entry<reinforce_config>("reinforce", "Williams's policy gradient, with a baseline or without"),
+    entry<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
+    entry<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
+    entry<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
+    entry<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "algorithms/ppo/ppo_config.hpp"
 #include "algorithms/training/training_run.hpp"
 
 namespace troupe::command {
@@ -14,11 +13,9 @@ namespace troupe::command {
 struct algorithm {
   const char* name;
   const char* what;
-  /// Reads a configuration, as the run that PPO's cast plays. Throws config_error. Null off-policy.
-  ppo_config (*read)(const nlohmann::json& document);
+  /// Reads a configuration. Throws config_error.
+  trainable (*configure)(const nlohmann::json& document);
   nlohmann::json (*schema)();
-  /// The same of an off-policy algorithm, else null.
-  trainable (*configure)(const nlohmann::json& document) = nullptr;
 };
 
 std::span<const algorithm> algorithms();

@@ -42,8 +42,7 @@ int eval(const eval_arguments& arguments) {
   try {
     const auto run = run_directory::open(arguments.run_directory);
     const auto document = read_json_file(run.config_json());
-    const auto& of = algorithm_of(document);
-    env = of.configure ? of.configure(document).settings.env.id : of.read(document).env.id;
+    env = algorithm_of(document).configure(document).settings.env.id;
     model = load_model(model_of(run, arguments.model));
     judge.emplace(evaluator_options{.environments = [&] { return make_vector_environment(env, n); },
                                     .shape = model.shape,

@@ -8,10 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/env/registry.hpp"
-#include "actors/policy/shape_of.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo_run.hpp"
 #include "deploy/troupe/algorithms.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/log.hpp"
@@ -53,8 +51,7 @@ nlohmann::json resolve(const train_arguments& arguments) {
   return load_config(arguments.config_file, overrides);
 }
 
-template <class Summary>
-void print_for_people(const Summary& s) {
+void print_for_people(const training_summary& s) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
@@ -68,8 +65,7 @@ void print_for_people(const Summary& s) {
 
 /// What a run begins with.
 struct beginning {
-  ppo_config config;  ///< Where it is not off-policy.
-  std::optional<trainable> off_policy;
+  trainable what;
   std::optional<checkpoint> from;
 };
 
@@ -78,25 +74,14 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
     const auto stored = run_directory::open(arguments.resume).config_json();
     const auto document = read_json_file(stored);
-    const auto& of = algorithm_of(document);
-    if (of.configure) {
-      auto what = of.configure(document);
-      auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
-      return {{}, std::move(what), std::move(from)};
-    }
-    auto run = resume_ppo_run(arguments.resume, of.read(document), metrics);
-    return {std::move(run.config), std::nullopt, std::move(run.from)};
+    auto what = algorithm_of(document).configure(document);
+    auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
+    return {std::move(what), std::move(from)};
   }
   const auto document = resolve(arguments);
-  const auto& of = algorithm_of(document, arguments.algo);
-  if (of.configure) {
-    auto what = of.configure(document);
-    what.check();
-    return {{}, std::move(what), std::nullopt};
-  }
-  beginning fresh{of.read(document), std::nullopt, std::nullopt};
-  shape_of(make_vector_environment(fresh.config.env.id, 1)->spec());
-  return fresh;
+  auto what = algorithm_of(document, arguments.algo).configure(document);
+  what.check();
+  return {std::move(what), std::nullopt};
 }
 
 /// What the first SIGINT or SIGTERM does: a run that keeps checkpoints, or is deterministic, stops
@@ -130,23 +115,6 @@ class interruptible {
 };
 
 /// From here on there is something to cancel.
-task<ppo_summary> train_interruptibly(system& sys, interruptible& signals, ppo_config config,
-                                      ppo_output output) {
-  signals.begin(sys);
-  co_return co_await train_ppo(sys, std::move(config), std::move(output));
-}
-
-ppo_result run_in_one(interruptible& signals, const ppo_config& config, const ppo_output& output,
-                      const ppo_run_options& options) {
-  system sys({.threads = options.threads, .seed = config.seed, .metrics = options.metrics});
-  struct at_the_end {
-    interruptible& signals;
-    ~at_the_end() { signals.end(); }
-  } const ended{signals};
-  auto summary = sys.run(train_interruptibly(sys, signals, config, output));
-  return {summary, summary.run_directory, summary.steps};
-}
-
 task<training_summary> train_interruptibly(system& sys, interruptible& signals, trainable what,
                                            training_output output) {
   signals.begin(sys);
@@ -167,65 +135,39 @@ training_result run_in_one(interruptible& signals, const trainable& what,
   return {summary, summary.run_directory, summary.steps};
 }
 
-template <class Result>
-int report_stopped(const Result& result) {
+int report_stopped(const training_result& result) {
   if (result.run_directory.empty()) return 130;  // before there was anything to go on with
   std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n",
               static_cast<long long>(result.steps), result.run_directory.c_str());
   return 0;
 }
 
-template <class Result>
-int report(const train_arguments& arguments, const Result& result) {
+int report(const train_arguments& arguments, const training_result& result) {
   if (!result.summary) return report_stopped(result);
   print_for_people(*result.summary);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return 0;
 }
 
-int run_off_policy(const train_arguments& arguments, const trainable& what,
-                   std::optional<checkpoint> from, int port, const ppo_run_options& options,
-                   interruptible& signals) {
+int run(const train_arguments& arguments, beginning start, const training_run_options& options,
+        interruptible& signals) {
+  const auto server =
+      serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
   const training_output output{.root = arguments.runs,
                                .directory = arguments.resume,
                                .table = arguments.verbose,
                                .progress_bar = arguments.progress_bar,
-                               .metrics_port = port};
-  const training_run_options with{.threads = options.threads,
-                                  .metrics = options.metrics,
-                                  .stop_asked = options.stop_asked,
-                                  .callbacks = {}};
-  const auto& settings = what.settings;
-  if (settings.checkpoint.every_updates == 0 && !settings.deterministic) {
-    return report(arguments, run_in_one(signals, what, output, with));
-  }
-  signals.stop_gently();
-  return report(arguments, run_training(what, output, with, std::move(from)));
-}
-
-int run(const train_arguments& arguments, beginning start, ppo_run_options options,
-        interruptible& signals) {
-  const auto server =
-      serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
-  ppo_output output{.root = arguments.runs,
-                    .directory = arguments.resume,
-                    .table = arguments.verbose,
-                    .progress_bar = arguments.progress_bar,
-                    .metrics_port = server ? server->port() : 0};
+                               .metrics_port = server ? server->port() : 0};
   if (server) {
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});
   }
-  if (start.off_policy) {
-    return run_off_policy(arguments, *start.off_policy, std::move(start.from), output.metrics_port,
-                          options, signals);
+  const auto& settings = start.what.settings;
+  if (settings.checkpoint.every_updates == 0 && !settings.deterministic) {
+    return report(arguments, run_in_one(signals, start.what, output, options));
   }
-  const auto& config = start.config;
-  const bool gentle = config.checkpoint.every_updates > 0 || config.deterministic;
-  if (gentle) signals.stop_gently();
-  const auto result = gentle ? run_ppo(config, output, options, std::move(start.from))
-                             : run_in_one(signals, config, output, options);
-  return report(arguments, result);
+  signals.stop_gently();
+  return report(arguments, run_training(start.what, output, options, std::move(start.from)));
 }
 
 }  // namespace
@@ -243,9 +185,10 @@ int train(const train_arguments& arguments) {
   use_one_torch_thread();
   interruptible running;
   signal_watch signals([&] { running.interrupt(); });
-  const ppo_run_options options{.threads = arguments.threads,
-                                .metrics = metrics,
-                                .stop_asked = [&] { return running.stop_asked(); }};
+  const training_run_options options{.threads = arguments.threads,
+                                     .metrics = metrics,
+                                     .stop_asked = [&] { return running.stop_asked(); },
+                                     .callbacks = {}};
   try {
     return run(arguments, std::move(start), options, running);
   } catch (const port_busy& e) {

@@ -1,6 +1,7 @@
 #include "actors/torch.hpp"
 
 #include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"

@@ -10,6 +10,7 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/policy/actor_critic.hpp"
 #include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/ppo/ppo.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
