@@ -46,6 +46,7 @@ step_result blackjack::step(action_view action, std::span<float> obs) {
   const auto choice = action.discrete();
   if (choice != 0 && choice != 1)
     throw std::invalid_argument("Blackjack: expected action 0 or 1, got " + std::to_string(choice));
+  if (player_.sum() > 21) throw std::logic_error("Blackjack: the hand is bust, reset comes first");
   step_result result;
   if (choice == 1) {
     player_.add(draw_card());

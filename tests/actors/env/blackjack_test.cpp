@@ -43,6 +43,7 @@ report replay(std::istream& record, const blackjack_options& rules, std::uint64_
   std::vector<float> obs(spec.observation_space.flat_size());
   std::optional<std::uint64_t> first_seed = seed;
   report seen;
+  bool over = true;  // A hand dealt otherwise may end before the recorded one.
   const auto expect = [&](bool held, const std::string& line) {
     if (!held && seen.mismatches++ == 0) seen.first_mismatch = line;
   };
@@ -52,14 +53,18 @@ report replay(std::istream& record, const blackjack_options& rules, std::uint64_
       REQUIRE(n.size() == 3);
       env.reset(std::exchange(first_seed, std::nullopt), obs);
       ++seen.resets;
+      over = false;
       expect(obs == flat(spec.observation_space, n[0], n[1], n[2]), line);
       continue;
     }
     REQUIRE(line[0] == 'S');
     REQUIRE(n.size() >= 7);
+    ++seen.steps;
+    expect(!over, line);
+    if (over) continue;
     const auto action = static_cast<std::int64_t>(n[0]);
     const auto result = env.step(action_view(action), obs);
-    ++seen.steps;
+    over = result.terminated;
     seen.naturals_at_one_and_a_half += result.reward == 1.5;
     expect(obs == flat(spec.observation_space, n[1], n[2], n[3]), line);
     expect(result.reward == n[4], line);
@@ -117,6 +122,17 @@ TEST_CASE("blackjack: one changed card in a recorded trajectory is noticed", "[e
 TEST_CASE("blackjack: another seed deals other hands", "[env]") {
   auto record = section(fixture(), 0);
   CHECK(replay(record, {}, 9).mismatches > 100);
+}
+
+TEST_CASE("blackjack: a hand that is bust takes no more cards", "[env]") {
+  blackjack env;
+  std::vector<float> obs(45);
+  env.reset(1, obs);
+  const std::int64_t hit = 1;
+  while (!env.step(action_view(hit), obs).terminated) {
+  }
+  CHECK_THROWS_WITH(env.step(action_view(hit), obs),
+                    "Blackjack: the hand is bust, reset comes first");
 }
 
 TEST_CASE("blackjack: an action other than 0 and 1 is refused with its value", "[env]") {
