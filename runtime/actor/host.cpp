@@ -192,6 +192,7 @@ void host::end() {
 /// CAF calls it before it destroys an actor, on whichever thread dropped the last handle.
 void host::on_destroy() {
   take_over(this);
+  take_over(static_cast<caf::resumable*>(this));
   caf::event_based_actor::on_destroy();
 }
 

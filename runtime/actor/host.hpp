@@ -63,7 +63,10 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   }
 
   /// The last thing that each kind's constructor does: from here on other threads run it.
-  void made() { hand_over(this); }
+  void made() {
+    hand_over(this);
+    hand_over(static_cast<caf::resumable*>(this));  // As a spare thread knows it.
+  }
 
   // What the kinds of host do differently.
   virtual void starting() {}

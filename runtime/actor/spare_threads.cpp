@@ -3,6 +3,8 @@
 #include <caf/policy/work_sharing.hpp>
 #include <caf/scheduler/coordinator.hpp>
 
+#include "runtime/actor/handover.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -39,7 +41,9 @@ class spare_threads::worker final : public caf::execution_unit {
   void run() {
     constexpr std::size_t messages_a_turn = 100;
     while (auto* job = next()) {
+      take_over(job);
       const auto result = job->resume(this, messages_a_turn);
+      hand_over(job);
       if (result == caf::resumable::resume_later) {
         exec_later(job);
       } else {
