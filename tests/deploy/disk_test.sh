@@ -53,7 +53,8 @@ survives() {
   (cd "$(ls -d "$run"/checkpoints/ckpt-* | grep -v tmp | sort -t- -k4 -n | tail -1)" &&
     sha256sum --quiet -c manifest.sha256) >out 2>err
   report "$what: the last good checkpoint is whole" $?
-  timeout 60 "$troupe" train --resume "$run" --metrics-port 0 >out 2>err &
+  # In the foreground: else timeout passes a signal on twice, and a second one ends a run at once.
+  timeout --foreground 60 "$troupe" train --resume "$run" --metrics-port 0 >out 2>err &
   training=$!
   await_line err 'a run goes on.*step=[1-9]'
   report "$what: the run goes on from it" $?
