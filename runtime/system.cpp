@@ -5,6 +5,7 @@
 #include "runtime/actor/host.hpp"
 #include "runtime/actor/signal.hpp"
 #include "runtime/actor/splitmix.hpp"
+#include "runtime/actor/thread_pool.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/collector.hpp"
 #include "runtime/service/supervisor.hpp"
@@ -90,8 +91,7 @@ system_core::system_core(system_options options)
   } else {
     clock_ = std::make_unique<real_clock>();
     const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
-    // `sharing`: handing work to another thread costs a third of what `stealing` does, which polls.
-    config_.set("scheduler.policy", caf::atom("sharing"));
+    config_.load<thread_pool>();
     config_.set("scheduler.max-threads", options_.threads ? options_.threads : cores);
     config_.set("scheduler.max-throughput", std::size_t{100});
   }

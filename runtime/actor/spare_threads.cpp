@@ -1,24 +1,16 @@
 #include "runtime/actor/spare_threads.hpp"
 
-#include <caf/policy/work_sharing.hpp>
-#include <caf/scheduler/coordinator.hpp>
-
 #include "runtime/actor/handover.hpp"
+#include "runtime/actor/thread_pool.hpp"
 
 namespace troupe::detail {
 
-namespace {
-
-using pool = caf::scheduler::coordinator<caf::policy::work_sharing>;
-
-}  // namespace
-
 struct spare_threads::state {
   explicit state(caf::actor_system& actors)
-      : actors(actors), jobs(static_cast<pool&>(actors.scheduler()).data()) {}
+      : actors(actors), jobs(static_cast<thread_pool&>(actors.scheduler()).data().jobs) {}
 
   caf::actor_system& actors;
-  caf::policy::work_sharing::coordinator_data& jobs;  ///< The pool's; its lock guards what follows.
+  job_queue& jobs;            ///< The pool's; its lock guards what follows.
   std::ptrdiff_t wanted = 0;  ///< Below zero where a removal has overtaken its addition.
   std::ptrdiff_t running = 0;
   std::list<std::unique_ptr<worker>> workers;  ///< Those that have ended too, until the end.
@@ -31,11 +23,7 @@ class spare_threads::worker final : public caf::execution_unit {
       : caf::execution_unit(&shared.actors), shared_(shared), thread_([this] { run(); }) {}
   ~worker() override { thread_.join(); }
 
-  void exec_later(caf::resumable* job) override {
-    std::lock_guard lock(shared_.jobs.lock);
-    shared_.jobs.queue.push_back(job);
-    shared_.jobs.cv.notify_one();
-  }
+  void exec_later(caf::resumable* job) override { shared_.jobs.push(job, job_queue::from::turn); }
 
  private:
   void run() {
@@ -54,17 +42,11 @@ class spare_threads::worker final : public caf::execution_unit {
 
   /// Null: it is not wanted any more.
   caf::resumable* next() {
-    std::unique_lock lock(shared_.jobs.lock);
-    shared_.jobs.cv.wait(
-        lock, [&] { return shared_.running > shared_.wanted || !shared_.jobs.queue.empty(); });
-    if (shared_.running > shared_.wanted) {
+    return shared_.jobs.take_unless([&] {
+      if (shared_.running <= shared_.wanted) return false;
       --shared_.running;
-      shared_.jobs.cv.notify_one();  // What woke it may have been a job.
-      return nullptr;
-    }
-    auto* job = shared_.jobs.queue.front();
-    shared_.jobs.queue.pop_front();
-    return job;
+      return true;
+    });
   }
 
   state& shared_;
@@ -74,25 +56,20 @@ class spare_threads::worker final : public caf::execution_unit {
 spare_threads::spare_threads(caf::actor_system& actors) : state_(std::make_unique<state>(actors)) {}
 
 spare_threads::~spare_threads() {
-  {
-    std::lock_guard lock(state_->jobs.lock);
-    state_->wanted = 0;
-    state_->jobs.cv.notify_all();
-  }
+  state_->jobs.change([&] { state_->wanted = 0; });
   state_->workers.clear();
 }
 
 void spare_threads::add() {
-  std::lock_guard lock(state_->jobs.lock);
-  if (++state_->wanted <= state_->running) return;
-  ++state_->running;
-  state_->workers.push_back(std::make_unique<worker>(*state_));
+  state_->jobs.change([&] {
+    if (++state_->wanted <= state_->running) return;
+    ++state_->running;
+    state_->workers.push_back(std::make_unique<worker>(*state_));
+  });
 }
 
 void spare_threads::remove() {
-  std::lock_guard lock(state_->jobs.lock);
-  --state_->wanted;
-  state_->jobs.cv.notify_all();
+  state_->jobs.change([&] { --state_->wanted; });
 }
 
 }  // namespace troupe::detail

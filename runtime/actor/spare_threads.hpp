@@ -13,7 +13,7 @@ namespace troupe::detail {
 /// Any thread, but for construction and destruction.
 class spare_threads {
  public:
-  /// The system's scheduler policy is `sharing`.
+  /// The system's scheduler is a `thread_pool`.
   explicit spare_threads(caf::actor_system& actors);
   /// Waits until each has finished the job that it is at.
   ~spare_threads();

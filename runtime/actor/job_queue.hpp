@@ -1,0 +1,94 @@
+#pragma once
+// What the threads of a pool are to do next. Internal to runtime/.
+
+#include <algorithm>
+#include <caf/resumable.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace troupe::detail {
+
+/// Actors with mail, first come, first served. Any thread.
+///
+/// To wake a thread costs ten times what a message does, and moves an actor's data to another core.
+/// So a job that a thread of the pool adds in its turn is left to that thread, which comes for it
+/// when its turn ends: a caller and a replica who take turns do so on one core. A second job is
+/// for others. For a turn that goes on and on, one thread of those that have nothing to do keeps
+/// watch, and takes a job that has lain there for a moment.
+class job_queue {
+ public:
+  enum class from {
+    outside,  ///< No thread of the pool: it won't come for it.
+    turn      ///< A thread of the pool, in its turn.
+  };
+
+  void push(caf::resumable* job, from where);
+
+  /// Waits for a job.
+  caf::resumable* take();
+  /// Waits for a job, or until `ends` is true: then null. It is called under the lock, and not
+  /// again once it was true.
+  template <class Ends>
+  caf::resumable* take_unless(Ends ends);
+
+  /// The first, or null. Doesn't wait.
+  caf::resumable* try_take();
+
+  /// Changes what an `ends` looks at, and has every thread that waits look again.
+  template <class Change>
+  void change(Change change);
+
+ private:
+  using clock = std::chrono::steady_clock;
+  /// How long a job lies before the watch takes it: the shortest while that happens, else longer.
+  static constexpr auto short_watch = std::chrono::microseconds(100);
+  static constexpr auto long_watch = std::chrono::microseconds(800);
+
+  bool empty() const noexcept { return begin_ == end_; }
+  std::size_t size() const noexcept { return end_ - begin_; }
+  caf::resumable*& at(std::uint64_t number) noexcept { return ring_[number & (ring_.size() - 1)]; }
+  caf::resumable* pop() noexcept;
+  void grow();
+  /// A thread with nothing to do waits once; true: it may take a job.
+  bool wait(std::unique_lock<std::mutex>& lock);
+  bool keep_watch(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<caf::resumable*> ring_ = std::vector<caf::resumable*>(64);  ///< A power of two.
+  std::uint64_t begin_ = 0;                                               ///< Jobs taken until now.
+  std::uint64_t end_ = 0;                                                 ///< Jobs added until now.
+  std::size_t idle_ = 0;                                                  ///< Threads that wait.
+  std::size_t asked_ = 0;  ///< Of the idle, those that were woken for a job.
+  bool watched_ = false;   ///< One of the idle keeps watch.
+  std::chrono::microseconds watch_ = short_watch;
+};
+
+template <class Ends>
+caf::resumable* job_queue::take_unless(Ends ends) {
+  std::unique_lock lock(mutex_);
+  bool ended = ends();
+  if (!ended && empty()) {
+    ++idle_;
+    while (!(ended = ends()) && !wait(lock)) {
+    }
+    --idle_;
+    asked_ = std::min(asked_, idle_);
+  }
+  if (!ended) return pop();
+  news_.notify_one();  // What woke it may have been a job.
+  return nullptr;
+}
+
+template <class Change>
+void job_queue::change(Change change) {
+  std::lock_guard lock(mutex_);
+  change();
+  news_.notify_all();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,64 @@
+#pragma once
+// The threads that run actors. Internal to runtime/.
+
+#include <caf/execution_unit.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/coordinator.hpp>
+
+#include "runtime/actor/job_queue.hpp"
+
+namespace troupe::detail {
+
+/// How CAF's pool of threads shares its jobs, as CAF's coordinator asks for it: one `job_queue`.
+class queue_policy {
+ public:
+  struct coordinator_data {
+    explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
+    job_queue jobs;
+  };
+  struct worker_data {
+    explicit worker_data(caf::scheduler::abstract_coordinator*) {}
+  };
+
+  template <class Coordinator>
+  void central_enqueue(Coordinator* pool, caf::resumable* job) {
+    pool->data().jobs.push(job, job_queue::from::outside);
+  }
+  template <class Worker>
+  void external_enqueue(Worker* worker, caf::resumable* job) {
+    worker->parent()->data().jobs.push(job, job_queue::from::outside);
+  }
+  template <class Worker>
+  void internal_enqueue(Worker* worker, caf::resumable* job) {
+    worker->parent()->data().jobs.push(job, job_queue::from::turn);
+  }
+  template <class Worker>
+  void resume_job_later(Worker* worker, caf::resumable* job) {
+    internal_enqueue(worker, job);
+  }
+  template <class Worker>
+  caf::resumable* dequeue(Worker* worker) {
+    return worker->parent()->data().jobs.take();
+  }
+
+  template <class Worker>
+  void before_resume(Worker*, caf::resumable*) {}
+  template <class Worker>
+  void after_resume(Worker*, caf::resumable*) {}
+  template <class Worker>
+  void after_completion(Worker*, caf::resumable*) {}
+  template <class Worker>
+  void before_shutdown(Worker*) {}
+
+  template <class Worker, class F>
+  void foreach_resumable(Worker*, F) {}
+  template <class Coordinator, class F>
+  void foreach_central_resumable(Coordinator* pool, F f) {
+    while (auto* job = pool->data().jobs.try_take()) f(job);
+  }
+};
+
+/// Loaded into an actor system's configuration; see `job_queue`.
+using thread_pool = caf::scheduler::coordinator<queue_policy>;
+
+}  // namespace troupe::detail

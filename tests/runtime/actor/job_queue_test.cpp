@@ -1,0 +1,117 @@
+#include "runtime/actor/job_queue.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "tests/test.hpp"
+
+using namespace std::chrono_literals;
+using troupe::detail::job_queue;
+using from = job_queue::from;
+
+namespace {
+
+/// Does nothing; the queue only hands out where it is.
+struct job final : caf::resumable {
+  resume_result resume(caf::execution_unit*, std::size_t) override { return done; }
+  void intrusive_ptr_add_ref_impl() override {}
+  void intrusive_ptr_release_impl() override {}
+};
+
+/// Threads that wait for jobs, and leave when there are none to come.
+class takers {
+ public:
+  takers(job_queue& jobs, std::size_t count, std::atomic<std::size_t>& taken) : jobs_(jobs) {
+    for (std::size_t i = 0; i < count; ++i) {
+      threads_.emplace_back([this, &taken] {
+        while (jobs_.take_unless([this] { return ended_; })) ++taken;
+      });
+    }
+  }
+  ~takers() {
+    jobs_.change([this] { ended_ = true; });
+    for (auto& thread : threads_) thread.join();
+  }
+
+ private:
+  job_queue& jobs_;
+  bool ended_ = false;  ///< Under the queue's lock.
+  std::vector<std::thread> threads_;
+};
+
+/// Waits until it is so many; false: it never was.
+bool becomes(const std::atomic<std::size_t>& taken, std::size_t count) {
+  const auto patience = std::chrono::steady_clock::now() + 60s;
+  while (taken < count && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  return taken == count;
+}
+
+}  // namespace
+
+TEST_CASE("jobs are taken in the order in which they came", "[job_queue]") {
+  job_queue jobs;
+  std::vector<job> many(1000);  // More than its ring holds at first.
+  job between;
+  jobs.push(&between, from::outside);
+  CHECK(jobs.take() == &between);
+  for (auto& one : many) jobs.push(&one, (&one - many.data()) % 2 ? from::turn : from::outside);
+  for (auto& one : many) REQUIRE(jobs.take() == &one);
+  CHECK(jobs.try_take() == nullptr);
+}
+
+TEST_CASE("whoever adds a job in its turn finds it again", "[job_queue]") {
+  job_queue jobs;
+  job one;
+  jobs.push(&one, from::turn);
+  CHECK(jobs.take() == &one);
+}
+
+TEST_CASE("a job of a turn that goes on and on is taken by a thread with nothing to do",
+          "[job_queue]") {
+  job_queue jobs;
+  std::atomic<std::size_t> taken = 0;
+  takers idle(jobs, 2, taken);
+  std::vector<job> some(20);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    jobs.push(&some[i], from::turn);  // This thread takes none of them.
+    REQUIRE(becomes(taken, i + 1));
+  }
+}
+
+TEST_CASE("no job is left behind, wherever it came from", "[job_queue]") {
+  job_queue jobs;
+  constexpr std::size_t each = 20'000;
+  std::vector<job> pool(4 * each);
+  std::atomic<std::size_t> taken = 0;
+  takers idle(jobs, 3, taken);
+  std::vector<std::thread> givers;
+  for (std::size_t giver = 0; giver < 4; ++giver) {
+    givers.emplace_back([&, giver] {
+      for (std::size_t i = 0; i < each; ++i) {
+        jobs.push(&pool[giver * each + i], giver % 2 ? from::turn : from::outside);
+        if (i % 64 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  for (auto& giver : givers) giver.join();
+  CHECK(becomes(taken, pool.size()));
+}
+
+TEST_CASE("a thread that isn't wanted any more leaves, and those that wait go on", "[job_queue]") {
+  job_queue jobs;
+  std::atomic<std::size_t> taken = 0;
+  takers stay(jobs, 1, taken);
+  for (std::size_t round = 0; round < 200; ++round) {
+    job first;
+    job second;
+    {
+      takers leaves(jobs, 1, taken);
+      jobs.push(&first, from::outside);
+    }
+    jobs.push(&second, round % 2 ? from::turn : from::outside);
+    REQUIRE(becomes(taken, 2 * (round + 1)));
+  }
+}
