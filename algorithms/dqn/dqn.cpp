@@ -26,7 +26,9 @@ class dqn_rule final : public off_policy_learner {
   dqn_rule(const network_shape& shape, const dqn_config& config, const dqn_options& options)
       : learner_(shape, options, config.seed), every_(config.target_update_steps()) {}
 
-  void update(const transition_batch& batch) override { last_ = learner_.update(batch); }
+  void update(const transition_batch& batch, double progress_remaining) override {
+    last_ = learner_.update(batch, progress_remaining);
+  }
   void stepped(std::int64_t before, std::int64_t after) override {
     if (before / every_ != after / every_) learner_.update_target();
   }
@@ -35,7 +37,7 @@ class dqn_rule final : public off_policy_learner {
     return {{"train/loss", last_.loss},
             {"train/q_mean", last_.q_mean},
             {"train/grad_norm", last_.grad_norm},
-            {"train/learning_rate", learner_.options().lr},
+            {"train/learning_rate", last_.learning_rate},
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
@@ -56,7 +58,8 @@ std::int64_t dqn_config::target_update_steps() const {
 }
 
 void describe(options_schema<dqn_training>& s) {
-  s.field("lr", &dqn_training::lr).above(0).help("Adam's step size");
+  s.field("lr", &dqn_training::lr).above(0).help("Adam's step size at the start");
+  s.field("lr_schedule", &dqn_training::lr_schedule).help("linear: falls to 0 at the end");
   s.field("batch_size", &dqn_training::batch_size)
       .at_least(1)
       .at_most(16'777'216)

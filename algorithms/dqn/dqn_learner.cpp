@@ -63,17 +63,20 @@ dqn_loss_metrics dqn_learner::fused_gradient(const transition_batch& batch) {
   return metrics;
 }
 
-dqn_metrics dqn_learner::update(const transition_batch& batch, double lr_scale) {
+dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_remaining) {
   check(batch, online_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
-  dqn_metrics metrics{.loss = loss.loss, .q_mean = loss.q_mean};
+  dqn_metrics metrics{
+      .loss = loss.loss,
+      .q_mean = loss.q_mean,
+      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
   if (!std::isfinite(static_cast<float>(loss.loss))) {
     metrics.skipped = true;
     guard_.skipped("loss", loss.loss);
   } else {
-    metrics.grad_norm = optimizer_.step(online_.parameters(), gradient_, options_.lr * lr_scale);
+    metrics.grad_norm = optimizer_.step(online_.parameters(), gradient_, metrics.learning_rate);
     metrics.skipped = !std::isfinite(metrics.grad_norm);
     if (metrics.skipped) {
       guard_.skipped("gradient norm", metrics.grad_norm);

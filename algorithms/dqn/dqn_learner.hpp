@@ -6,6 +6,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
+#include "algorithms/annealing.hpp"
 #include "algorithms/losses/dqn_loss.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
@@ -16,7 +17,8 @@ namespace troupe {
 
 /// Defaults are those of Stable-Baselines3's DQN and its MlpPolicy.
 struct dqn_options {
-  double lr = 1e-4;             ///< Adam's step size
+  double lr = 1e-4;  ///< Adam's step size at the start
+  annealing lr_schedule = annealing::constant;
   double tau = 1.0;             ///< share of the new weights in update_target; 1: a copy
   double max_grad_norm = 10.0;  ///< of all parameters together; 0: no clipping
   bool double_q = false;        ///< van Hasselt et al. 2016: the online network chooses
@@ -33,7 +35,8 @@ struct dqn_metrics {
   double q_mean = 0.0;         ///< mean Q(s, a) of the batch
   double grad_norm = 0.0;      ///< before clipping
   std::int64_t n_updates = 0;  ///< gradient steps since the start
-  bool skipped = false;        ///< loss or gradient was not finite: the weights stayed
+  double learning_rate = 0.0;
+  bool skipped = false;  ///< loss or gradient was not finite: the weights stayed
 };
 
 /// Everything an exact continuation needs.
@@ -57,9 +60,9 @@ class dqn_learner {
   dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed);
 
   /// One gradient step. One whose loss or gradient is not finite is skipped; max_skipped_steps in
-  /// a row throw non_finite_training. `lr_scale` multiplies the learning rate, for a schedule.
+  /// a row throw non_finite_training. `progress_remaining` falls from 1 to 0 over the training.
   /// Throws std::invalid_argument if the batch does not fit.
-  dqn_metrics update(const transition_batch& batch, double lr_scale = 1.0);
+  dqn_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
   /// |Q(s, a) - target| of the rows of the last update [B], for a prioritised replay.
   std::span<const float> td_errors() const { return td_errors_; }
 

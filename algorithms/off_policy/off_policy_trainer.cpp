@@ -44,7 +44,7 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
   for (std::int64_t i = 0; i < due.gradient_steps; ++i) {
     rows_ = co_await transitions_.route<&transition_store::draw>(std::move(rows_), batch_size_);
     for_each_column(widths_, exchange, rows_, batch_);
-    learner_->update(batch_);
+    learner_->update(batch_, due.progress_remaining);
     for_each_column(widths_, exchange, rows_, batch_);
   }
   ++version_;

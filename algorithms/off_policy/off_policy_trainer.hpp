@@ -22,8 +22,8 @@ class off_policy_learner {
  public:
   virtual ~off_policy_learner() = default;
 
-  /// One gradient step.
-  virtual void update(const transition_batch& batch) = 0;
+  /// One gradient step. `progress_remaining` falls from 1 to 0 over the training.
+  virtual void update(const transition_batch& batch, double progress_remaining) = 0;
   /// Every environment has made that many steps: DQN's target follows them.
   virtual void stepped(std::int64_t before, std::int64_t after);
   /// float [P], what collectors act with.
@@ -41,6 +41,7 @@ struct off_policy_update {
   std::int64_t gradient_steps = 1;
   std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
   std::int64_t steps_after = 0;
+  double progress_remaining = 1.0;  ///< Falls from 1 to 0 over the training.
 };
 
 struct off_policy_report {

@@ -35,6 +35,12 @@ task<> record_metrics(off_policy_cast& p, const named_values& learned) {
   p.metrics.replay_holds(static_cast<std::size_t>(seen.held));
 }
 
+/// After the steps made so far, as Stable-Baselines3: 0 at the last update.
+double progress_remaining(const off_policy_cast& p) {
+  const auto made = static_cast<double>(p.done.steps);
+  return std::max(0.0, 1.0 - made / static_cast<double>(p.settings.total_steps));
+}
+
 /// One update: the trainer takes its gradient steps, and every collector has the new weights.
 task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();
@@ -44,6 +50,7 @@ task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> 
   p.metrics.batch_sampled(p.done.version - made.back().version);
   co_await record_episodes(p, made);
   due.steps_after = p.done.steps / environments;
+  due.progress_remaining = progress_remaining(p);
 
   const auto learned =
       co_await p.trainer.route<&off_policy_trainer::train>(due, p.roles.collectors);

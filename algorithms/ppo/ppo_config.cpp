@@ -49,10 +49,6 @@ void describe(enum_schema<gradient_backend>& s) {
       .name("libtorch", gradient_backend::libtorch);
 }
 
-void describe(enum_schema<annealing>& s) {
-  s.name("constant", annealing::constant).name("linear", annealing::linear);
-}
-
 void describe(options_schema<rollout_section>& s) {
   s.field("n_steps", &rollout_section::n_steps)
       .at_least(1)

@@ -57,10 +57,6 @@ optimizer make_optimizer(const ppo_options& options, std::int64_t parameter_coun
                   .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
 }
 
-double annealed(double start, annealing over, double progress_remaining) {
-  return over == annealing::linear ? start * progress_remaining : start;
-}
-
 // `valid` without the steps after which no episode ends in this batch.
 at::Tensor of_whole_episodes(const rollout_batch& batch) {
   const auto T = batch.steps();

@@ -2,11 +2,9 @@
 #include <optional>
 
 #include "actors/policy/network.hpp"
+#include "algorithms/annealing.hpp"
 
 namespace troupe {
-
-/// How a number goes on over the training; linear: times progress_remaining.
-enum class annealing { constant, linear };
 
 enum class optimizer_kind {
   adam,

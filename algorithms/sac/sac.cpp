@@ -29,7 +29,9 @@ class sac_rule final : public off_policy_learner {
   sac_rule(const network_shape& shape, const sac_options& options, std::uint64_t seed)
       : learner_(shape, options, seed) {}
 
-  void update(const transition_batch& batch) override { last_ = learner_.update(batch); }
+  void update(const transition_batch& batch, double progress_remaining) override {
+    last_ = learner_.update(batch, progress_remaining);
+  }
   std::span<const float> acting() const override { return learner_.policy().parameters(); }
   named_values metrics() const override {
     return {{"train/actor_loss", last_.actor_loss},
@@ -37,7 +39,7 @@ class sac_rule final : public off_policy_learner {
             {"train/ent_coef", last_.ent_coef},
             {"train/ent_coef_loss", last_.ent_coef_loss},
             {"train/entropy", last_.entropy},
-            {"train/learning_rate", learner_.options().lr},
+            {"train/learning_rate", last_.learning_rate},
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
@@ -53,7 +55,10 @@ class sac_rule final : public off_policy_learner {
 }  // namespace
 
 void describe(options_schema<sac_training>& s) {
-  s.field("lr", &sac_training::lr).above(0).help("Adam's step size of all networks and of alpha");
+  s.field("lr", &sac_training::lr)
+      .above(0)
+      .help("Adam's step size at the start, of all networks and of alpha");
+  s.field("lr_schedule", &sac_training::lr_schedule).help("linear: falls to 0 at the end");
   s.field("batch_size", &sac_training::batch_size)
       .at_least(1)
       .at_most(16'777'216)

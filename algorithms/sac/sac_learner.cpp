@@ -103,7 +103,8 @@ sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& ba
 }
 
 // False if something was not finite. What was stepped before that stays stepped, and is finite.
-bool sac_learner::step_networks(const transition_batch& batch, double lr, sac_metrics& metrics) {
+bool sac_learner::step_networks(const transition_batch& batch, sac_metrics& metrics) {
+  const double lr = metrics.learning_rate;
   const auto alpha = static_cast<float>(metrics.ent_coef);
   const auto finite = [this](const char* what, double value) {
     if (std::isfinite(static_cast<float>(value))) return true;
@@ -134,13 +135,15 @@ bool sac_learner::step_networks(const transition_batch& batch, double lr, sac_me
   return true;
 }
 
-sac_metrics sac_learner::update(const transition_batch& batch, double lr_scale) {
+sac_metrics sac_learner::update(const transition_batch& batch, double progress_remaining) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
-  sac_metrics metrics{.ent_coef = ent_coef()};
-  metrics.skipped = !step_networks(batch, options_.lr * lr_scale, metrics);
+  sac_metrics metrics{
+      .ent_coef = ent_coef(),
+      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   metrics.n_updates = ++n_updates_;
   if (n_updates_ % options_.target_update_interval == 0) {

@@ -7,6 +7,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
+#include "algorithms/annealing.hpp"
 #include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
@@ -18,7 +19,8 @@ namespace troupe {
 
 /// Defaults are those of Stable-Baselines3's SAC and its MlpPolicy.
 struct sac_options {
-  double lr = 3e-4;                      ///< Adam's step size for actor, critics and log alpha
+  double lr = 3e-4;  ///< Adam's step size at the start, for actor, critics and log alpha
+  annealing lr_schedule = annealing::constant;
   double tau = 0.005;                    ///< share of the new critics in the targets at each update
   int target_update_interval = 1;        ///< gradient steps between updates of the targets
   int n_critics = 2;                     ///< the smallest of their values counts
@@ -40,7 +42,8 @@ struct sac_metrics {
   double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is held
   double entropy = 0.0;        ///< -mean log pi(a|s), nats
   std::int64_t n_updates = 0;  ///< gradient steps since the start
-  bool skipped = false;        ///< a loss or gradient was not finite: the weights stayed
+  double learning_rate = 0.0;
+  bool skipped = false;  ///< a loss or gradient was not finite: the weights stayed
 };
 
 /// Everything an exact continuation needs.
@@ -66,9 +69,9 @@ class sac_learner {
   sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
 
   /// One gradient step of critics, actor and alpha. One with a loss or gradient that is not finite
-  /// is skipped; max_skipped_steps in a row throw non_finite_training. `lr_scale` multiplies the
-  /// learning rates, for a schedule. Throws std::invalid_argument if the batch does not fit.
-  sac_metrics update(const transition_batch& batch, double lr_scale = 1.0);
+  /// is skipped; max_skipped_steps in a row throw non_finite_training. `progress_remaining`
+  /// falls from 1 to 0 over the training. Throws std::invalid_argument if the batch does not fit.
+  sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 
@@ -98,7 +101,7 @@ class sac_learner {
   double critic_gradient_by_autograd(const transition_batch& batch, float alpha);
   actor_result actor_gradient(const transition_batch& batch, float alpha);
   actor_result actor_gradient_by_autograd(const transition_batch& batch, float alpha);
-  bool step_networks(const transition_batch& batch, double lr, sac_metrics& metrics);
+  bool step_networks(const transition_batch& batch, sac_metrics& metrics);
 
   sac_options options_;
   acting_policy actor_;

@@ -29,13 +29,15 @@ class td3_rule final : public off_policy_learner {
   td3_rule(const network_shape& shape, const td3_options& options, std::uint64_t seed)
       : learner_(shape, options, seed) {}
 
-  void update(const transition_batch& batch) override { last_ = learner_.update(batch); }
+  void update(const transition_batch& batch, double progress_remaining) override {
+    last_ = learner_.update(batch, progress_remaining);
+  }
   std::span<const float> acting() const override { return learner_.policy().parameters(); }
   named_values metrics() const override {
     return {{"train/actor_loss", last_.actor_loss},
             {"train/critic_loss", last_.critic_loss},
             {"train/q_mean", last_.q_mean},
-            {"train/learning_rate", learner_.options().lr},
+            {"train/learning_rate", last_.learning_rate},
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
@@ -90,7 +92,8 @@ void describe(options_schema<action_noise_options>& s) {
 }
 
 void describe(options_schema<td3_training>& s) {
-  s.field("lr", &td3_training::lr).above(0).help("Adam's step size of all networks");
+  s.field("lr", &td3_training::lr).above(0).help("Adam's step size at the start, of all networks");
+  s.field("lr_schedule", &td3_training::lr_schedule).help("linear: falls to 0 at the end");
   s.field("batch_size", &td3_training::batch_size)
       .at_least(1)
       .at_most(16'777'216)

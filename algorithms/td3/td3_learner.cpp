@@ -102,7 +102,8 @@ double td3_learner::actor_gradient(const transition_batch& batch) {
 }
 
 // False if something was not finite. What was stepped before that stays stepped, and is finite.
-bool td3_learner::step_networks(const transition_batch& batch, double lr, td3_metrics& metrics) {
+bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metrics) {
+  const double lr = metrics.learning_rate;
   const auto finite = [this](const char* what, double value) {
     if (std::isfinite(static_cast<float>(value))) return true;
     guard_.skipped(what, value);
@@ -128,13 +129,15 @@ bool td3_learner::step_networks(const transition_batch& batch, double lr, td3_me
   return true;
 }
 
-td3_metrics td3_learner::update(const transition_batch& batch, double lr_scale) {
+td3_metrics td3_learner::update(const transition_batch& batch, double progress_remaining) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
-  td3_metrics metrics{.n_updates = ++n_updates_};
-  metrics.skipped = !step_networks(batch, options_.lr * lr_scale, metrics);
+  td3_metrics metrics{
+      .n_updates = ++n_updates_,
+      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   metrics.actor_loss = actor_loss_;
   return metrics;

@@ -6,6 +6,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
+#include "algorithms/annealing.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
@@ -17,7 +18,8 @@ namespace troupe {
 /// Defaults are those of Stable-Baselines3's TD3 and its MlpPolicy. Actions are within -1..1, and
 /// so are the units of the noises.
 struct td3_options {
-  double lr = 1e-3;                  ///< Adam's step size for actor and critics
+  double lr = 1e-3;  ///< Adam's step size at the start, for actor and critics
+  annealing lr_schedule = annealing::constant;
   double tau = 0.005;                ///< share of the new networks in the targets
   int policy_delay = 2;              ///< gradient steps of the critics for one of the actor
   double target_policy_noise = 0.2;  ///< standard deviation of the noise on target actions
@@ -41,6 +43,7 @@ struct td3_metrics {
   double q_mean = 0.0;         ///< mean Q1(s, a) of the batch
   std::int64_t n_updates = 0;  ///< gradient steps since the start
   bool trained_actor = false;
+  double learning_rate = 0.0;
   bool skipped = false;  ///< a loss or gradient was not finite: the weights stayed
 };
 
@@ -68,9 +71,9 @@ class td3_learner {
 
   /// One gradient step of the critics, and every policy_delay-th of the actor and the targets. One
   /// with a loss or gradient that is not finite is skipped; max_skipped_steps in a row throw
-  /// non_finite_training. `lr_scale` multiplies the learning rates, for a schedule. Throws
+  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. Throws
   /// std::invalid_argument if the batch does not fit.
-  td3_metrics update(const transition_batch& batch, double lr_scale = 1.0);
+  td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 
@@ -98,7 +101,7 @@ class td3_learner {
   critic_result critic_gradient_by_autograd(const transition_batch& batch);
   double actor_gradient(const transition_batch& batch);
   double actor_gradient_by_autograd(const transition_batch& batch);
-  bool step_networks(const transition_batch& batch, double lr, td3_metrics& metrics);
+  bool step_networks(const transition_batch& batch, td3_metrics& metrics);
 
   td3_options options_;
   acting_policy actor_;

@@ -13,6 +13,10 @@ void describe(enum_schema<activation>& s) {
   }
 }
 
+void describe(enum_schema<annealing>& s) {
+  s.name("constant", annealing::constant).name("linear", annealing::linear);
+}
+
 void describe(options_schema<env_section>& s) {
   s.field("id", &env_section::id).help("the environment; `troupe list` names them");
   s.field("n_envs", &env_section::n_envs)

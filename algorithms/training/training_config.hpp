@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/policy/network.hpp"
+#include "algorithms/annealing.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
@@ -38,6 +39,7 @@ struct checkpoint_section {
 
 void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
+void describe(enum_schema<annealing>& s);
 void describe(options_schema<env_section>& s);
 void describe(options_schema<evaluation_section>& s);
 void describe(options_schema<checkpoint_section>& s);

@@ -148,6 +148,26 @@ TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[of
   CHECK_THROWS_WITH(learner.update(batch), Catch::Contains("next_obs has 68 numbers, expected 69"));
 }
 
+TEMPLATE_TEST_CASE("learner: a linear schedule scales the learning rate by what remains",
+                   "[off_policy]", dqn_learner, sac_learner, td3_learner) {
+  const auto shape = kind_of<TestType>::shape();
+  typename kind_of<TestType>::options options;
+  options.network.hidden = {16};
+  options.lr = 5e-4;
+  TestType constant(shape, options, 5);
+  options.lr = 1e-3;
+  options.lr_schedule = annealing::linear;
+  TestType linear(shape, options, 5);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(constant.update(some_batch(shape, i), 0.5).learning_rate == 5e-4);
+    CHECK(linear.update(some_batch(shape, i), 0.5).learning_rate == 5e-4);
+  }
+  CHECK((weights_of(linear) == weights_of(constant)));
+  const auto before = weights_of(linear);
+  linear.update(some_batch(shape, 4), 0.0);
+  CHECK((weights_of(linear) == before));
+}
+
 TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]") {
   auto batch = some_batch(kind_of<dqn_learner>::shape(), 1);
   auto learner = make<dqn_learner>();

@@ -1,12 +1,7 @@
 #include "actors/torch.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "actors/policy/model_file.hpp"
-#include "algorithms/training/cast_state.hpp"
-#include "runtime/metrics/registry.hpp"
-#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
 #include "tests/test.hpp"
 
@@ -30,33 +25,6 @@ off_policy_config short_run(training_mode mode, const std::string& env) {
   config.deterministic = true;
   return config;
 }
-
-/// Runs in a folder of their own.
-struct stage {
-  training_result run(const trainable& algorithm, const std::string& name) {
-    return run_training(algorithm, {.root = folder.path / name}, {.metrics = metrics});
-  }
-  /// Stops after `updates` updates, goes on, and so on until the end.
-  training_result run_in_pieces(const trainable& algorithm, const std::string& name, int updates) {
-    training_output output{.root = folder.path / name};
-    std::optional<checkpoint> from;
-    for (;;) {
-      int asked = 0;
-      const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
-      const auto stop = [&] { return !trained && asked++ > updates; };
-      auto result = run_training(algorithm, output, {.metrics = metrics, .stop_asked = stop}, from);
-      if (result.summary) return result;
-      REQUIRE(result.steps > 0);
-      output.directory = result.run_directory;
-      from = newest_checkpoint(output.directory, algorithm.settings, *metrics);
-      REQUIRE(from);
-      CHECK(from->step == result.steps);
-    }
-  }
-
-  temporary_folder folder;
-  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
-};
 
 network_kind kind_for(const std::string& env) {
   return env == "CartPole-v1" ? network_kind::q_values : network_kind::squashed_gaussian;

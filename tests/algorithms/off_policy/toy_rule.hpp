@@ -14,9 +14,9 @@ class toy_rule final : public off_policy_learner {
       : parameters_(static_cast<std::size_t>(single_network(shape, options).parameter_count()),
                     0.01f) {}
 
-  void update(const transition_batch& batch) override {
+  void update(const transition_batch& batch, double progress_remaining) override {
     ++updates_;
-    double seen = 0;
+    double seen = progress_remaining;
     for (std::size_t i = 0; i < batch.reward.size(); ++i) {
       seen += batch.obs[i] + 2 * batch.next_obs[i] + 3 * batch.terminated[i];
       seen += batch.action.empty() ? static_cast<double>(batch.choice[i]) : batch.action[i];

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "algorithms/training/cast_state.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::testing {
+
+/// Runs in a folder of their own.
+struct stage {
+  training_result run(const trainable& algorithm, const std::string& name) {
+    return run_training(algorithm, {.root = folder.path / name}, {.metrics = metrics});
+  }
+  /// Stops after `updates` updates, goes on, and so on until the end.
+  training_result run_in_pieces(const trainable& algorithm, const std::string& name, int updates) {
+    training_output output{.root = folder.path / name};
+    std::optional<checkpoint> from;
+    for (;;) {
+      int asked = 0;
+      const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
+      const auto stop = [&] { return !trained && asked++ > updates; };
+      auto result = run_training(algorithm, output, {.metrics = metrics, .stop_asked = stop}, from);
+      if (result.summary) return result;
+      REQUIRE(result.steps > 0);
+      output.directory = result.run_directory;
+      from = newest_checkpoint(output.directory, algorithm.settings, *metrics);
+      REQUIRE(from);
+      CHECK(from->step == result.steps);
+    }
+  }
+
+  temporary_folder folder;
+  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
+};
+
+}  // namespace troupe::testing
