@@ -11,6 +11,9 @@ target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE
 install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # `troupe` looks for it there, beside its own folder.
 install(TARGETS troupe_work RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe)
+if(TROUPE_UNUSED_LIBRARIES)
+  install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe)
+endif()
 
 # The include root is the repository's: #include "runtime/service/service.hpp".
 install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe

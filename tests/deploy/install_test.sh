@@ -56,4 +56,7 @@ cd "$place" || fail "no place to run in"
 printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "running the outside program"
 [[ $printed == $'6\n256' ]] || fail "expected 6 and 256, got $printed"
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
+work=$place/installed/libexec/troupe
+[[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
+  fail "the installed command looks for libtorch's unused libraries beside itself"
 echo "1 passed, 0 failed"
