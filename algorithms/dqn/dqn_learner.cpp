@@ -11,14 +11,11 @@ namespace troupe {
 namespace {
 
 const dqn_options& checked(const dqn_options& options) {
+  detail::check_common_options("dqn", options);
   const auto expect = [](bool good, const char* name, double value, const char* expected) {
     detail::expect_option(good, "dqn", name, value, expected);
   };
-  expect(options.lr > 0.0, "lr", options.lr, "> 0");
-  expect(options.tau > 0.0 && options.tau <= 1.0, "tau", options.tau, "above 0, at most 1");
   expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
-  expect(options.adam_eps > 0.0, "adam_eps", options.adam_eps, "> 0");
-  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
   return options;
 }
 

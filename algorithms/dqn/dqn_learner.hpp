@@ -6,27 +6,25 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/annealing.hpp"
 #include "algorithms/losses/dqn_loss.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
 
 /// Defaults are those of Stable-Baselines3's DQN and its MlpPolicy.
-struct dqn_options {
-  double lr = 1e-4;  ///< Adam's step size at the start
-  annealing lr_schedule = annealing::constant;
-  double tau = 1.0;             ///< share of the new weights in update_target; 1: a copy
+struct dqn_options : off_policy_learner_options {
+  dqn_options() {
+    lr = 1e-4;
+    tau = 1.0;
+  }
+
   double max_grad_norm = 10.0;  ///< of all parameters together; 0: no clipping
   bool double_q = false;        ///< van Hasselt et al. 2016: the online network chooses
   bool dueling = false;         ///< Wang et al. 2016: value plus centred advantages
-  double adam_eps = 1e-8;       ///< added to the root of the second moment
-  int max_skipped_steps = 10;   ///< non-finite steps in a row that end training
-  gradient_backend backend = gradient_backend::automatic;
-  network_options network = {.hidden_activation = activation::relu, .ortho_init = false};
 };
 
 /// One gradient step, in Stable-Baselines3's names where it has one.

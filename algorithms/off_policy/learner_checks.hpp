@@ -3,6 +3,7 @@
 
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.
 namespace troupe::detail {
@@ -10,6 +11,9 @@ namespace troupe::detail {
 /// Throws std::invalid_argument: "dqn option lr: -1, expected > 0".
 void expect_option(bool good, const char* algorithm, const char* name, double value,
                    const char* expected);
+
+/// What all learners' options have in common. Throws the same.
+void check_common_options(const char* algorithm, const off_policy_learner_options& options);
 
 /// Throws std::invalid_argument: "dqn state: target of 3 numbers, expected 5".
 void expect_size(const char* algorithm, const char* what, std::size_t got, std::size_t expected);

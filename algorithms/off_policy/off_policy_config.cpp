@@ -83,6 +83,33 @@ void describe(options_schema<episode_log_section>& s) {
       .help("of training between rows of progress.csv");
 }
 
+void describe(options_schema<epsilon_schedule>& s) {
+  s.field("initial", &epsilon_schedule::initial)
+      .at_least(0)
+      .at_most(1)
+      .help("share of random actions at the start");
+  s.field("final", &epsilon_schedule::final).at_least(0).at_most(1).help("the same later");
+  s.field("fraction", &epsilon_schedule::fraction)
+      .at_least(0)
+      .at_most(1)
+      .help("of total_steps, over which it falls linearly");
+}
+
+void describe(enum_schema<noise_kind>& s) {
+  s.name("none", noise_kind::none)
+      .name("normal", noise_kind::normal)
+      .name("ornstein_uhlenbeck", noise_kind::ornstein_uhlenbeck);
+}
+
+void describe(options_schema<action_noise_options>& s) {
+  s.field("kind", &action_noise_options::kind).help("of the noise on actions of -1 to 1");
+  s.field("std", &action_noise_options::std).at_least(0).help("its standard deviation, sigma");
+  s.field("theta", &action_noise_options::theta)
+      .at_least(0)
+      .help("of ornstein_uhlenbeck: how fast it returns to 0");
+  s.field("dt", &action_noise_options::dt).above(0).help("of ornstein_uhlenbeck: its time step");
+}
+
 training_settings settings_of(const off_policy_config& c, network_options acting,
                               std::string resolved) {
   return {.algo = c.algo,

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/off_policy/exploration.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "algorithms/training/training_run.hpp"
 
@@ -32,6 +34,13 @@ struct hidden_section {
 
   /// PyTorch's initial weights, as Stable-Baselines3 has them off-policy.
   network_options options(network_kind kind) const;
+};
+
+/// A learner's options, and what its trainer needs beside them.
+template <class Options>
+struct training_section : Options {
+  int batch_size = 256;  ///< rows of a gradient step
+  double gamma = 0.99;   ///< discount a step
 };
 
 struct episode_log_section {
@@ -62,12 +71,46 @@ struct off_policy_config {
   std::int64_t gradient_steps() const;
 };
 
+/// The configuration of an algorithm that trains as `Training`, a training_section, says.
+template <class Training>
+struct off_policy_config_with : off_policy_config {
+  Training trainer;  ///< its network is taken from `policy`
+  hidden_section policy;
+};
+
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<ring_section>& s);
 void describe(options_schema<hidden_section>& s);
 void describe(options_schema<episode_log_section>& s);
+void describe(options_schema<epsilon_schedule>& s);
+void describe(enum_schema<noise_kind>& s);
+void describe(options_schema<action_noise_options>& s);
 
-/// The fields of off_policy_config as those of a Config that is derived from it.
+/// The fields of every training_section.
+template <class Training>
+void describe_training(options_schema<Training>& s) {
+  s.field("lr", &Training::lr)
+      .also_known_as({"learning_rate"})
+      .above(0)
+      .help("Adam's step size at the start, of all that is learned");
+  s.field("lr_schedule", &Training::lr_schedule).help("linear: falls to 0 at the end");
+  s.field("batch_size", &Training::batch_size)
+      .at_least(1)
+      .at_most(16'777'216)
+      .unit("rows")
+      .help("of a gradient step");
+  s.field("gamma", &Training::gamma).at_least(0).at_most(1).help("discount a step");
+  s.field("tau", &Training::tau)
+      .above(0)
+      .at_most(1)
+      .help("share of the new weights in an update of the targets; 1: a copy");
+  s.field("adam_eps", &Training::adam_eps).above(0).help("Adam's epsilon");
+  s.field("max_skipped_steps", &Training::max_skipped_steps)
+      .at_least(1)
+      .help("gradient steps in a row with non-finite numbers that end training");
+}
+
+/// The fields of every off_policy_config_with, as those of a Config that is derived from one.
 template <class Config>
 void describe_off_policy(options_schema<Config>& s) {
   s.field("algo", &off_policy_config::algo).one_of({Config().algo}).help("what this configures");
@@ -86,6 +129,8 @@ void describe_off_policy(options_schema<Config>& s) {
       .help("deterministic episodes, nothing stored");
   s.field("checkpoint", &off_policy_config::checkpoint).help("what a run is resumed from");
   s.field("log", &off_policy_config::log).help("rows of progress.csv");
+  s.field("trainer", &Config::trainer).help("the update rule");
+  s.field("policy", &Config::policy).help("the networks");
   s.field("deterministic", &off_policy_config::deterministic)
       .help(
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "

@@ -1,8 +1,6 @@
 #include "algorithms/sac/sac.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "algorithms/off_policy/learner_state.hpp"
+#include "algorithms/off_policy/learner_rule.hpp"
 
 namespace troupe {
 
@@ -22,53 +20,16 @@ void for_each_value(State& state, const Each& each) {
   each("skipped_in_a_row", state.skipped_in_a_row);
 }
 
-namespace {
-
-class sac_rule final : public off_policy_learner {
- public:
-  sac_rule(const network_shape& shape, const sac_options& options, std::uint64_t seed)
-      : learner_(shape, options, seed) {}
-
-  void update(const transition_batch& batch, double progress_remaining) override {
-    last_ = learner_.update(batch, progress_remaining);
-  }
-  std::span<const float> acting() const override { return learner_.policy().parameters(); }
-  named_values metrics() const override {
-    return {{"train/actor_loss", last_.actor_loss},
-            {"train/critic_loss", last_.critic_loss},
-            {"train/ent_coef", last_.ent_coef},
-            {"train/ent_coef_loss", last_.ent_coef_loss},
-            {"train/entropy", last_.entropy},
-            {"train/learning_rate", last_.learning_rate},
-            {"train/n_updates", static_cast<double>(last_.n_updates)}};
-  }
-  std::string save() const override { return state_bytes(learner_.state()); }
-  void restore(const std::string& bytes) override {
-    learner_.set_state(state_of<sac_learner_state>(bytes));
-  }
-
- private:
-  sac_learner learner_;
-  sac_metrics last_;
-};
-
-}  // namespace
+named_values named(const sac_metrics& m) {
+  return {{"train/actor_loss", m.actor_loss},
+          {"train/critic_loss", m.critic_loss},
+          {"train/ent_coef", m.ent_coef},
+          {"train/ent_coef_loss", m.ent_coef_loss},
+          {"train/entropy", m.entropy}};
+}
 
 void describe(options_schema<sac_training>& s) {
-  s.field("lr", &sac_training::lr)
-      .above(0)
-      .help("Adam's step size at the start, of all networks and of alpha");
-  s.field("lr_schedule", &sac_training::lr_schedule).help("linear: falls to 0 at the end");
-  s.field("batch_size", &sac_training::batch_size)
-      .at_least(1)
-      .at_most(16'777'216)
-      .unit("rows")
-      .help("of a gradient step");
-  s.field("gamma", &sac_training::gamma).at_least(0).at_most(1).help("discount a step");
-  s.field("tau", &sac_training::tau)
-      .above(0)
-      .at_most(1)
-      .help("share of the new critics in their targets");
+  describe_training(s);
   s.field("target_update_interval", &sac_training::target_update_interval)
       .at_least(1)
       .unit("gradient steps")
@@ -86,30 +47,12 @@ void describe(options_schema<sac_training>& s) {
   s.field("target_entropy", &sac_training::target_entropy)
       .unit("nats")
       .help("of an adapted alpha; null: minus the numbers of an action");
-  s.field("adam_eps", &sac_training::adam_eps).above(0).help("Adam's epsilon");
-  s.field("max_skipped_steps", &sac_training::max_skipped_steps)
-      .at_least(1)
-      .help("gradient steps in a row with non-finite numbers that end training");
 }
 
-void describe(options_schema<sac_config>& s) {
-  describe_off_policy(s);
-  s.field("trainer", &sac_config::trainer).help("the update rule");
-  s.field("policy", &sac_config::policy).help("the networks");
-}
+void describe(options_schema<sac_config>& s) { describe_off_policy(s); }
 
 trainable trainable_of(const sac_config& c) {
-  sac_options options = c.trainer;
-  options.network = c.policy.options(network_kind::squashed_gaussian);
-  return trainable_of(off_policy_algorithm{
-      .settings = settings_of(c, options.network, to_json(c).dump()),
-      .config = c,
-      .batch_size = static_cast<std::size_t>(c.trainer.batch_size),
-      .gamma = c.trainer.gamma,
-      .explore = {.learning_starts = c.collection.learning_starts, .total_steps = c.total_steps},
-      .make_learner = [options, seed = c.seed](const network_shape& shape) {
-        return std::make_unique<sac_rule>(shape, options, seed);
-      }});
+  return trainable_of(algorithm_of<learner_rule<sac_learner>>(c, network_kind::squashed_gaussian));
 }
 
 }  // namespace troupe

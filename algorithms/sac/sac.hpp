@@ -8,20 +8,14 @@
 
 namespace troupe {
 
-struct sac_training : sac_options {
-  int batch_size = 256;  ///< rows of a gradient step
-  double gamma = 0.99;   ///< discount a step
-};
+using sac_training = training_section<sac_options>;
 
 /// Everything that decides a SAC run. Defaults: Stable-Baselines3's.
-struct sac_config : off_policy_config {
+struct sac_config : off_policy_config_with<sac_training> {
   sac_config() {
     algo = "sac";
     env.id = "Pendulum-v1";
   }
-
-  sac_training trainer;  ///< its network is taken from `policy`
-  hidden_section policy;
 };
 
 void describe(options_schema<sac_training>& s);

@@ -11,19 +11,16 @@ namespace troupe {
 namespace {
 
 const sac_options& checked(const sac_options& options) {
+  detail::check_common_options("sac", options);
   const auto expect = [](bool good, const char* name, double value, const char* expected) {
     detail::expect_option(good, "sac", name, value, expected);
   };
-  expect(options.lr > 0.0, "lr", options.lr, "> 0");
-  expect(options.tau > 0.0 && options.tau <= 1.0, "tau", options.tau, "above 0, at most 1");
   expect(options.target_update_interval > 0, "target_update_interval",
          options.target_update_interval, ">= 1");
   expect(options.n_critics > 0, "n_critics", options.n_critics, ">= 1");
   const double held = options.ent_coef.value_or(0.0);
   expect(held >= 0.0 && std::isfinite(held), "ent_coef", held, ">= 0");
   expect(options.initial_ent_coef > 0.0, "initial_ent_coef", options.initial_ent_coef, "> 0");
-  expect(options.adam_eps > 0.0, "adam_eps", options.adam_eps, "> 0");
-  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
   return options;
 }
 

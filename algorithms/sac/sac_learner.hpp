@@ -7,31 +7,28 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/annealing.hpp"
 #include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
 
 /// Defaults are those of Stable-Baselines3's SAC and its MlpPolicy.
-struct sac_options {
-  double lr = 3e-4;  ///< Adam's step size at the start, for actor, critics and log alpha
-  annealing lr_schedule = annealing::constant;
-  double tau = 0.005;                    ///< share of the new critics in the targets at each update
+struct sac_options : off_policy_learner_options {
+  sac_options() {
+    lr = 3e-4;
+    network.hidden = {256, 256};
+  }
+
   int target_update_interval = 1;        ///< gradient steps between updates of the targets
   int n_critics = 2;                     ///< the smallest of their values counts
   std::optional<double> ent_coef;        ///< alpha held at this; none: adapted
   double initial_ent_coef = 1.0;         ///< where an adapted alpha starts
   std::optional<double> target_entropy;  ///< nats, of an adapted alpha; none: -A
-  double adam_eps = 1e-8;                ///< added to the root of the second moment
-  int max_skipped_steps = 10;            ///< non-finite steps in a row that end training
-  gradient_backend backend = gradient_backend::automatic;
-  network_options network = {
-      .hidden = {256, 256}, .hidden_activation = activation::relu, .ortho_init = false};
 };
 
 /// One gradient step, in Stable-Baselines3's names.

@@ -8,22 +8,18 @@
 
 namespace troupe {
 
-struct td3_training : td3_options {
-  int batch_size = 256;  ///< rows of a gradient step
-  double gamma = 0.99;   ///< discount a step
-};
+using td3_training = training_section<td3_options>;
 
 /// Everything that decides a TD3 run. Defaults: Stable-Baselines3's, which add
 /// no noise to actions.
-struct td3_config : off_policy_config {
+struct td3_config : off_policy_config_with<td3_training> {
   td3_config() {
     algo = "td3";
     env.id = "Pendulum-v1";
+    policy.hidden = {400, 300};
   }
 
-  td3_training trainer;  ///< its network is taken from `policy`
   action_noise_options noise;
-  hidden_section policy = {.hidden = {400, 300}};
 };
 
 /// The same with ddpg_options.
@@ -34,8 +30,6 @@ struct ddpg_config : td3_config {
   }
 };
 
-void describe(enum_schema<noise_kind>& s);
-void describe(options_schema<action_noise_options>& s);
 void describe(options_schema<td3_training>& s);
 void describe(options_schema<td3_config>& s);
 void describe(options_schema<ddpg_config>& s);

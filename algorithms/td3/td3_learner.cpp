@@ -11,18 +11,15 @@ namespace troupe {
 namespace {
 
 const td3_options& checked(const td3_options& options) {
+  detail::check_common_options("td3", options);
   const auto expect = [](bool good, const char* name, double value, const char* expected) {
     detail::expect_option(good, "td3", name, value, expected);
   };
-  expect(options.lr > 0.0, "lr", options.lr, "> 0");
-  expect(options.tau > 0.0 && options.tau <= 1.0, "tau", options.tau, "above 0, at most 1");
   expect(options.policy_delay > 0, "policy_delay", options.policy_delay, ">= 1");
   expect(options.target_policy_noise >= 0.0, "target_policy_noise", options.target_policy_noise,
          ">= 0");
   expect(options.target_noise_clip >= 0.0, "target_noise_clip", options.target_noise_clip, ">= 0");
   expect(options.n_critics > 0, "n_critics", options.n_critics, ">= 1");
-  expect(options.adam_eps > 0.0, "adam_eps", options.adam_eps, "> 0");
-  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
   return options;
 }
 

@@ -6,30 +6,24 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/annealing.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
 
 /// Defaults are those of Stable-Baselines3's TD3 and its MlpPolicy. Actions are within -1..1, and
 /// so are the units of the noises.
-struct td3_options {
-  double lr = 1e-3;  ///< Adam's step size at the start, for actor and critics
-  annealing lr_schedule = annealing::constant;
-  double tau = 0.005;                ///< share of the new networks in the targets
+struct td3_options : off_policy_learner_options {
+  td3_options() { network.hidden = {400, 300}; }
+
   int policy_delay = 2;              ///< gradient steps of the critics for one of the actor
   double target_policy_noise = 0.2;  ///< standard deviation of the noise on target actions
   double target_noise_clip = 0.5;    ///< largest such noise
   int n_critics = 2;                 ///< the smallest of their targets counts
-  double adam_eps = 1e-8;            ///< added to the root of the second moment
-  int max_skipped_steps = 10;        ///< non-finite steps in a row that end training
-  gradient_backend backend = gradient_backend::automatic;
-  network_options network = {
-      .hidden = {400, 300}, .hidden_activation = activation::relu, .ortho_init = false};
 };
 
 /// DDPG, Lillicrap et al. 2016, https://arxiv.org/abs/1509.02971, as Stable-Baselines3 makes it of

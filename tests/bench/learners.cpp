@@ -34,6 +34,14 @@ troupe::transition_batch some_batch(const troupe::network_shape& shape, int rows
   return batch;
 }
 
+template <class Options>
+Options with(const troupe::network_options& network) {
+  Options options;
+  options.lr = 1e-3;
+  options.network = network;
+  return options;
+}
+
 template <class Learner>
 double update_us(Learner& learner, const troupe::transition_batch& batch) {
   constexpr int slices = 15, updates = 200;
@@ -53,8 +61,8 @@ int main(int argc, char** argv) {
   const troupe::network_options network{
       .hidden = {64, 64}, .hidden_activation = troupe::activation::relu, .ortho_init = false};
   const auto batch = some_batch(pendulum, 100);
-  troupe::sac_learner sac(pendulum, {.lr = 1e-3, .network = network}, 1);
-  troupe::td3_learner td3(pendulum, {.lr = 1e-3, .network = network}, 1);
+  troupe::sac_learner sac(pendulum, with<troupe::sac_options>(network), 1);
+  troupe::td3_learner td3(pendulum, with<troupe::td3_options>(network), 1);
   const double sac_us = update_us(sac, batch);
   const double td3_us = update_us(td3, batch);
   std::printf("update of a batch of 100: SAC %.1f us, TD3 %.1f us\n", sac_us, td3_us);

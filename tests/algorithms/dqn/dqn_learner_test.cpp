@@ -49,13 +49,16 @@ TEST_CASE("dqn: targets bootstrap where no episode was terminated", "[dqn]") {
 
 TEST_CASE("dqn: double takes the target's value of the online network's choice", "[dqn]") {
   // Online prefers action 1 at x = 2, which the target values 6: .5 + .9 * 6 = 5.9.
-  auto learner = linear({.double_q = true});
+  dqn_options double_q;
+  double_q.double_q = true;
+  auto learner = linear(double_q);
   learner.update(two_rows());
   CHECK(learner.td_errors()[0] == Approx(4.9));
 }
 
 TEST_CASE("dqn: dueling adds the centred advantages to the value", "[dqn]") {
-  dqn_options options{.dueling = true};
+  dqn_options options;
+  options.dueling = true;
   options.network.hidden = {};
   dqn_learner learner({.obs_size = 1, .discrete_actions = 2}, options, 1);
   auto state = learner.state();
@@ -77,7 +80,9 @@ TEST_CASE("dqn: the target is copied, or follows by tau", "[dqn]") {
   auto hard = linear({});
   hard.update_target();
   CHECK(hard.target()[0] == 1.0f);
-  auto soft = linear({.tau = 0.25});
+  dqn_options quarter;
+  quarter.tau = 0.25;
+  auto soft = linear(quarter);
   soft.update_target();
   CHECK(soft.target()[0] == Approx(0.75 * 10 + 0.25 * 1));
   CHECK(soft.target()[1] == Approx(0.75 * 3 + 0.25 * 2));
@@ -100,7 +105,9 @@ TEST_CASE("dqn: exploration draws each row by itself", "[dqn]") {
 
 TEST_CASE("dqn: learns which of two actions the observation rewards", "[dqn]") {
   const network_shape shape{.obs_size = 1, .discrete_actions = 2};
-  dqn_learner learner(shape, {.lr = 3e-3}, 1);
+  dqn_options options;
+  options.lr = 3e-3;
+  dqn_learner learner(shape, options, 1);
   action_random random(2);
   transition_batch batch;
   batch.resize(32, shape);

@@ -64,6 +64,14 @@ network_shape random_box(case_random& random) {
   return {.obs_size = random.between(1, 20), .continuous_size = random.between(1, 6)};
 }
 
+template <class Options>
+Options fused_options(case_random& random) {
+  Options options;
+  options.backend = gradient_backend::fused;
+  options.network = random_network(random);
+  return options;
+}
+
 at::Tensor rows_in_double(const std::vector<float>& rows, int count) {
   return detail::tensor_of(rows, {count, -1}, at::kDouble);
 }
@@ -94,15 +102,13 @@ void watch_critics(kink_watch& watch, const detail::critic_ensemble& critics,
   watch.see(sorted.select(1, 1) - sorted.select(1, 0));
 }
 
-parity dqn_case(case_random& random) {
+parity dqn_case(case_random& random, bool double_q, bool dueling) {
   const network_shape shape{.obs_size = random.between(1, 20),
                             .discrete_actions = random.between(2, 10)};
-  dqn_learner learner(shape,
-                      {.double_q = random.flip(),
-                       .dueling = random.flip(),
-                       .backend = gradient_backend::fused,
-                       .network = random_network(random)},
-                      random.next());
+  auto with = fused_options<dqn_options>(random);
+  with.double_q = double_q;
+  with.dueling = dueling;
+  dqn_learner learner(shape, with, random.next());
   auto state = learner.state();
   disturb(random, state.parameters);
   disturb(random, state.target);
@@ -128,12 +134,10 @@ parity dqn_case(case_random& random) {
 
 parity sac_case(case_random& random) {
   const auto shape = random_box(random);
-  sac_learner learner(shape,
-                      {.n_critics = random.between(1, 3),
-                       .initial_ent_coef = random.between(0.01, 1.5),
-                       .backend = gradient_backend::fused,
-                       .network = random_network(random)},
-                      random.next());
+  auto with = fused_options<sac_options>(random);
+  with.n_critics = random.between(1, 3);
+  with.initial_ent_coef = random.between(0.01, 1.5);
+  sac_learner learner(shape, with, random.next());
   auto state = learner.state();
   for (auto* block : {&state.actor, &state.critics, &state.target}) disturb(random, *block);
   learner.set_state(state);
@@ -182,14 +186,12 @@ parity sac_case(case_random& random) {
 
 parity td3_case(case_random& random) {
   const auto shape = random_box(random);
-  td3_learner learner(shape,
-                      {.policy_delay = 1,
-                       .target_policy_noise = random.between(0.0, 0.5),
-                       .target_noise_clip = random.between(0.0, 0.7),
-                       .n_critics = random.between(1, 3),
-                       .backend = gradient_backend::fused,
-                       .network = random_network(random)},
-                      random.next());
+  auto with = fused_options<td3_options>(random);
+  with.policy_delay = 1;
+  with.target_policy_noise = random.between(0.0, 0.5);
+  with.target_noise_clip = random.between(0.0, 0.7);
+  with.n_critics = random.between(1, 3);
+  td3_learner learner(shape, with, random.next());
   auto state = learner.state();
   for (auto* block : {&state.actor, &state.critics, &state.target_actor, &state.target_critics}) {
     disturb(random, *block);
@@ -368,7 +370,14 @@ parity ppo_case(case_random& random) {
 
 }  // namespace
 
-TEST_CASE("gradients: DQN's by hand equals autograd's", "[gradients]") { for_each_case(dqn_case); }
+TEST_CASE("gradients: DQN's by hand equals autograd's, plain, double and dueling", "[gradients]") {
+  for (const bool double_q : {false, true}) {
+    for (const bool dueling : {false, true}) {
+      CAPTURE(double_q, dueling);
+      for_each_case([&](case_random& random) { return dqn_case(random, double_q, dueling); });
+    }
+  }
+}
 TEST_CASE("gradients: SAC's by hand equal autograd's", "[gradients]") { for_each_case(sac_case); }
 TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each_case(td3_case); }
 TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }

@@ -11,7 +11,8 @@ namespace {
 const network_shape one_action{.obs_size = 1, .continuous_size = 1};
 
 sac_options small() {
-  sac_options options{.lr = 3e-3};
+  sac_options options;
+  options.lr = 3e-3;
   options.network.hidden = {32, 32};
   return options;
 }

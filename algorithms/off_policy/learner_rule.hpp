@@ -1,0 +1,77 @@
+#pragma once
+// What a learner needs to take part in a run. A new off-policy algorithm writes its learner, its
+// own options and their schema, and beside the learner
+//
+//   named_values named(const metrics&)                    its metrics as columns of progress.csv
+//   void for_each_value(state&, each)                     its state, see learner_state.hpp
+//
+// and has the rest from here: trainable_of(algorithm_of<learner_rule<Learner>>(config, kind)).
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "algorithms/off_policy/learner_state.hpp"
+#include "algorithms/off_policy/off_policy_cast.hpp"
+
+namespace troupe {
+
+/// An update rule without actors as off_policy_trainer wants it. Learner:
+///
+///   Learner(shape, options, seed)
+///   metrics update(const transition_batch&, double progress_remaining)
+///   policy().parameters()                                 float [P], of the network that acts
+///   state() const, set_state(state)
+template <class Learner>
+class learner_rule : public off_policy_learner {
+ public:
+  template <class Options>
+  learner_rule(const network_shape& shape, const Options& options, std::uint64_t seed)
+      : learner_(shape, options, seed) {}
+
+  void update(const transition_batch& batch, double progress_remaining) override {
+    last_ = learner_.update(batch, progress_remaining);
+  }
+  std::span<const float> acting() const override {
+    return std::as_const(learner_).policy().parameters();
+  }
+  named_values metrics() const override {
+    auto columns = named(last_);
+    columns.emplace_back("train/learning_rate", last_.learning_rate);
+    columns.emplace_back("train/n_updates", static_cast<double>(last_.n_updates));
+    return columns;
+  }
+  std::string save() const override { return state_bytes(learner_.state()); }
+  void restore(const std::string& bytes) override {
+    learner_.set_state(state_of<decltype(learner_.state())>(bytes));
+  }
+
+ protected:
+  Learner learner_;
+
+ private:
+  using metrics_type = decltype(std::declval<Learner&>().update({}, 1.0));
+  metrics_type last_;
+};
+
+/// What a configuration says of a run of that rule. `kind`: of the acting network. `explore`: its
+/// steps are taken from the configuration. `more` goes to the rule's constructor.
+template <class Rule, class Config, class... More>
+off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploration explore = {},
+                                  More... more) {
+  auto options = c.trainer;
+  options.network = c.policy.options(kind);
+  explore.learning_starts = c.collection.learning_starts;
+  explore.total_steps = c.total_steps;
+  return {.settings = settings_of(c, options.network, to_json(c).dump()),
+          .config = c,
+          .batch_size = static_cast<std::size_t>(c.trainer.batch_size),
+          .gamma = c.trainer.gamma,
+          .explore = explore,
+          .make_learner = [options, seed = c.seed, more...](const network_shape& shape) {
+            return std::make_unique<Rule>(shape, options, seed, more...);
+          }};
+}
+
+}  // namespace troupe
