@@ -189,6 +189,12 @@ void host::end() {
   quit(caf::exit_reason::user_shutdown);
 }
 
+/// A thread of the pool is done with this turn.
+void host::intrusive_ptr_release_impl() {
+  hand_over(static_cast<caf::resumable*>(this));
+  caf::event_based_actor::intrusive_ptr_release_impl();
+}
+
 /// CAF calls it before it destroys an actor, on whichever thread dropped the last handle.
 void host::on_destroy() {
   take_over(this);

@@ -65,7 +65,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   /// The last thing that each kind's constructor does: from here on other threads run it.
   void made() {
     hand_over(this);
-    hand_over(static_cast<caf::resumable*>(this));  // As a spare thread knows it.
+    hand_over(static_cast<caf::resumable*>(this));  // As the pool knows it.
   }
 
   // What the kinds of host do differently.
@@ -87,6 +87,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
   void on_exit() override;
   void on_destroy() override;
+  void intrusive_ptr_release_impl() override;
   void finished(branch& done, std::exception_ptr error) override;
   void watch(inbox& who);
 

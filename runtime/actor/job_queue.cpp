@@ -3,19 +3,16 @@
 namespace troupe::detail {
 
 void job_queue::push(caf::resumable* job, from where) {
-  bool wake = false;
-  {
-    std::lock_guard lock(mutex_);
-    if (size() == ring_.size()) grow();
-    at(end_++) = job;
-    if (where == from::turn && size() == 1) {
-      wake = idle_ > 0 && !watched_;  // To keep watch.
-    } else if (asked_ < idle_) {
-      ++asked_;
-      wake = true;
-    }
+  std::lock_guard lock(mutex_);
+  if (size() == ring_.size()) grow();
+  at(end_++) = job;
+  // Under the lock: once it is free, the job may be the last, and this queue gone.
+  if (where == from::turn && size() == 1) {
+    if (idle_ > 0 && !watched_) news_.notify_one();  // To keep watch.
+  } else if (asked_ < idle_) {
+    ++asked_;
+    news_.notify_one();
   }
-  if (wake) news_.notify_one();
 }
 
 caf::resumable* job_queue::take() {

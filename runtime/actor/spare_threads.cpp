@@ -31,7 +31,6 @@ class spare_threads::worker final : public caf::execution_unit {
     while (auto* job = next()) {
       take_over(job);
       const auto result = job->resume(this, messages_a_turn);
-      hand_over(job);
       if (result == caf::resumable::resume_later) {
         exec_later(job);
       } else {

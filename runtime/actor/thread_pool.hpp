@@ -5,6 +5,7 @@
 #include <caf/resumable.hpp>
 #include <caf/scheduler/coordinator.hpp>
 
+#include "runtime/actor/handover.hpp"
 #include "runtime/actor/job_queue.hpp"
 
 namespace troupe::detail {
@@ -38,7 +39,9 @@ class queue_policy {
   }
   template <class Worker>
   caf::resumable* dequeue(Worker* worker) {
-    return worker->parent()->data().jobs.take();
+    auto* job = worker->parent()->data().jobs.take();
+    take_over(job);
+    return job;
   }
 
   template <class Worker>
