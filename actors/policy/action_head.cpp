@@ -56,15 +56,19 @@ action_head::action_head(const network_shape& shape)
       continuous_size_(shape.continuous_size),
       outputs_(shape.actor_outputs()) {}
 
-void action_head::sample(const float* outputs, const float* log_std, int rows,
-                         action_random& random, bool deterministic, action_rows_out actions,
-                         float* log_prob) const {
-  for (int row = 0; row < rows; ++row) {
+void action_head::sample(const float* outputs, log_std_rows log_stds, int rows,
+                         action_random& random, bool deterministic, const float* departure,
+                         action_rows_out actions, float* log_prob) const {
+  const float* log_std = log_stds.values;
+  const auto depart = [&](int i) {
+    if (deterministic) return 0.0f;
+    if (departure) return *departure++;
+    return std::exp(log_std[i]) * static_cast<float>(random.normal());
+  };
+  for (int row = 0; row < rows; ++row, log_std += log_stds.stride) {
     log_prob[row] = 0.0f;
     for (int i = 0; i < continuous_size_; ++i) {
-      const float std = deterministic ? 0.0f : std::exp(log_std[i]);
-      const float noise = deterministic ? 0.0f : static_cast<float>(random.normal());
-      const float action = outputs[i] + std * noise;
+      const float action = outputs[i] + depart(i);
       *actions.value++ = action;
       log_prob[row] += gaussian_log_prob(action, outputs[i], log_std[i]);
     }
@@ -81,7 +85,7 @@ void action_head::sample(const float* outputs, const float* log_std, int rows,
   }
 }
 
-void action_head::evaluate(const float* outputs, const float* log_std, int rows,
+void action_head::evaluate(const float* outputs, log_std_rows log_stds, int rows,
                            action_rows actions, choice_buffers& buffers, float* log_prob,
                            float* entropy) const {
   const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(outputs_);
@@ -91,7 +95,8 @@ void action_head::evaluate(const float* outputs, const float* log_std, int rows,
   }
   float* p = buffers.probability.data();
   float* log_p = buffers.log_probability.data();
-  for (int row = 0; row < rows; ++row) {
+  const float* log_std = log_stds.values;
+  for (int row = 0; row < rows; ++row, log_std += log_stds.stride) {
     log_prob[row] = 0.0f;
     entropy[row] = 0.0f;
     for (int i = 0; i < continuous_size_; ++i) {
@@ -110,14 +115,15 @@ void action_head::evaluate(const float* outputs, const float* log_std, int rows,
   }
 }
 
-void action_head::backward(const float* outputs, const float* log_std, int rows,
+void action_head::backward(const float* outputs, log_std_rows log_stds, int rows,
                            action_rows actions, const choice_buffers& buffers,
                            const float* d_log_prob, const float* d_entropy, float* d_outputs,
                            float* d_log_std) const {
   const float* p = buffers.probability.data();
   const float* log_p = buffers.log_probability.data();
-  std::fill_n(d_log_std, continuous_size_, 0.0f);
-  for (int row = 0; row < rows; ++row) {
+  std::fill_n(d_log_std, log_stds.stride > 0 ? rows * log_stds.stride : continuous_size_, 0.0f);
+  const float* log_std = log_stds.values;
+  for (int row = 0; row < rows; ++row, log_std += log_stds.stride, d_log_std += log_stds.stride) {
     for (int i = 0; i < continuous_size_; ++i) {
       // log p = -z^2/2 - log_std, z = (a - mean) / std: d/dmean = z / std, d/dlog_std = z^2 - 1
       const float inverse_std = std::exp(-log_std[i]);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,23 +30,33 @@ struct choice_buffers {
   std::vector<float> probability;
 };
 
+/// The logarithms of the standard deviations of Gaussian actions.
+struct log_std_rows {
+  const float* values = nullptr;  ///< [A], the same for all rows; or [rows, A]
+  std::ptrdiff_t stride = 0;      ///< from one row's to the next: 0 or A
+};
+
 /// The distribution of actions that the actor's outputs describe: independent categorical choices
-/// given by logits, or a diagonal Gaussian given by its mean and a state-independent log standard
-/// deviation. `outputs` is [rows, shape.actor_outputs()], `log_std` is [continuous_size] or unused.
+/// given by logits, or a diagonal Gaussian given by its mean and log standard deviation. `outputs`
+/// is [rows, shape.actor_outputs()], `log_std` is unused where no action is continuous.
 class action_head {
  public:
   explicit action_head(const network_shape& shape);
 
   /// Draws an action for each row, or takes the likeliest one, with its log-probability [rows].
-  void sample(const float* outputs, const float* log_std, int rows, action_random& random,
-              bool deterministic, action_rows_out actions, float* log_prob) const;
+  /// `departure`: what continuous actions depart from their mean by [rows, A]; null: they are
+  /// drawn.
+  void sample(const float* outputs, log_std_rows log_std, int rows, action_random& random,
+              bool deterministic, const float* departure, action_rows_out actions,
+              float* log_prob) const;
 
   /// log_prob [rows] and entropy [rows] of given actions.
-  void evaluate(const float* outputs, const float* log_std, int rows, action_rows actions,
+  void evaluate(const float* outputs, log_std_rows log_std, int rows, action_rows actions,
                 choice_buffers& buffers, float* log_prob, float* entropy) const;
 
-  /// The chain rule through the evaluate before it: d_outputs is overwritten, d_log_std likewise.
-  void backward(const float* outputs, const float* log_std, int rows, action_rows actions,
+  /// The chain rule through the evaluate before it: d_outputs is overwritten, d_log_std likewise,
+  /// which is laid out as log_std.
+  void backward(const float* outputs, log_std_rows log_std, int rows, action_rows actions,
                 const choice_buffers& buffers, const float* d_log_prob, const float* d_entropy,
                 float* d_outputs, float* d_log_std) const;
 

@@ -28,6 +28,10 @@ const network_shape& checked(const network_shape& shape, const network_options& 
     throw std::invalid_argument("network (" + to_string(shape, options) +
                                 "): expected obs_size >= 1, one kind of action and positive sizes");
   }
+  if (options.use_sde && !shape.is_continuous()) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): use_sde of true, expected false where actions are discrete");
+  }
   return shape;
 }
 
@@ -56,13 +60,14 @@ std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
   return {log_prob, entropy};
 }
 
+// log_std [A] or [N, A].
 std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
                                                     const at::Tensor& log_std,
                                                     const at::Tensor& action) {
   const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
   const auto z = (action - mean) * (-log_std).exp();
   const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
-  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum().expand({mean.size(0)});
+  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(-1).expand({mean.size(0)});
   return {log_prob, entropy};
 }
 
@@ -75,7 +80,10 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
       critic_(shape_.obs_size, options_.critic_hidden.value_or(options_.hidden), 1,
               options_.hidden_activation),
       head_(shape_) {
-  const auto count = static_cast<std::int64_t>(actor_.parameter_count() + shape_.continuous_size +
+  if (options_.use_sde) {
+    noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
+  }
+  const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
                                                critic_.parameter_count());
   if (options_.backend == gradient_backend::fused && !actor_.has_backward()) {
     throw std::invalid_argument("network (" + to_string(shape_, options_) +
@@ -94,12 +102,14 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     actor_.initialise_uniform(random, actor_parameters());
     critic_.initialise_uniform(random, critic_parameters());
   }
-  std::fill_n(log_std(), shape_.continuous_size, options_.log_std_init);
+  std::fill_n(log_std(), log_std_count(), options_.log_std_init);
 
   actor_leaves_ = make_leaves(actor_, 0);
   critic_leaves_ = make_leaves(critic_, critic_parameters() - actor_parameters());
   if (shape_.is_continuous()) {
-    log_std_leaf_ = make_leaf(log_std() - actor_parameters(), {shape_.continuous_size});
+    const std::int64_t size = shape_.continuous_size;
+    log_std_leaf_ = noise_ ? make_leaf(log_std() - actor_parameters(), {actor_.features(), size})
+                           : make_leaf(log_std() - actor_parameters(), {size});
   }
 }
 
@@ -145,7 +155,7 @@ std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters()
 }
 
 std::vector<float> actor_critic::action_std() const {
-  std::vector<float> std(log_std(), log_std() + shape_.continuous_size);
+  std::vector<float> std(log_std(), log_std() + log_std_count());
   for (auto& s : std) s = std::exp(s);
   return std;
 }
@@ -204,11 +214,23 @@ action_batch actor_critic::act(const at::Tensor& obs, action_random& random, boo
 }
 
 void actor_critic::act(const float* obs, int rows, action_random& random, bool deterministic,
-                       action_rows_out actions, float* log_prob, float* value) {
-  float* outputs = grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+                       action_rows_out actions, float* log_prob, float* value,
+                       const float* const* noise) {
   const float* x = seen(obs, rows);
-  actor_.infer(actor_parameters(), x, rows, actor_buffers_, outputs);
-  head_.sample(outputs, log_std(), rows, random, deterministic, actions, log_prob);
+  if (noise_) {
+    const float* outputs = actor_.forward(actor_parameters(), x, rows, actor_buffers_);
+    const auto log_std = find_log_std(x, rows);
+    const float* departure = nullptr;
+    if (noise && !deterministic) {
+      departure = noise_->depart(actor_.features_of(x, actor_buffers_), rows, noise);
+    }
+    head_.sample(outputs, log_std, rows, random, deterministic, departure, actions, log_prob);
+  } else {
+    float* outputs =
+        grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+    actor_.infer(actor_parameters(), x, rows, actor_buffers_, outputs);
+    head_.sample(outputs, {log_std()}, rows, random, deterministic, nullptr, actions, log_prob);
+  }
   critic_.infer(critic_parameters(), x, rows, critic_buffers_, value);
 }
 
@@ -224,13 +246,13 @@ void actor_critic::values(const float* obs, int rows, float* value) {
   critic_.infer(critic_parameters(), seen(obs, rows), rows, critic_buffers_, value);
 }
 
-at::Tensor actor_critic::run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const {
-  for (std::size_t i = 0; i < layers.size(); ++i) {
+std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<leaf_layer>& layers,
+                                                           at::Tensor x) const {
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
     x = at::addmm(layers[i].bias, x, layers[i].weight);
-    if (i + 1 == layers.size()) break;
     x = detail::activate(options_.hidden_activation, x);
   }
-  return x;
+  return {x, at::addmm(layers.back().bias, x, layers.back().weight)};
 }
 
 action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
@@ -242,15 +264,25 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
     x = ((x - mean) * inverse_scale).clamp(-obs_clip, obs_clip);
   }
-  const auto outputs = run_leaves(actor_leaves_, x);
-  const auto value = run_leaves(critic_leaves_, x).squeeze(1);
+  const auto [features, outputs] = run_leaves(actor_leaves_, x);
+  const auto value = run_leaves(critic_leaves_, x).second.squeeze(1);
+  auto log_std = log_std_leaf_;
+  if (noise_) {  // Features are learned for the mean alone.
+    log_std = detail::state_dependent_log_std(log_std, features.detach(), options_.use_expln);
+  }
   auto [log_prob, entropy] = shape_.is_continuous()
-                                 ? evaluate_gaussian(outputs, log_std_leaf_, action)
+                                 ? evaluate_gaussian(outputs, log_std, action)
                                  : evaluate_choices(outputs, shape_.choices(), action);
   return {log_prob, entropy, value};
 }
 
 void actor_critic::zero_gradient() { gradient_.zero_(); }
+
+detail::log_std_rows actor_critic::find_log_std(const float* x, int rows) {
+  if (!noise_) return {log_std()};
+  return {noise_->log_std(log_std(), actor_.features_of(x, actor_buffers_), rows),
+          shape_.continuous_size};
+}
 
 evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
   const float* x = seen(obs, rows);
@@ -258,7 +290,8 @@ evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_r
   const float* value = critic_.forward(critic_parameters(), x, rows, critic_buffers_);
   float* log_prob = grown(log_prob_, rows).data();
   float* entropy = grown(entropy_, rows).data();
-  head_.evaluate(outputs, log_std(), rows, actions, choices_, log_prob, entropy);
+  evaluated_log_std_ = find_log_std(x, rows);
+  head_.evaluate(outputs, evaluated_log_std_, rows, actions, choices_, log_prob, entropy);
   return {log_prob, entropy, value};
 }
 
@@ -270,8 +303,17 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
   const float* outputs = actor_buffers_.outputs.back().data();
   float* d_outputs =
       grown(d_outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-  head_.backward(outputs, log_std(), rows, actions, choices_, d_log_prob, d_entropy, d_outputs,
-                 gradient + offset_of(log_std()));
+  float* d_log_std = gradient + offset_of(log_std());
+  if (noise_) {
+    float* d_rows =
+        grown(d_log_std_, static_cast<std::size_t>(rows) * shape_.continuous_size).data();
+    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
+                   d_outputs, d_rows);
+    noise_->backward(rows, d_rows, d_log_std);
+  } else {
+    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
+                   d_outputs, d_log_std);
+  }
   const float* x = options_.normalize_obs ? seen_.data() : obs;  // as evaluate_rows left it
   actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
   critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
+#include "actors/policy/state_dependent_noise.hpp"
 
 namespace troupe {
 
@@ -36,9 +38,9 @@ struct evaluation_rows {
 };
 
 /// Separate actor and critic perceptrons, as Stable-Baselines3's MlpPolicy. All parameters lie in
-/// one flat float block [P]: actor, log_std (continuous actions only), critic; the layers are views
-/// of it. The gradient is a second such block. So weights are copied with one memcpy, hashed in one
-/// pass and optimised in one pass.
+/// one flat float block [P]: actor, log_std (continuous actions only: [A], with use_sde [H, A]),
+/// critic; the layers are views of it. The gradient is a second such block. So weights are copied
+/// with one memcpy, hashed in one pass and optimised in one pass.
 ///
 /// With normalize_obs the block ends with the mean [D] and the inverse scale [D] of observations,
 /// which are set, not trained. So the statistics are of one version with the weights, in every
@@ -76,8 +78,11 @@ class actor_critic {
   /// Autograd leaves, views of parameters(): "actor.0.weight" [in, out], "actor.0.bias", "log_std",
   /// "critic.0.weight"...; their .grad are views of gradient().
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
-  /// Standard deviations of continuous actions [A]; empty for discrete ones.
+  /// exp(log_std): the standard deviations of continuous actions [A], with use_sde those of the
+  /// noise matrix [H, A]; empty for discrete actions.
   std::vector<float> action_std() const;
+  /// Numbers in a noise matrix, H A; 0 without use_sde.
+  std::size_t noise_size() const { return noise_ ? noise_->size() : 0; }
 
   /// From now on the network sees clip((obs - mean) / sqrt(variance + 1e-8), -10, 10). Throws
   /// std::invalid_argument unless both are [D] and the network has normalize_obs.
@@ -85,9 +90,11 @@ class actor_critic {
 
   /// Draws actions for obs float [N, D] (`deterministic`: takes the likeliest). No autograd.
   action_batch act(const at::Tensor& obs, action_random& random, bool deterministic = false);
-  /// The same from and to plain memory: log_prob and value are [rows].
+  /// The same from and to plain memory: log_prob and value are [rows]. `noise`: with use_sde, the
+  /// standard normals [H, A] that each row explores by; null: each row draws by itself.
   void act(const float* obs, int rows, action_random& random, bool deterministic,
-           action_rows_out actions, float* log_prob, float* value);
+           action_rows_out actions, float* log_prob, float* value,
+           const float* const* noise = nullptr);
 
   /// V(obs), float [N], of obs [N, D]. No autograd.
   at::Tensor values(const at::Tensor& obs);
@@ -111,14 +118,19 @@ class actor_critic {
   };
   std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
-  at::Tensor run_leaves(const std::vector<leaf_layer>& layers, at::Tensor x) const;
+  /// {what the last layer sees [N, H], the outputs}
+  std::pair<at::Tensor, at::Tensor> run_leaves(const std::vector<leaf_layer>& layers,
+                                               at::Tensor x) const;
   void check_obs(const at::Tensor& obs) const;
   /// What the layers see of obs [rows, D]: obs itself, or its normalised copy in seen_.
   const float* seen(const float* obs, int rows);
+  /// After the actor's forward pass over x, what it saw.
+  detail::log_std_rows find_log_std(const float* x, int rows);
 
   float* actor_parameters() const { return parameters_.data_ptr<float>(); }
   float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
-  float* critic_parameters() const { return log_std() + shape_.continuous_size; }
+  float* critic_parameters() const { return log_std() + log_std_count(); }
+  std::size_t log_std_count() const { return noise_ ? noise_->size() : shape_.continuous_size; }
   float* obs_mean() const { return actor_parameters() + trained_count(); }
   float* obs_inverse_scale() const { return obs_mean() + shape_.obs_size; }
 
@@ -127,6 +139,7 @@ class actor_critic {
   detail::mlp actor_;
   detail::mlp critic_;
   detail::action_head head_;
+  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   at::Tensor parameters_;
   at::Tensor gradient_;
   std::vector<leaf_layer> actor_leaves_;
@@ -139,6 +152,8 @@ class actor_critic {
   detail::choice_buffers choices_;
   std::vector<float> outputs_;
   std::vector<float> d_outputs_;
+  std::vector<float> d_log_std_;
+  detail::log_std_rows evaluated_log_std_;
   std::vector<float> log_prob_;
   std::vector<float> entropy_;
 };

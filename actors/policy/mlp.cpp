@@ -130,9 +130,10 @@ const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& 
   return d;
 }
 
-// dL/dx = dL/dy W^T, then through the activation that made x. Layer i > 0.
+// dL/dx = dL/dy W^T + d_features, then through the activation that made x. Layer i > 0.
 const float* mlp::through_layer(std::size_t i, const float* parameters, int rows,
-                                const float* d_output, mlp_buffers& buffers) const {
+                                const float* d_output, mlp_buffers& buffers,
+                                const float* d_features) const {
   const auto& layer = layers_[i];
   const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
   float* transposed = grown(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
@@ -146,13 +147,14 @@ const float* mlp::through_layer(std::size_t i, const float* parameters, int rows
             .steps = layer.out,
             .columns = layer.in},
            d_input);
+  for (std::size_t j = 0; d_features && j < count; ++j) d_input[j] += d_features[j];
   activate_backward(activation_of(i - 1), count, buffers.outputs[i - 1].data(), d_input);
   std::swap(buffers.d_input, buffers.d_output);
   return d_input;
 }
 
 void mlp::backward(const float* parameters, const float* x, int rows, const float* d_outputs,
-                   mlp_buffers& buffers, float* gradient) const {
+                   mlp_buffers& buffers, float* gradient, const float* d_features) const {
   const float* d_output = through_output(rows, d_outputs, buffers);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const auto& layer = layers_[i];
@@ -167,7 +169,10 @@ void mlp::backward(const float* parameters, const float* x, int rows, const floa
               .columns = layer.out},
              gradient + layer.weight);
     sum_rows(d_output, rows, layer.out, gradient + layer.bias);
-    if (i > 0) d_output = through_layer(i, parameters, rows, d_output, buffers);
+    const bool last = i + 1 == layers_.size();
+    if (i > 0) {
+      d_output = through_layer(i, parameters, rows, d_output, buffers, last ? d_features : nullptr);
+    }
   }
 }
 

@@ -38,6 +38,12 @@ class mlp {
   activation output_activation() const { return output_activation_; }
   int inputs() const { return layers_.front().in; }
   int outputs() const { return layers_.back().out; }
+  /// H, what the last layer sees: the outputs of the last hidden layer, or the inputs.
+  int features() const { return layers_.back().in; }
+  /// The same of a forward pass over x [rows, inputs]: [rows, H], until the next.
+  const float* features_of(const float* x, const mlp_buffers& buffers) const {
+    return layers_.size() > 1 ? buffers.outputs[layers_.size() - 2].data() : x;
+  }
   /// Whether backward can be used; otherwise gradients come from libtorch.
   bool has_backward() const;
 
@@ -57,9 +63,10 @@ class mlp {
              float* y) const;
 
   /// After forward with the same x: gradient [parameter_count()] is overwritten with that of the
-  /// loss whose derivative by the outputs is d_outputs [rows, outputs].
+  /// loss whose derivative by the outputs is d_outputs [rows, outputs]. `d_features` [rows, H]:
+  /// what the loss depends on features_of besides; null: it doesn't.
   void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
-                mlp_buffers& buffers, float* gradient) const;
+                mlp_buffers& buffers, float* gradient, const float* d_features = nullptr) const;
 
   /// After forward: the derivative by `count` inputs from `first` on alone, d_x [rows, count].
   /// What an actor learns from its critic: dQ/da.
@@ -70,7 +77,8 @@ class mlp {
   activation activation_of(std::size_t layer) const;
   const float* through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const;
   const float* through_layer(std::size_t i, const float* parameters, int rows,
-                             const float* d_output, mlp_buffers& buffers) const;
+                             const float* d_output, mlp_buffers& buffers,
+                             const float* d_features = nullptr) const;
 
   activation hidden_activation_;
   activation output_activation_;

@@ -39,4 +39,15 @@ at::Tensor forward(const mlp& net, const at::Tensor& parameters, const at::Tenso
   return y;
 }
 
+at::Tensor state_dependent_log_std(const at::Tensor& parameters, const at::Tensor& phi,
+                                   bool use_expln) {
+  auto std = parameters.exp();
+  if (use_expln) {
+    // Both sides are finite where the other is taken, so that neither's gradient is NaN.
+    std = at::where(parameters > 0, at::log1p(at::relu(parameters)) + 1.0,
+                    parameters.clamp_max(0.0).exp());
+  }
+  return 0.5 * (at::mm(phi.square(), std.square()) + 1e-6).log();
+}
+
 }  // namespace troupe::detail

@@ -62,6 +62,8 @@ std::string serialise(const saved_model& model) {
     dict.insert("critic_hidden", to_list(*model.options.critic_hidden));
   }
   dict.insert("normalize_obs", model.options.normalize_obs);
+  dict.insert("use_sde", model.options.use_sde);
+  dict.insert("use_expln", model.options.use_expln);
   dict.insert("kind", to_string(model.options.kind));
   dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
   dict.insert("parameters", model.parameters.detach().contiguous());
@@ -165,8 +167,10 @@ saved_model load_model(const fs::path& path) {
     if (dict.contains("critic_hidden")) {
       model.options.critic_hidden = to_ints(dict.at("critic_hidden"));
     }
-    if (dict.contains("normalize_obs")) {
-      model.options.normalize_obs = dict.at("normalize_obs").toBool();
+    for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
+                                      std::pair("use_sde", &model.options.use_sde),
+                                      std::pair("use_expln", &model.options.use_expln)}) {
+      if (dict.contains(key)) *option = dict.at(key).toBool();
     }
     if (dict.contains("kind")) {  // files without are PPO's
       model.options.kind = network_kind_of(dict.at("kind").toStringRef());

@@ -94,6 +94,7 @@ std::string to_string(const network_shape& shape, const network_options& options
   return fmt::format("{}, hidden {} {}{}{}", to_string(shape), fmt::join(options.hidden, "-"),
                      to_string(options.hidden_activation), critic,
                      options.normalize_obs ? ", normalised observations" : "") +
+         (options.use_sde ? ", state-dependent exploration" : "") +
          (options.kind == network_kind::actor_critic ? ""
                                                      : fmt::format(" {}", to_string(options.kind)));
 }

@@ -52,7 +52,12 @@ struct network_options {
   std::optional<std::vector<int>> critic_hidden;  ///< none: the critic's are `hidden`, too
   activation hidden_activation = activation::tanh;
   bool ortho_init = true;     ///< orthogonal weights, zero biases; false: PyTorch's nn.Linear
-  float log_std_init = 0.0f;  ///< start of the state-independent log standard deviation
+  float log_std_init = 0.0f;  ///< start of the log standard deviations
+  /// Generalised state-dependent exploration (actors/policy/state_dependent_noise.hpp), of
+  /// continuous actions.
+  bool use_sde = false;
+  bool use_expln = false;    ///< with use_sde: standard deviations grow slowly above 1
+  int sde_sample_freq = -1;  ///< steps between draws of its noise; -1: one draw a rollout
   gradient_backend backend = gradient_backend::automatic;
   bool normalize_obs = false;  ///< observations are brought to one scale by statistics of its own
   network_kind kind = network_kind::actor_critic;

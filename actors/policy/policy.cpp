@@ -13,7 +13,8 @@ policy::policy(const replica_info& info, policy_options options, service<weight_
     : options_(std::move(options)),
       store_(std::move(store)),
       network_(options_.shape, options_.network, options_.seed),
-      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation) {}
+      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation),
+      matrices_(network_.noise_size()) {}
 
 task<> policy::catch_up() {
   auto newest = co_await store_.route<&weight_store::latest>();
@@ -38,6 +39,13 @@ int policy::rows_of(const std::vector<float>& obs) const {
   return static_cast<int>(obs.size() / width);
 }
 
+std::uint64_t policy::choose_noise(const act_request& request, int rows) {
+  if (request.deterministic || network_.noise_size() == 0) return 0;
+  const auto seed = request.noise_seed != 0 ? request.noise_seed : random_.next() | 1;
+  matrices_.append(seed, rows, noise_);
+  return seed;
+}
+
 void policy::act_rows(const std::vector<float>& obs, int rows, bool deterministic,
                       act_reply& reply) {
   const auto n = static_cast<std::size_t>(rows);
@@ -54,7 +62,7 @@ void policy::act_rows(const std::vector<float>& obs, int rows, bool deterministi
   reply.value.resize(n);
   reply.version = version_;
   network_.act(obs.data(), rows, random_, deterministic, actions, reply.log_prob.data(),
-               reply.value.data());
+               reply.value.data(), noise_.empty() ? nullptr : noise_.data());
 }
 
 namespace {
@@ -78,9 +86,13 @@ batch<act_reply> policy::act(batch<act_request> requests) {
   const std::size_t count = requests.size();
   std::vector<int> rows(count, 0);
   std::vector<std::exception_ptr> refused(count);
+  std::vector<std::uint64_t> seeds(count, 0);
+  matrices_.forget();
+  noise_.clear();
   for (std::size_t i = 0; i < count; ++i) {
     try {
       rows[i] = rows_of(requests[i].obs);
+      seeds[i] = choose_noise(requests[i], rows[i]);
     } catch (...) {
       refused[i] = std::current_exception();
     }
@@ -117,6 +129,7 @@ batch<act_reply> policy::act(batch<act_request> requests) {
     if (refused[i]) {
       answer.push_error(refused[i]);
     } else {
+      replies[i].noise_seed = seeds[i];
       answer.push_back(std::move(replies[i]));
     }
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/policy/actor_critic.hpp"
+#include "actors/policy/noise_matrices.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/service/batch.hpp"
 #include "runtime/service/role.hpp"
@@ -16,6 +17,9 @@ namespace troupe {
 struct act_request {
   std::vector<float> obs;  ///< [N, D]
   bool deterministic = false;
+  /// With use_sde, whose noise each row explores by: that of an earlier reply, where it is to stay;
+  /// 0: other noise is drawn.
+  std::uint64_t noise_seed = 0;
 };
 
 /// The actions, and the version of the weights that chose them.
@@ -25,6 +29,7 @@ struct act_reply {
   std::vector<float> log_prob;         ///< [N]
   std::vector<float> value;            ///< [N]
   std::int64_t version = 0;
+  std::uint64_t noise_seed = 0;  ///< with use_sde, of the noise that was explored by
 };
 
 struct policy_options {
@@ -57,6 +62,8 @@ class policy {
   void restore(std::string bytes);
 
  private:
+  /// The noise of its rows is appended to noise_; returns its seed, 0 where there is none.
+  std::uint64_t choose_noise(const act_request& request, int rows);
   /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
   int rows_of(const std::vector<float>& obs) const;
   void act_rows(const std::vector<float>& obs, int rows, bool deterministic, act_reply& reply);
@@ -66,6 +73,8 @@ class policy {
   actor_critic network_;
   action_random random_;
   std::int64_t version_ = -1;
+  detail::noise_matrices matrices_;
+  std::vector<const float*> noise_;  // of each row of a batch that draws, with use_sde
 };
 
 }  // namespace troupe

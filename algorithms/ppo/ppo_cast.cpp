@@ -87,6 +87,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
                    endpoint<&queue::save>, endpoint<&queue::restore>});
   p.roles.replay = co_await p.sys.serve<queue>(std::move(queueing), kept);
   p.roles.n_steps = c.rollout.n_steps;
+  p.roles.sde_sample_freq = c.policy.sde_sample_freq;
   if (!from) co_return;
   auto held = replay_state_of(file_of(*from, "replay.cbor"));
   co_await p.roles.replay.route<&replay_queue<rollout>::restore>(std::move(held));

@@ -18,9 +18,12 @@ constexpr int losses_max = 20;
 /// after the last row, [B, D].
 task<std::vector<float>> take_steps(rollout_roles roles, session<hosted_environment> environment,
                                     std::vector<float> obs, rollout& made, std::int64_t& t) {
+  std::uint64_t noise_seed = 0;
   for (; t < roles.n_steps; ++t) {
-    act_request request{obs, roles.deterministic};
+    if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
+    act_request request{obs, roles.deterministic, noise_seed};
     const auto acted = co_await roles.policies.route<&policy::act>(std::move(request));
+    noise_seed = acted.noise_seed;
     env_actions actions{acted.discrete, acted.continuous};
     auto after = co_await environment.route<&hosted_environment::step>(std::move(actions));
     made.add(t, obs, acted, after);

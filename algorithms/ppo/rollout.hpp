@@ -75,6 +75,7 @@ struct rollout_roles {
   service<replay_queue<rollout>> replay;
   std::int64_t n_steps = 2048;
   bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
+  int sde_sample_freq = -1;    ///< Steps after which other noise is explored by; -1: a rollout's.
 };
 
 /// The episode function of PPO, for every loop: T steps on one replica of the environments, which

@@ -64,6 +64,23 @@ TEST_CASE("model_file: a saved model comes back with every bit", "[policy]") {
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 
+TEST_CASE("model_file: state-dependent exploration is part of a model", "[policy]") {
+  temporary_folder folder;
+  const network_shape box{.obs_size = 3, .continuous_size = 2};
+  auto options = small();
+  options.use_sde = options.use_expln = true;
+  actor_critic model(box, options, 1);
+  save_model(folder.path / "model.pt", model);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.options.use_sde);
+  CHECK(saved.options.use_expln);
+  actor_critic other(box, saved.options, 2), without(box, small(), 2);
+  load_model(folder.path / "model.pt", other);
+  CHECK(at::equal(other.parameters(), model.parameters()));
+  CHECK_THROWS_WITH(load_model(folder.path / "model.pt", without),
+                    Catch::Contains("state-dependent exploration"));
+}
+
 TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[policy]") {
   temporary_folder folder;
   const auto path = folder.path / "model.pt";

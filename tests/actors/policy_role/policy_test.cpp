@@ -141,6 +141,35 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("policy: the noise of a reply can be explored by again, also elsewhere") {
+  auto options = continuous();
+  options.network.use_sde = true;
+  auto who = make(options), elsewhere = make(options, {1, 0});
+  const auto first = act_once(who, {observe(4)});
+  CHECK(first.noise_seed != 0);
+  CHECK(act_once(who, {observe(4)}).noise_seed != first.noise_seed);
+  for (int other = 0; other < 200; ++other) act_once(who, {observe(4)});  // more than are kept
+  check_equal(act_once(who, {observe(4), false, first.noise_seed}), first);
+  check_equal(act_once(elsewhere, {observe(4), false, first.noise_seed}), first);
+
+  // Each row has noise of its own, beside other requests, too.
+  std::vector<float> same;
+  for (int row = 0; row < 2; ++row) {
+    for (float x : observe(1)) same.push_back(x);
+  }
+  batch<act_request> requests;
+  requests.push_back({same, false, first.noise_seed});
+  requests.push_back({same, true});
+  requests.push_back({same, false});
+  requests.push_back({same, false, first.noise_seed});
+  auto replies = who.act(std::move(requests));
+  CHECK(replies[0].continuous[0] != replies[0].continuous[2]);
+  CHECK(replies[1].continuous[0] == replies[1].continuous[2]);
+  CHECK(replies[1].noise_seed == 0);
+  CHECK(replies[2].continuous[0] != replies[0].continuous[0]);
+  check_equal(replies[3], replies[0]);
+}
+
 TEST_CASE("policy: replicas draw from streams of their own, a restarted one from another") {
   std::vector<std::vector<std::int64_t>> drawn;
   for (const auto& info : {replica_info{0, 0}, replica_info{1, 0}, replica_info{0, 1}}) {

@@ -63,6 +63,7 @@ void check_gradient(std::uint64_t seed) {
   config.policy.hidden = {1 + below(40)};
   if (below(2)) config.policy.critic_hidden = std::vector<int>{1 + below(20), 1 + below(20)};
   config.policy.hidden_activation = below(2) ? activation::tanh : activation::relu;
+  config.policy.use_sde = shape.is_continuous() && below(2);
   config.trainer.ent_coef = 0.02 * below(2);
   config.trainer.gae_lambda = below(2) ? 1.0 : 0.9;
   config.trainer.normalize_advantage = below(2);

@@ -239,6 +239,25 @@ struct reference_evaluation {
   at::Tensor log_prob, entropy, value;
 };
 
+/// With use_sde, of log std [H, A] and what the actor's last layer sees, which is held fixed: the
+/// logarithm of sqrt(phi^2 std^2 + 1e-6), [N, A].
+at::Tensor log_std_of_noise(const network_shape& shape, const network_options& options,
+                            const at::Tensor& actor, const at::Tensor& log_std,
+                            const at::Tensor& obs) {
+  auto phi = obs;
+  if (!options.hidden.empty()) {
+    const std::vector<int> before(options.hidden.begin(), options.hidden.end() - 1);
+    const detail::mlp body(shape.obs_size, before, options.hidden.back(), options.hidden_activation,
+                           options.hidden_activation);
+    const auto count = static_cast<std::int64_t>(body.parameter_count());
+    phi = detail::forward(body, actor.narrow(0, 0, count), obs).detach();
+  }
+  const auto p = log_std.view({phi.size(1), shape.continuous_size});
+  const auto std =
+      options.use_expln ? at::where(p > 0, (p.relu() + 1.0).log() + 1.0, p.exp()) : p.exp();
+  return (at::mm(phi.square(), std.square()) + 1e-6).sqrt().log();
+}
+
 /// actor_critic's arithmetic in double: its block is actor, log_std, critic.
 reference_evaluation evaluate_in_double(const network_shape& shape, const network_options& options,
                                         const at::Tensor& parameters, const at::Tensor& obs,
@@ -249,17 +268,18 @@ reference_evaluation evaluate_in_double(const network_shape& shape, const networ
   const auto actor_size = static_cast<std::int64_t>(actor.parameter_count());
   const auto critic_size = static_cast<std::int64_t>(critic.parameter_count());
   const auto actor_part = parameters.narrow(0, 0, actor_size);
-  const auto critic_part = parameters.narrow(0, actor_size + shape.continuous_size, critic_size);
+  const auto critic_part = parameters.narrow(0, parameters.size(0) - critic_size, critic_size);
   watch.see(actor, actor_part, obs);
   watch.see(critic, critic_part, obs);
   const auto outputs = detail::forward(actor, actor_part, obs);
   const auto value = detail::forward(critic, critic_part, obs).squeeze(1);
   if (shape.is_continuous()) {
-    const auto log_std = parameters.narrow(0, actor_size, shape.continuous_size);
+    auto log_std = parameters.narrow(0, actor_size, parameters.size(0) - actor_size - critic_size);
+    if (options.use_sde) log_std = log_std_of_noise(shape, options, actor_part, log_std, obs);
     const double half_log_two_pi = 0.5 * std::log(2.0 * M_PI);
     const auto z = (action - outputs) / log_std.exp();
     return {(-0.5 * z.square() - log_std - half_log_two_pi).sum(1),
-            (log_std + 0.5 + half_log_two_pi).sum().expand({obs.size(0)}), value};
+            (log_std + 0.5 + half_log_two_pi).sum(-1).expand({obs.size(0)}), value};
   }
   auto log_prob = at::zeros({obs.size(0)}, at::kDouble);
   auto entropy = at::zeros({obs.size(0)}, at::kDouble);
@@ -290,10 +310,25 @@ network_shape random_shape(case_random& random) {
   return shape;
 }
 
-parity ppo_case(case_random& random) {
-  const auto shape = random_shape(random);
+/// A2C's loss: the mean of -A log pi - ent_coef H + vf_coef (V - R)^2.
+at::Tensor a2c_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
+  auto advantage = in.advantage;
+  if (options.normalize_advantage && advantage.size(0) > 1) {
+    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8);
+  }
+  return (-advantage * in.log_prob - options.ent_coef * in.entropy +
+          options.vf_coef * (in.value - in.returns).square())
+      .mean();
+}
+
+/// PPO's gradient; A2C's is that at the weights that acted, with nothing clipped.
+parity on_policy_case(case_random& random, const network_shape& shape, bool a2c, bool use_sde) {
   auto network = random_network(random);
   network.log_std_init = static_cast<float>(random.between(-1.0, 0.5));
+  if (use_sde) {
+    network.use_sde = true;
+    network.use_expln = random.flip();
+  }
   actor_critic model(shape, network, random.next());
   std::vector<float> block(static_cast<std::size_t>(model.parameter_count()));
   random.fill_normal(block);
@@ -312,11 +347,18 @@ parity ppo_case(case_random& random) {
                            .vf_coef = random.between(0.1, 1.0),
                            .normalize_advantage = random.flip()};
   if (random.flip()) options.clip_range_vf = random.between(0.1, 0.5);
-  ppo_loss_inputs in{.behaviour_log_prob = acted.log_prob + 0.3 * normals(1).squeeze(1),
+  if (a2c) {
+    options.clip_range = std::numeric_limits<double>::infinity();
+    options.clip_range_vf.reset();
+  }
+  const double moved = a2c ? 0.0 : 0.3;
+  ppo_loss_inputs in{.behaviour_log_prob = acted.log_prob + moved * normals(1).squeeze(1),
                      .advantage = normals(1).squeeze(1),
                      .returns = normals(1).squeeze(1),
                      .old_value = acted.value + 0.3 * normals(1).squeeze(1)};
-  if (random.flip()) in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
+  if (random.flip() && !a2c) {
+    in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
+  }
 
   action_rows actions;
   if (shape.is_continuous()) {
@@ -342,6 +384,23 @@ parity ppo_case(case_random& random) {
   model.backward_rows(x, rows, actions, d_log_prob.data(), d_entropy.data(), d_value.data());
   const std::span<const float> gradient(model.gradient().data_ptr<float>(), block.size());
 
+  const auto loss_of = [&](const at::Tensor& log_prob, const at::Tensor& entropy,
+                           const at::Tensor& value) {
+    in.log_prob = log_prob;
+    in.entropy = entropy;
+    in.value = value;
+    return a2c ? a2c_loss(in, options) : ppo_loss(in, options).loss;
+  };
+  at::Tensor single;  // Where noise is small beside the mean, their difference has few digits.
+  if (use_sde) {
+    const auto by_hand = model.gradient().clone();
+    const auto now = model.evaluate(obs, acted.action);
+    model.zero_gradient();
+    loss_of(now.log_prob, now.entropy, now.value).backward();
+    single = model.gradient().clone();
+    model.gradient().copy_(by_hand);
+  }
+
   for (auto* column :
        {&in.behaviour_log_prob, &in.proximal_log_prob, &in.advantage, &in.returns, &in.old_value}) {
     if (column->defined()) *column = column->to(at::kDouble);
@@ -352,9 +411,7 @@ parity ppo_case(case_random& random) {
                                             : acted.action.view({rows, shape.action_size()});
   const auto reference =
       evaluate_in_double(shape, network, leaf, obs.to(at::kDouble), action, watch);
-  in.log_prob = reference.log_prob;
-  in.entropy = reference.entropy;
-  in.value = reference.value;
+  const auto loss = loss_of(reference.log_prob, reference.entropy, reference.value);
   // The sides of both clips decide what flows.
   const auto& proximal =
       in.proximal_log_prob.defined() ? in.proximal_log_prob : in.behaviour_log_prob;
@@ -364,8 +421,22 @@ parity ppo_case(case_random& random) {
   if (options.clip_range_vf) {
     watch.see((in.value - in.old_value).abs() - *options.clip_range_vf);
   }
-  const auto expected = torch::autograd::grad({ppo_loss(in, options).loss}, {leaf})[0];
+  const auto expected = torch::autograd::grad({loss}, {leaf})[0];
+  if (use_sde) watch.see_rounding(relative_distance(in_span(single), expected));
   return {relative_distance(gradient, expected), watch.too_near()};
+}
+
+parity ppo_case(case_random& random) {
+  const auto shape = random_shape(random);
+  return on_policy_case(random, shape, false, false);
+}
+parity ppo_sde_case(case_random& random) {
+  const auto shape = random_box(random);
+  return on_policy_case(random, shape, false, true);
+}
+parity a2c_sde_case(case_random& random) {
+  const auto shape = random_box(random);
+  return on_policy_case(random, shape, true, true);
 }
 
 }  // namespace
@@ -381,5 +452,11 @@ TEST_CASE("gradients: DQN's by hand equals autograd's, plain, double and dueling
 TEST_CASE("gradients: SAC's by hand equal autograd's", "[gradients]") { for_each_case(sac_case); }
 TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each_case(td3_case); }
 TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
+TEST_CASE("gradients: PPO's with state-dependent exploration equals autograd's", "[gradients]") {
+  for_each_case(ppo_sde_case);
+}
+TEST_CASE("gradients: A2C's with state-dependent exploration equals autograd's", "[gradients]") {
+  for_each_case(a2c_sde_case);
+}
 
 }  // namespace troupe

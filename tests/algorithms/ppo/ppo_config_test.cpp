@@ -51,6 +51,17 @@ TEST_CASE("ppo_config: overrides reach every section, and the learner") {
   CHECK(learner.network.hidden_activation == activation::relu);
 }
 
+TEST_CASE("ppo_config: state-dependent exploration") {
+  CHECK_FALSE(parse({}).policy.use_sde);
+  CHECK(parse({}).policy.sde_sample_freq == -1);
+  const auto c = parse({"policy.use_sde=true", "policy.sde_sample_freq=4",
+                        "policy.log_std_init=-3.29", "policy.ortho_init=false"});
+  CHECK(c.learner().network.use_sde);
+  CHECK(c.learner().network.sde_sample_freq == 4);
+  CHECK(c.learner().network.log_std_init == -3.29f);
+  CHECK_THROWS_WITH(parse({"policy.sde_sample_freq=0"}), has_text("-1 or a number > 0"));
+}
+
 TEST_CASE("ppo_config: faults are of a deterministic run, and a plan") {
   CHECK(parse({"deterministic=true", "faults=\"crash=0.5\""}).plan().crash == 0.5);
   CHECK(parse({"deterministic=true", "faults=random"}).plan().random);

@@ -106,6 +106,24 @@ TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the wh
   }
 }
 
+TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent exploration") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run(mode, "Pendulum-v1");
+    config.checkpoint.every_updates = 1;
+    config.policy.use_sde = true;
+    config.policy.sde_sample_freq = 5;
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+    CHECK(pieces.eval_mean == whole.eval_mean);
+    config.seed = 2;
+    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
+  }
+}
+
 TEST_CASE("run_ppo: another seed comes to other weights") {
   stage on;
   auto config = short_run(training_mode::async);

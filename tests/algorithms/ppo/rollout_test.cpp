@@ -85,17 +85,36 @@ class counting : public environment {
   float steps_ = 0;
 };
 
+/// What is seen never changes.
+class still : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Still-v0",
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),
+            .action_space = spaces::box(-1.0f, 1.0f, {1})};
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override { obs[0] = 1; }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = 1;
+    return {.reward = 1.0};
+  }
+};
+
+template <class Environment>
+std::unique_ptr<vector_environment> make_vector() {
+  return std::make_unique<vector_env<Environment>>(B);
+}
+
 /// Of a fault plan only the environments see anything.
-task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps, std::size_t replicas = 1) {
+task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps, std::size_t replicas = 1,
+                                hosted_environment::factory make = make_vector<counting>,
+                                policy_options acting = {.shape = one_number, .seed = 1}) {
   rollout_roles roles;
   auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
-  const actor_critic network(one_number, {}, 1);
+  const actor_critic network(acting.shape, acting.network, 1);
   weights first{4, network.parameters().clone(), {}};
   co_await store.route<&weight_store::put>(first);
-  roles.policies = co_await sys.serve<policy>(
-      {.name = "policy", .faults = false},
-      policy_options{.shape = one_number, .network = {}, .seed = 1}, store);
-  hosted_environment::factory make = [] { return std::make_unique<vector_env<counting>>(B); };
+  roles.policies = co_await sys.serve<policy>({.name = "policy", .faults = false}, acting, store);
   serve_options hosting{.name = "environments", .replicas = replicas, .max_restarts = 1000};
   roles.environments =
       co_await sys.serve<hosted_environment>(std::move(hosting), make, std::uint64_t{0});
@@ -168,6 +187,34 @@ task<> generate_with_failure(system& sys) {
   CHECK(made.valid == bytes{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
   CHECK(made.terminated == bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0});
   CHECK(made.episodes.size() == 2);
+}
+
+/// In which rows of an environment that stands still other noise was explored by, [T, B].
+std::vector<bool> changes_in(const rollout& r) {
+  std::vector<bool> changes;
+  for (std::size_t i = B; i < r.continuous.size(); ++i) {
+    changes.push_back(r.continuous[i] != r.continuous[i - B]);
+  }
+  return changes;
+}
+
+task<> generate_with_noise(system& sys) {
+  policy_options acting{
+      .shape = {.obs_size = 1, .continuous_size = 1}, .network = {.use_sde = true}, .seed = 1};
+  auto roles = co_await serve_roles(sys, 5, 1, make_vector<still>, acting);
+  const auto one = co_await generate_rollout(roles);
+  CHECK(changes_in(one) == std::vector<bool>(4 * B, false));
+  CHECK(one.continuous[0] != one.continuous[1]);  // each environment its own
+  CHECK(one.log_prob[0] == one.log_prob[B]);
+  const auto another = co_await generate_rollout(roles);
+  CHECK(another.continuous[0] != one.continuous[0]);
+  roles.sde_sample_freq = 2;
+  const auto often = co_await generate_rollout(roles);
+  CHECK(changes_in(often) == std::vector<bool>{false, false, true, true, false, false, true, true});
+  roles.deterministic = true;
+  const auto likeliest = co_await generate_rollout(roles);
+  CHECK(changes_in(likeliest) == std::vector<bool>(4 * B, false));
+  CHECK(likeliest.continuous[0] == likeliest.continuous[1]);
 }
 
 }  // namespace
@@ -278,6 +325,10 @@ TEST_CASE("to_batch: one rollout, without a cut, and with continuous actions") {
 }
 
 TEST_CASE("generate_rollout: rollouts follow one another without a gap") { play(generate_twice); }
+
+TEST_CASE("generate_rollout: state-dependent noise stays for a rollout, or for sde_sample_freq") {
+  play(generate_with_noise);
+}
 
 TEST_CASE("generate_rollout: an environment that throws costs its episode, not the rollout") {
   play(generate_with_failure);
