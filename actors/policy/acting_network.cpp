@@ -33,14 +33,18 @@ void action_scale::stretch(float* actions, std::size_t rows) const {
 
 namespace {
 
+bool is_greedy(network_kind kind) {
+  return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+}
+
 int outputs_of(const network_shape& shape, network_kind kind) {
-  const bool fits =
-      kind == network_kind::q_values ? shape.discrete_actions > 0 : shape.is_continuous();
+  const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
   if (!fits || kind == network_kind::actor_critic) {
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
                                 " gives no actions for " + to_string(shape));
   }
   if (kind == network_kind::squashed_gaussian) return 2 * shape.continuous_size;
+  if (kind == network_kind::dueling_q_values) return 1 + shape.discrete_actions;
   return kind == network_kind::q_values ? shape.discrete_actions : shape.continuous_size;
 }
 
@@ -72,8 +76,9 @@ void single_network::act(const float* obs, int rows, action_random& random, bool
   net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
   const float* out = outputs_.data();
   for (int row = 0; row < rows; ++row, out += width) {
-    if (kind_ == network_kind::q_values) {
-      actions.choice[row] = std::max_element(out, out + actions_) - out;
+    if (is_greedy(kind_)) {  // Of a dueling network's outputs the advantages decide alone.
+      const float* end = out + width;
+      actions.choice[row] = std::max_element(end - actions_, end) - (end - actions_);
       continue;
     }
     float* action = actions.value + std::ptrdiff_t{row} * actions_;

@@ -57,6 +57,7 @@ namespace {
 constexpr std::pair<network_kind, const char*> kinds[] = {
     {network_kind::actor_critic, "actor_critic"},
     {network_kind::q_values, "q_values"},
+    {network_kind::dueling_q_values, "dueling_q_values"},
     {network_kind::squashed_gaussian, "squashed_gaussian"},
     {network_kind::squashed, "squashed"},
 };

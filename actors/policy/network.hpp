@@ -23,6 +23,7 @@ enum class gradient_backend { automatic, fused, libtorch };
 enum class network_kind {
   actor_critic,       ///< PPO's: a distribution of actions, and beside it a value
   q_values,           ///< DQN's: the value of each discrete action
+  dueling_q_values,   ///< a dueling DQN's: the state's value, then each discrete action's advantage
   squashed_gaussian,  ///< SAC's: mean [A] and log standard deviation [A] before a tanh
   squashed,           ///< TD3's: an action [A] before a tanh
 };

@@ -53,7 +53,11 @@ void describe(options_schema<dqn_training>& s) {
       .at_least(0)
       .help("of all parameters together; 0: no clipping");
   s.field("double_q", &dqn_training::double_q)
+      .also_known_as({"double", "double_dqn", "is_double"})
       .help("the online network chooses the target's action: van Hasselt et al. 2016");
+  s.field("dueling", &dqn_training::dueling)
+      .also_known_as({"dueling_dqn"})
+      .help("a state's value and the actions' advantages, from one network: Wang et al. 2016");
 }
 
 void describe(options_schema<dqn_config>& s) {
@@ -62,8 +66,9 @@ void describe(options_schema<dqn_config>& s) {
 }
 
 trainable trainable_of(const dqn_config& c) {
-  return trainable_of(algorithm_of<dqn_rule>(c, network_kind::q_values, {.epsilon = c.exploration},
-                                             c.target_update_steps()));
+  const auto kind = c.trainer.dueling ? network_kind::dueling_q_values : network_kind::q_values;
+  return trainable_of(
+      algorithm_of<dqn_rule>(c, kind, {.epsilon = c.exploration}, c.target_update_steps()));
 }
 
 }  // namespace troupe

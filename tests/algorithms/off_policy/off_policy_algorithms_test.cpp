@@ -2,9 +2,13 @@
 
 #include "actors/torch.hpp"
 
+#include <set>
 #include <sstream>
 
+#include "actors/policy/acting_network.hpp"
+#include "actors/policy/model_file.hpp"
 #include "algorithms/dqn/dqn.hpp"
+#include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/sac/sac.hpp"
 #include "algorithms/td3/td3.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
@@ -72,6 +76,47 @@ TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces
   for (const auto rate : column_of(constant, "train/learning_rate")) {
     CHECK(rate == Approx(config.trainer.lr));
   }
+}
+
+TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its model file") {
+  stage on;
+  std::set<std::string> weights;
+  for (const bool double_q : {false, true}) {
+    for (const bool dueling : {false, true}) {
+      CAPTURE(double_q, dueling);
+      const auto name = std::to_string(double_q) + std::to_string(dueling);
+      auto config = short_run<dqn_config>();
+      config.trainer.double_q = double_q;
+      config.trainer.dueling = dueling;
+      config.trainer.target_update_interval = 80;
+      config.trainer.lr = 0.05;  // so that the networks soon choose differently
+      config.checkpoint.every_updates = 2;
+      const auto whole = on.run(trainable_of(config), name).summary.value();
+      const auto pieces = on.run_in_pieces(trainable_of(config), name + "p", 3).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      weights.insert(whole.weights_sha256);
+
+      const auto model = load_model(std::filesystem::path(whole.run_directory) / "last_model");
+      CHECK(model.options.kind ==
+            (dueling ? network_kind::dueling_q_values : network_kind::q_values));
+      // What the evaluator and `troupe eval` play with chooses as what the collectors do.
+      acting_policy acted(model.shape, model.options,
+                          dueling ? acting_kind::greedy_dueling : acting_kind::greedy);
+      action_random random(1);
+      acted.initialise(random);
+      CHECK(std::ssize(acted.parameters()) == model.parameters.numel());
+      single_network played(model.shape, model.options);
+      played.load_parameters(detail::tensor_of_block(acted.parameters()));
+      std::vector<float> obs(4 * 50);
+      random.fill_normal(obs);
+      std::vector<std::int64_t> a(50), b(50);
+      played.act(obs.data(), 50, random, true, {.choice = a.data()});
+      acted.act(obs.data(), 50, random, true, {.choice = b.data()});
+      CHECK(a == b);
+      CHECK(std::ranges::count(a, 0) % 50 != 0);
+    }
+  }
+  CHECK(weights.size() == 4);
 }
 
 }  // namespace troupe
