@@ -10,6 +10,7 @@
 #include "actors/env/mountain_car.hpp"
 #include "actors/env/mountain_car_continuous.hpp"
 #include "actors/env/pendulum.hpp"
+#include "actors/env/pixel_catch.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe {
@@ -37,6 +38,8 @@ struct registry {
       {"Blackjack-v1", of<blackjack>()},
       {"CartPole-v0", of<cartpole>(cartpole_options{.version = cartpole_options::version::v0})},
       {"CartPole-v1", of<cartpole>()},
+      {"Catch-v0", of<pixel_catch>()},
+      {"CatchSmall-v0", of<pixel_catch>(pixel_catch_options{.id = "CatchSmall-v0", .pixels = 36})},
       {"LunarLander-v3", of<lunar_lander>()},
       {"LunarLanderContinuous-v3", of<lunar_lander>(lunar_lander_options{.continuous = true})},
       {"MountainCar-v0", of<mountain_car>()},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace troupe {
@@ -46,6 +47,12 @@ box::box(std::vector<float> low, std::vector<float> high)
       high(std::move(high)),
       shape{static_cast<std::int64_t>(this->low.size())} {
   check_bounds(*this);
+}
+
+box image(std::int64_t channels, std::int64_t height, std::int64_t width) {
+  box bytes(0.0F, 255.0F, {channels, height, width});
+  bytes.type = element::uint8;
+  return bytes;
 }
 
 discrete::discrete(std::int64_t n, std::int64_t start) : n(n), start(start) {
@@ -110,7 +117,8 @@ struct containment {
     if (floats == nullptr || floats->size() != of.low.size()) return false;
     for (std::size_t i = 0; i < floats->size(); ++i)
       if (!((*floats)[i] >= of.low[i] && (*floats)[i] <= of.high[i])) return false;
-    return true;
+    const auto is_whole = [](float number) { return number == std::trunc(number); };
+    return of.type != spaces::element::uint8 || std::ranges::all_of(*floats, is_whole);
   }
   bool operator()(const spaces::discrete& of) const {
     const auto* integer = as<std::int64_t>();
@@ -205,25 +213,28 @@ struct flattener {
   }
 };
 
-// Python's way: always with a point or a name, so that 2 and 2.0 are not mixed up.
-std::string number_text(float number) {
+// Python's way: floats always with a point or a name, so that 2 and 2.0 are not mixed up.
+std::string number_text(float number, spaces::element type) {
   auto text = fmt::format("{}", number);
+  if (type == spaces::element::uint8) return text;
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-std::string bounds_text(const std::vector<float>& bounds) {
+std::string bounds_text(const std::vector<float>& bounds, spaces::element type) {
   const bool all_equal = std::all_of(bounds.begin(), bounds.end(),
                                      [&](float bound) { return bound == bounds.front(); });
-  if (!bounds.empty() && all_equal) return number_text(bounds.front());
+  if (!bounds.empty() && all_equal) return number_text(bounds.front(), type);
   std::vector<std::string> texts;
-  for (float bound : bounds) texts.push_back(number_text(bound));
+  for (float bound : bounds) texts.push_back(number_text(bound, type));
   return fmt::format("[{}]", fmt::join(texts, " "));
 }
 
 struct printer {
   std::string operator()(const spaces::box& of) const {
-    return fmt::format("Box({}, {}, ({}{}), float32)", bounds_text(of.low), bounds_text(of.high),
-                       fmt::join(of.shape, ", "), of.shape.size() == 1 ? "," : "");
+    return fmt::format("Box({}, {}, ({}{}), {})", bounds_text(of.low, of.type),
+                       bounds_text(of.high, of.type), fmt::join(of.shape, ", "),
+                       of.shape.size() == 1 ? "," : "",
+                       of.type == spaces::element::uint8 ? "uint8" : "float32");
   }
   std::string operator()(const spaces::discrete& of) const {
     return of.start == 0 ? fmt::format("Discrete({})", of.n)

@@ -24,7 +24,10 @@ struct space_value
 /// The kinds of space. Constructors throw std::invalid_argument on bounds or sizes that make none.
 namespace spaces {
 
-/// Floats of a shape, each between its own bounds; an infinite bound is none. Row-major.
+/// What the numbers of a box stand for. They are floats wherever they go, these bytes too.
+enum class element { float32, uint8 };
+
+/// Numbers of a shape, each between its own bounds; an infinite bound is none. Row-major.
 struct box {
   box() = default;
   /// The same bounds everywhere.
@@ -34,8 +37,12 @@ struct box {
 
   std::vector<float> low, high;
   std::vector<std::int64_t> shape;
+  element type = element::float32;
   bool operator==(const box&) const = default;
 };
+
+/// Bytes 0 .. 255 of shape [channels, height, width]: what convolutions learn from.
+box image(std::int64_t channels, std::int64_t height, std::int64_t width);
 
 /// One of the integers start .. start + n - 1.
 struct discrete {

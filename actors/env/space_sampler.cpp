@@ -30,7 +30,11 @@ space_value draw(const spaces::box& of, numpy_random& random) {
   fill(false, false, [&](std::size_t) { return normal(random); });
   fill(true, false, [&](std::size_t i) { return exponential(random) + of.low[i]; });
   fill(false, true, [&](std::size_t i) { return -exponential(random) + of.high[i]; });
-  fill(true, true, [&](std::size_t i) { return random.uniform(of.low[i], of.high[i]); });
+  const bool whole = of.type == spaces::element::uint8;
+  fill(true, true, [&](std::size_t i) {
+    if (whole) return std::floor(random.uniform(of.low[i], of.high[i] + 1.0));
+    return random.uniform(of.low[i], of.high[i]);
+  });
   return floats;
 }
 

@@ -55,6 +55,7 @@ frame_stack::frame_stack(std::unique_ptr<environment> inner, std::int64_t frames
     stacked.high.insert(stacked.high.end(), one.high.begin(), one.high.end());
   }
   stacked.shape = one.shape;
+  stacked.type = one.type;
   stacked.shape.insert(stacked.shape.begin(), frames);
   stack_.resize(stacked.low.size());
   spec_.observation_space = std::move(stacked);

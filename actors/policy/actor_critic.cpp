@@ -35,6 +35,17 @@ const network_shape& checked(const network_shape& shape, const network_options& 
   return shape;
 }
 
+std::optional<detail::conv_trunk> make_trunk(const network_shape& shape,
+                                             const network_options& options) {
+  if (!has_convolutions(shape, options)) return std::nullopt;
+  if (options.normalize_obs) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): expected normalize_obs of false, for images are scaled as they "
+                                "are");
+  }
+  return detail::conv_trunk(shape.image, options.cnn);
+}
+
 std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(size);
   return buffer;
@@ -76,19 +87,24 @@ std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
 actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
     : shape_(checked(shape, options)),
       options_(std::move(options)),
-      actor_(shape_.obs_size, options_.hidden, shape_.actor_outputs(), options_.hidden_activation),
-      critic_(shape_.obs_size, options_.critic_hidden.value_or(options_.hidden), 1,
+      trunk_(make_trunk(shape_, options_)),
+      actor_(trunk_ ? trunk_->features() : shape_.obs_size,
+             trunk_ ? std::vector<int>{} : options_.hidden, shape_.actor_outputs(),
+             options_.hidden_activation),
+      critic_(actor_.inputs(),
+              trunk_ ? std::vector<int>{} : options_.critic_hidden.value_or(options_.hidden), 1,
               options_.hidden_activation),
       head_(shape_) {
   if (options_.use_sde) {
     noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
   }
   const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
-                                               critic_.parameter_count());
-  if (options_.backend == gradient_backend::fused && !actor_.has_backward()) {
-    throw std::invalid_argument("network (" + to_string(shape_, options_) +
-                                "): its activation has no fused backward pass; expected the "
-                                "backend libtorch, or auto");
+                                               critic_.parameter_count()) +
+                     (trunk_ ? trunk_->parameter_count() : 0);
+  if (options_.backend == gradient_backend::fused && !is_fused()) {
+    throw std::invalid_argument("network (" + to_string(shape_, options_) + "): its " +
+                                (trunk_ ? "convolutions have" : "activation has") +
+                                " no fused backward pass; expected the backend libtorch, or auto");
   }
   parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
   gradient_ = at::zeros({count}, at::kFloat);
@@ -110,6 +126,21 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
     const std::int64_t size = shape_.continuous_size;
     log_std_leaf_ = noise_ ? make_leaf(log_std() - actor_parameters(), {actor_.features(), size})
                            : make_leaf(log_std() - actor_parameters(), {size});
+  }
+  if (trunk_) {
+    trunk_->initialise(random, options_.ortho_init, trunk_parameters());
+    make_trunk_leaves();
+  }
+}
+
+void actor_critic::make_trunk_leaves() {
+  const auto offset = trunk_parameters() - actor_parameters();
+  const auto gradients = trunk_->parts(gradient_.narrow(0, offset, trunk_->parameter_count()));
+  for (const auto& part : trunk_->parts(parameters_.narrow(0, offset, trunk_->parameter_count()))) {
+    auto leaf = part.detach();
+    leaf.set_requires_grad(true);
+    leaf.mutable_grad() = gradients[trunk_leaves_.size()];
+    trunk_leaves_.push_back(std::move(leaf));
   }
 }
 
@@ -151,6 +182,9 @@ std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters()
   add("actor", actor_leaves_);
   if (log_std_leaf_.defined()) named.emplace_back("log_std", log_std_leaf_);
   add("critic", critic_leaves_);
+  for (std::size_t i = 0; i < trunk_leaves_.size(); ++i) {
+    named.emplace_back("trunk." + trunk_->part_names()[i], trunk_leaves_[i]);
+  }
   return named;
 }
 
@@ -173,7 +207,23 @@ void actor_critic::set_obs_statistics(std::span<const double> mean,
   }
 }
 
+const float* actor_critic::convolved(const float* obs, int rows) {
+  constexpr int block = 128;  // so that what the layers make stays small
+  const at::NoGradGuard no_grad;
+  const std::int64_t width = actor_.inputs();
+  float* features = grown(seen_, static_cast<std::size_t>(rows) * width).data();
+  for (int row = 0; row < rows; row += block) {
+    const std::int64_t count = std::min(block, rows - row);
+    auto* first = const_cast<float*>(obs) + std::int64_t{row} * shape_.obs_size;
+    const auto x = at::from_blob(first, {count, shape_.obs_size}, at::kFloat);
+    at::from_blob(features + row * width, {count, width}, at::kFloat)
+        .copy_(trunk_->forward(trunk_leaves_, x));
+  }
+  return features;
+}
+
 const float* actor_critic::seen(const float* obs, int rows) {
+  if (trunk_) return convolved(obs, rows);
   if (!options_.normalize_obs) return obs;
   const int width = shape_.obs_size;
   const float* mean = obs_mean();
@@ -264,6 +314,7 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
     x = ((x - mean) * inverse_scale).clamp(-obs_clip, obs_clip);
   }
+  if (trunk_) x = trunk_->forward(trunk_leaves_, x);
   const auto [features, outputs] = run_leaves(actor_leaves_, x);
   const auto value = run_leaves(critic_leaves_, x).second.squeeze(1);
   auto log_std = log_std_leaf_;
@@ -298,6 +349,7 @@ evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_r
 void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
                                  const float* d_log_prob, const float* d_entropy,
                                  const float* d_value) {
+  TORCH_CHECK(!trunk_, "backward_rows: a network with convolutions has libtorch's gradient alone");
   const auto offset_of = [this](const float* block) { return block - actor_parameters(); };
   float* gradient = gradient_.data_ptr<float>();
   const float* outputs = actor_buffers_.outputs.back().data();

@@ -10,6 +10,7 @@
 
 #include "actors/policy/action_head.hpp"
 #include "actors/policy/action_random.hpp"
+#include "actors/policy/conv_trunk.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/policy/state_dependent_noise.hpp"
@@ -42,6 +43,9 @@ struct evaluation_rows {
 /// critic; the layers are views of it. The gradient is a second such block. So weights are copied
 /// with one memcpy, hashed in one pass and optimised in one pass.
 ///
+/// Where observations are images, actor and critic share convolutions, as Stable-Baselines3's
+/// CnnPolicy, and are one linear layer each. The convolutions' parameters follow the critic's.
+///
 /// With normalize_obs the block ends with the mean [D] and the inverse scale [D] of observations,
 /// which are set, not trained. So the statistics are of one version with the weights, in every
 /// place where weights are: policies, evaluators, checkpoints, model files.
@@ -62,7 +66,7 @@ class actor_critic {
   const network_options& options() const { return options_; }
   /// Whether gradients come from the hand-written kernels; else from libtorch.
   bool is_fused() const {
-    return options_.backend != gradient_backend::libtorch && actor_.has_backward();
+    return !trunk_ && options_.backend != gradient_backend::libtorch && actor_.has_backward();
   }
 
   /// P
@@ -76,7 +80,8 @@ class actor_critic {
   /// Copies weights [P] of an equal network. Throws c10::Error if the size differs.
   void load_parameters(const at::Tensor& parameters);
   /// Autograd leaves, views of parameters(): "actor.0.weight" [in, out], "actor.0.bias", "log_std",
-  /// "critic.0.weight"...; their .grad are views of gradient().
+  /// "critic.0.weight"..., "trunk.0.weight" [out, in, kernel, kernel]...; their .grad are views of
+  /// gradient().
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   /// exp(log_std): the standard deviations of continuous actions [A], with use_sde those of the
   /// noise matrix [H, A]; empty for discrete actions.
@@ -107,7 +112,8 @@ class actor_critic {
   /// The same by hand. `actions` as in act.
   evaluation_rows evaluate_rows(const float* obs, int rows, action_rows actions);
   /// After evaluate_rows with the same arguments: gradient() is overwritten with that of a loss
-  /// whose derivatives by the three results are given, each [rows].
+  /// whose derivatives by the three results are given, each [rows]. Throws c10::Error if the
+  /// network has convolutions.
   void backward_rows(const float* obs, int rows, action_rows actions, const float* d_log_prob,
                      const float* d_entropy, const float* d_value);
 
@@ -116,14 +122,17 @@ class actor_critic {
     at::Tensor weight;
     at::Tensor bias;
   };
+  void make_trunk_leaves();
   std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
   /// {what the last layer sees [N, H], the outputs}
   std::pair<at::Tensor, at::Tensor> run_leaves(const std::vector<leaf_layer>& layers,
                                                at::Tensor x) const;
   void check_obs(const at::Tensor& obs) const;
-  /// What the layers see of obs [rows, D]: obs itself, or its normalised copy in seen_.
+  /// What actor and critic see of obs [rows, D]: obs itself, or in seen_ its normalised copy, or
+  /// the convolutions' features [rows, F].
   const float* seen(const float* obs, int rows);
+  const float* convolved(const float* obs, int rows);
   /// After the actor's forward pass over x, what it saw.
   detail::log_std_rows find_log_std(const float* x, int rows);
 
@@ -131,11 +140,13 @@ class actor_critic {
   float* log_std() const { return actor_parameters() + actor_.parameter_count(); }
   float* critic_parameters() const { return log_std() + log_std_count(); }
   std::size_t log_std_count() const { return noise_ ? noise_->size() : shape_.continuous_size; }
+  float* trunk_parameters() const { return critic_parameters() + critic_.parameter_count(); }
   float* obs_mean() const { return actor_parameters() + trained_count(); }
   float* obs_inverse_scale() const { return obs_mean() + shape_.obs_size; }
 
   network_shape shape_;
   network_options options_;
+  std::optional<detail::conv_trunk> trunk_;
   detail::mlp actor_;
   detail::mlp critic_;
   detail::action_head head_;
@@ -145,6 +156,7 @@ class actor_critic {
   std::vector<leaf_layer> actor_leaves_;
   std::vector<leaf_layer> critic_leaves_;
   at::Tensor log_std_leaf_;
+  std::vector<at::Tensor> trunk_leaves_;
 
   std::vector<float> seen_;
   detail::mlp_buffers actor_buffers_;

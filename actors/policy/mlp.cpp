@@ -6,32 +6,9 @@
 
 #include "actors/policy/activation_kernels.hpp"
 #include "actors/policy/dense_kernels.hpp"
+#include "actors/policy/orthogonal.hpp"
 
 namespace troupe::detail {
-namespace {
-
-// Rows of a random matrix [count, length], count <= length, made orthonormal one after the other
-// (modified Gram-Schmidt): the Q of a QR decomposition whose R has a positive diagonal.
-std::vector<double> orthonormal_rows(action_random& random, int count, int length) {
-  std::vector<double> rows(static_cast<std::size_t>(count) * length);
-  for (auto& value : rows) value = random.normal();
-  for (int r = 0; r < count; ++r) {
-    double* row = &rows[static_cast<std::size_t>(r) * length];
-    for (int before = 0; before < r; ++before) {
-      const double* other = &rows[static_cast<std::size_t>(before) * length];
-      double dot = 0.0;
-      for (int i = 0; i < length; ++i) dot += row[i] * other[i];
-      for (int i = 0; i < length; ++i) row[i] -= dot * other[i];
-    }
-    double norm = 0.0;
-    for (int i = 0; i < length; ++i) norm += row[i] * row[i];
-    norm = std::sqrt(norm);
-    for (int i = 0; i < length; ++i) row[i] /= norm;
-  }
-  return rows;
-}
-
-}  // namespace
 
 mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
          activation output_activation)

@@ -56,6 +56,12 @@ std::string serialise(const saved_model& model) {
   dict.insert("discrete_actions", std::int64_t{model.shape.discrete_actions});
   dict.insert("continuous_size", std::int64_t{model.shape.continuous_size});
   dict.insert("multi_discrete", to_list(model.shape.multi_discrete));
+  dict.insert("image", to_list(model.shape.image));
+  dict.insert("body", to_string(model.options.body));
+  dict.insert("cnn_channels", to_list(model.options.cnn.channels));
+  dict.insert("cnn_kernels", to_list(model.options.cnn.kernels));
+  dict.insert("cnn_strides", to_list(model.options.cnn.strides));
+  dict.insert("cnn_features", std::int64_t{model.options.cnn.features});
   dict.insert("hidden", to_list(model.options.hidden));
   dict.insert("activation", to_string(model.options.hidden_activation));
   if (model.options.critic_hidden) {
@@ -162,6 +168,12 @@ saved_model load_model(const fs::path& path) {
     saved_model model;
     model.shape = {number("obs_size"), number("discrete_actions"), number("continuous_size"),
                    to_ints(dict.at("multi_discrete"))};
+    if (dict.contains("body")) {  // files without are older, and of perceptrons
+      model.shape.image = to_ints(dict.at("image"));
+      model.options.body = network_body_of(dict.at("body").toStringRef());
+      model.options.cnn = {to_ints(dict.at("cnn_channels")), to_ints(dict.at("cnn_kernels")),
+                           to_ints(dict.at("cnn_strides")), number("cnn_features")};
+    }
     model.options.hidden = to_ints(dict.at("hidden"));
     model.options.hidden_activation = activation_named(dict.at("activation").toStringRef());
     if (dict.contains("critic_hidden")) {

@@ -62,38 +62,76 @@ constexpr std::pair<network_kind, const char*> kinds[] = {
     {network_kind::squashed, "squashed"},
 };
 
-}  // namespace
+constexpr std::pair<network_body, const char*> bodies[] = {
+    {network_body::automatic, "auto"},
+    {network_body::mlp, "mlp"},
+    {network_body::cnn, "cnn"},
+};
 
-const char* to_string(network_kind kind) {
-  for (const auto& [value, name] : kinds) {
-    if (value == kind) return name;
+template <class Enum>
+const char* name_of(const auto& all, Enum wanted) {
+  for (const auto& [value, name] : all) {
+    if (value == wanted) return name;
   }
   return "unknown";
 }
 
-network_kind network_kind_of(const std::string& name) {
+auto value_of(const char* what, const auto& all, const std::string& name) {
   std::string known;
-  for (const auto& [value, text] : kinds) {
+  for (const auto& [value, text] : all) {
     if (text == name) return value;
     known += known.empty() ? text : std::string(", ") + text;
   }
   throw std::invalid_argument(
-      fmt::format("network kind: expected one of {}, got \"{}\"", known, name));
+      fmt::format("network {}: expected one of {}, got \"{}\"", what, known, name));
+}
+
+}  // namespace
+
+const char* to_string(network_kind kind) { return name_of(kinds, kind); }
+network_kind network_kind_of(const std::string& name) { return value_of("kind", kinds, name); }
+const char* to_string(network_body body) { return name_of(bodies, body); }
+network_body network_body_of(const std::string& name) { return value_of("body", bodies, name); }
+
+bool has_convolutions(const network_shape& shape, const network_options& options) {
+  const bool is_image = !shape.image.empty();
+  if (options.body == network_body::cnn && !is_image) {
+    throw std::invalid_argument(
+        "policy.kind cnn: expected an environment that shows an image, got " + to_string(shape));
+  }
+  return is_image && options.body != network_body::mlp;
 }
 
 std::string to_string(const network_shape& shape) {
   std::string kind = fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x"));
   if (shape.is_continuous()) kind = fmt::format("continuous {}", shape.continuous_size);
   if (shape.discrete_actions > 0) kind = fmt::format("discrete {}", shape.discrete_actions);
-  return fmt::format("obs {}, {}", shape.obs_size, kind);
+  if (shape.image.empty()) return fmt::format("obs {}, {}", shape.obs_size, kind);
+  return fmt::format("image {}, {}", fmt::join(shape.image, "x"), kind);
 }
+
+namespace {
+
+/// "cnn 32x8/4-64x4/2-64x3/1-512": channels x kernel / stride.
+std::string to_string(const cnn_options& cnn) {
+  std::string text = "cnn ";
+  for (std::size_t i = 0; i < cnn.channels.size(); ++i) {
+    text += fmt::format("{}x{}/{}-", cnn.channels[i], cnn.kernels[i], cnn.strides[i]);
+  }
+  return text + std::to_string(cnn.features);
+}
+
+}  // namespace
 
 std::string to_string(const network_shape& shape, const network_options& options) {
   const auto critic = options.critic_hidden
                           ? fmt::format(", critic {}", fmt::join(*options.critic_hidden, "-"))
                           : std::string();
-  return fmt::format("{}, hidden {} {}{}{}", to_string(shape), fmt::join(options.hidden, "-"),
-                     to_string(options.hidden_activation), critic,
+  const auto layers = !shape.image.empty() && options.body != network_body::mlp
+                          ? to_string(options.cnn)
+                          : fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
+                                        to_string(options.hidden_activation), critic);
+  return fmt::format("{}, {}{}", to_string(shape), layers,
                      options.normalize_obs ? ", normalised observations" : "") +
          (options.use_sde ? ", state-dependent exploration" : "") +
          (options.kind == network_kind::actor_critic ? ""

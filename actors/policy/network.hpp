@@ -19,6 +19,20 @@ activation activation_named(std::string_view name);
 /// allows it, libtorch where not.
 enum class gradient_backend { automatic, fused, libtorch };
 
+/// What observations go through first. `automatic`: convolutions where they are images.
+enum class network_body { automatic, mlp, cnn };
+
+/// Convolutions without padding over an image, then one fully connected layer; a ReLU after each.
+/// Defaults: Mnih et al. 2015, https://doi.org/10.1038/nature14236, extended data table 1.
+struct cnn_options {
+  std::vector<int> channels = {32, 64, 64};  ///< that each convolution makes
+  std::vector<int> kernels = {8, 4, 3};      ///< height and width of each
+  std::vector<int> strides = {4, 2, 1};      ///< of each
+  int features = 512;                        ///< width of the fully connected layer
+
+  bool operator==(const cnn_options&) const = default;
+};
+
 /// What a network's outputs are.
 enum class network_kind {
   actor_critic,       ///< PPO's: a distribution of actions, and beside it a value
@@ -35,6 +49,7 @@ struct network_shape {
   int discrete_actions = 0;         ///< one categorical choice of this many; 0 if not discrete
   int continuous_size = 0;          ///< floats in one continuous action; 0 if not continuous
   std::vector<int> multi_discrete;  ///< several independent choices, each of this many
+  std::vector<int> image;           ///< [channels, height, width] of bytes, or empty: no image
 
   bool is_continuous() const { return continuous_size > 0; }
   /// Sizes of the categorical choices, one for a discrete action, none for a continuous one.
@@ -49,7 +64,10 @@ struct network_shape {
 
 /// Defaults are Stable-Baselines3's MlpPolicy.
 struct network_options {
-  std::vector<int> hidden = {64, 64};             ///< widths of the actor, and of the critic
+  network_body body = network_body::automatic;
+  cnn_options cnn;                                ///< where the body is one
+  std::vector<int> hidden = {64, 64};             ///< widths of the actor, and of the critic: of an
+                                                  ///< mlp; after a cnn there are none
   std::optional<std::vector<int>> critic_hidden;  ///< none: the critic's are `hidden`, too
   activation hidden_activation = activation::tanh;
   bool ortho_init = true;     ///< orthogonal weights, zero biases; false: PyTorch's nn.Linear
@@ -65,6 +83,14 @@ struct network_options {
 
   bool operator==(const network_options&) const = default;
 };
+
+/// Whether the network begins with convolutions. Throws std::invalid_argument if it should, but
+/// the observations are no image.
+bool has_convolutions(const network_shape& shape, const network_options& options);
+
+const char* to_string(network_body body);
+/// Throws std::invalid_argument naming those there are.
+network_body network_body_of(const std::string& name);
 
 /// "actor_critic", as a model file has it.
 const char* to_string(network_kind kind);

@@ -3,7 +3,6 @@
 #include "algorithms/off_policy/off_policy_cast.hpp"
 
 #include "actors/checkpoint/state.hpp"
-#include "actors/env/registry.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
 
@@ -25,7 +24,7 @@ transition_ring_options ring_of(const off_policy_algorithm& algorithm) {
 
 evaluator_options judging(const training_cast& cast, int episodes, std::uint64_t seed) {
   const auto& s = cast.settings;
-  return {.environments = environments_of(s.env.id, std::min(episodes, 10)),
+  return {.environments = environments_of(s.env, std::min(episodes, 10)),
           .shape = cast.shape,
           .network = s.network,
           .seed = s.seed + seed};
@@ -93,7 +92,7 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
   const auto& c = algorithm.config;
   roles.steps = c.collection.train_freq;
   roles.environments = c.env.n_envs;
-  collector_options collecting{.environments = environments_of(c.env.id, c.env.n_envs),
+  collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
                                .observers = observers_of(metrics, c.env.id),
                                .environment_seed = fresh_seed(*this, 0),
                                .shape = shape,
@@ -159,8 +158,7 @@ trainable trainable_of(off_policy_algorithm algorithm) {
   };
   const auto check = [settings = algorithm.settings, ring = ring_of(algorithm)] {
     require_network(settings);
-    const auto spec = make_vector_environment(settings.env.id, 1)->spec();
-    transition_ring(widths_of(shape_of(spec)), ring);
+    transition_ring(widths_of(shape_of(spec_of(settings.env))), ring);
   };
   return {std::move(algorithm.settings), make, check};
 }

@@ -61,7 +61,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
   const auto replicas = environment_replicas(c);
   auto hosting = restartable(p.sys, {.name = "environments", .replicas = replicas}, {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
-      std::move(hosting), environments_of(c.env.id, c.env.n_envs), environment_seed(p),
+      std::move(hosting), environments_of(c.env, c.env.n_envs), environment_seed(p),
       observers_of(p.metrics, c.env.id),
       c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt);
   if (from) {

@@ -71,13 +71,18 @@ void describe(options_schema<rollout_section>& s) {
 }
 
 void describe(options_schema<network_options>& s) {
+  s.field("kind", &network_options::body)
+      .help(
+          "mlp: perceptrons, for any numbers; cnn: convolutions, for images; auto: cnn where the "
+          "environment shows images");
+  s.field("cnn", &network_options::cnn).help("the layers of kind cnn");
   s.field("hidden", &network_options::hidden)
       .also_known_as({"net_arch", "hidden_sizes", "hidden_size"})
       .items(0, 8)
       .example("[64,64]")
       .at_least(1)
       .at_most(16384)
-      .help("widths of the hidden layers");
+      .help("widths of the hidden layers of kind mlp");
   s.field("critic_hidden", &network_options::critic_hidden)
       .help("those of the critic, where they are others; null: the same");
   s.field("activation", &network_options::hidden_activation)

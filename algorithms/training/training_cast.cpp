@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "actors/env/registry.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
@@ -84,7 +83,7 @@ training_cast::training_cast(system& sys, training_settings settings, training_o
       settings(std::move(settings)),
       output(std::move(output)),
       callbacks(std::move(callbacks)),
-      spec(make_vector_environment(this->settings.env.id, 1)->spec()),
+      spec(spec_of(this->settings.env)),
       shape(shape_of(spec)),
       metrics(sys.metrics(), this->settings.env.id) {}
 
@@ -98,10 +97,6 @@ serve_options restartable(const system& sys, serve_options options,
 }
 
 task<weights> training_cast::newest() { co_return co_await store.route<&weight_store::latest>(); }
-
-hosted_environment::factory environments_of(const std::string& id, int count) {
-  return [id, count] { return make_vector_environment(id, static_cast<std::size_t>(count)); };
-}
 
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
   // Of an environment that keeps failing only some are logged; the metric counts all.
@@ -161,7 +156,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
 task<> serve_evaluator(training_cast& cast) {
   const auto& s = cast.settings;
   evaluator_options judging{
-      .environments = environments_of(s.env.id, std::min(s.evaluation.episodes, 10)),
+      .environments = environments_of(s.env, std::min(s.evaluation.episodes, 10)),
       .shape = cast.shape,
       .network = s.network,
       .seed = s.seed + 10'000};

@@ -81,9 +81,6 @@ class training_cast {
 serve_options restartable(const system& sys, serve_options options,
                           std::vector<const endpoint_info*> idempotent);
 
-/// Environments as an environment role makes them.
-hosted_environment::factory environments_of(const std::string& id, int count);
-
 /// What these environments do, as metrics; some of their failures are logged.
 env_observers observers_of(const training_metrics& metrics, const std::string& id);
 

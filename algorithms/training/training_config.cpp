@@ -1,6 +1,24 @@
 #include "algorithms/training/training_config.hpp"
 
+#include "actors/env/registry.hpp"
+
 namespace troupe {
+
+wrapper_options env_section::wrappers() const {
+  return {.max_episode_steps = max_episode_steps,
+          .frames = frame_stack,
+          .rescale_actions = rescale_action};
+}
+
+env_spec spec_of(const env_section& env) {
+  return make_vector_environment(env.id, 1, env.wrappers())->spec();
+}
+
+hosted_environment::factory environments_of(const env_section& env, int count) {
+  return [id = env.id, wrappers = env.wrappers(), count] {
+    return make_vector_environment(id, static_cast<std::size_t>(count), wrappers);
+  };
+}
 
 void describe(enum_schema<training_mode>& s) {
   s.name("sync", training_mode::sync).name("async", training_mode::async);
@@ -15,6 +33,33 @@ void describe(enum_schema<activation>& s) {
 
 void describe(enum_schema<annealing>& s) {
   s.name("constant", annealing::constant).name("linear", annealing::linear);
+}
+
+void describe(enum_schema<network_body>& s) {
+  for (const auto body : {network_body::automatic, network_body::mlp, network_body::cnn}) {
+    s.name(to_string(body), body);
+  }
+}
+
+void describe(options_schema<cnn_options>& s) {
+  const auto list = [&](const char* name, std::vector<int> cnn_options::* member, int most,
+                        const char* example) -> detail::field_schema& {
+    return s.field(name, member).items(1, 8).example(example).at_least(1).at_most(most);
+  };
+  list("channels", &cnn_options::channels, 4096, "[32,64,64]")
+      .help("that each convolution makes; Mnih et al. 2015");
+  list("kernels", &cnn_options::kernels, 256, "[8,4,3]")
+      .unit("pixels")
+      .help("height and width of each convolution's kernel");
+  list("strides", &cnn_options::strides, 256, "[4,2,1]").unit("pixels").help("of each convolution");
+  s.field("features", &cnn_options::features)
+      .also_known_as({"features_dim"})
+      .at_least(1)
+      .at_most(16384)
+      .help("width of the fully connected layer after them");
+  s.rule("channels", "as many as kernels and strides", [](const cnn_options& c) {
+    return c.channels.size() == c.kernels.size() && c.channels.size() == c.strides.size();
+  });
 }
 
 void describe(options_schema<env_section>& s) {
@@ -36,6 +81,21 @@ void describe(options_schema<env_section>& s) {
       .help(
           "rewards are scaled by the deviation of discounted returns, and cut to +-10, for the "
           "trainer alone: returns are reported as they are");
+  s.field("max_episode_steps", &env_section::max_episode_steps)
+      .also_known_as({"time_limit"})
+      .at_least(1)
+      .unit("steps")
+      .help("after which an episode is truncated; null: the environment's own limit");
+  s.field("frame_stack", &env_section::frame_stack)
+      .also_known_as({"frames", "n_stack"})
+      .at_least(1)
+      .at_most(64)
+      .unit("observations")
+      .help("the newest ones, shown at once, the oldest first; images gain channels");
+  s.field("rescale_action", &env_section::rescale_action)
+      .help(
+          "continuous actions are -1..1 and stretched to the environment's bounds; they are "
+          "clipped to those in any case");
 }
 
 void describe(options_schema<evaluation_section>& s) {

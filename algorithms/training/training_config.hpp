@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "actors/env/hosted_environment.hpp"
+#include "actors/env/wrappers.hpp"
 #include "actors/policy/network.hpp"
 #include "algorithms/annealing.hpp"
 #include "runtime/config/config.hpp"
@@ -23,7 +25,18 @@ struct env_section {
   int replicas = 1;               ///< In async mode at least as many as rollout.workers.
   bool normalize_obs = false;     ///< observations: by running mean and variance, cut to +-10
   bool normalize_reward = false;  ///< rewards: by the deviation of discounted returns, cut to +-10
+  std::optional<std::int64_t> max_episode_steps;  ///< none: the environment's own limit
+  int frame_stack = 1;                            ///< observations shown at once
+  bool rescale_action = false;                    ///< box actions of -1..1, stretched to the bounds
+
+  wrapper_options wrappers() const;
 };
+
+/// What such an environment is, in its wrappers. Throws unknown_environment, and
+/// std::invalid_argument where a wrapper does not fit.
+env_spec spec_of(const env_section& env);
+/// `count` of them, as an environment role makes them.
+hosted_environment::factory environments_of(const env_section& env, int count);
 
 struct evaluation_section {
   std::int64_t every_steps = 10'000;  ///< 0: only at the end
@@ -40,6 +53,8 @@ struct checkpoint_section {
 void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
 void describe(enum_schema<annealing>& s);
+void describe(enum_schema<network_body>& s);
+void describe(options_schema<cnn_options>& s);
 void describe(options_schema<env_section>& s);
 void describe(options_schema<evaluation_section>& s);
 void describe(options_schema<checkpoint_section>& s);

@@ -9,7 +9,6 @@
 
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/checkpoint_metrics.hpp"
-#include "actors/env/registry.hpp"
 #include "actors/policy/acting_network.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/shape_of.hpp"
@@ -180,14 +179,14 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
 }
 
 checkpoint_kind kind_of(const training_settings& settings) {
-  const auto spec = make_vector_environment(settings.env.id, 1)->spec();
+  const auto spec = spec_of(settings.env);
   return {.algorithm = settings.algo,
           .environment = settings.env.id,
           .network = to_string(shape_of(spec), settings.network)};
 }
 
 void require_network(const training_settings& settings) {
-  const auto spec = make_vector_environment(settings.env.id, 1)->spec();
+  const auto spec = spec_of(settings.env);
   auto network = settings.network;
   network.ortho_init = false;  // slow where layers are wide, and it is thrown away
   make_acting_network(shape_of(spec), network, spec.action_space, 0);

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "actors/env/registry.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
@@ -38,13 +37,14 @@ int eval(const eval_arguments& arguments) {
   std::string env;
   saved_model model;
   std::optional<evaluator> judge;
-  const auto n = std::min<std::size_t>(arguments.episodes, 10);
+  const auto n = static_cast<int>(std::min<std::size_t>(arguments.episodes, 10));
   try {
     const auto run = run_directory::open(arguments.run_directory);
     const auto document = read_json_file(run.config_json());
-    env = algorithm_of(document).configure(document).settings.env.id;
+    const auto played = algorithm_of(document).configure(document).settings.env;
+    env = played.id;
     model = load_model(model_of(run, arguments.model));
-    judge.emplace(evaluator_options{.environments = [&] { return make_vector_environment(env, n); },
+    judge.emplace(evaluator_options{.environments = environments_of(played, n),
                                     .shape = model.shape,
                                     .network = model.options,
                                     .seed = arguments.seed});

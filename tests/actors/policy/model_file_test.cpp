@@ -81,6 +81,27 @@ TEST_CASE("model_file: state-dependent exploration is part of a model", "[policy
                     Catch::Contains("state-dependent exploration"));
 }
 
+TEST_CASE("model_file: a model with convolutions tells its layers", "[policy]") {
+  temporary_folder folder;
+  const network_shape image{.obs_size = 64, .discrete_actions = 2, .image = {1, 8, 8}};
+  network_options layers{.body = network_body::cnn};
+  layers.cnn = {.channels = {2}, .kernels = {3}, .strides = {2}, .features = 4};
+  const actor_critic model(image, layers, 1);
+  save_model(folder.path / "model.pt", model);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.shape == image);
+  CHECK(saved.options.body == network_body::cnn);
+  CHECK(saved.options.cnn == layers.cnn);
+  actor_critic other(saved.shape, saved.options, 2);
+  load_model(folder.path / "model.pt", other);
+  CHECK(at::equal(other.parameters(), model.parameters()));
+  layers.cnn.features = 5;
+  actor_critic wider(image, layers, 1);
+  CHECK_THROWS_WITH(load_model(folder.path / "model.pt", wider),
+                    Catch::Contains("holds (image 1x8x8, discrete 2, cnn 2x3/2-4)") &&
+                        Catch::Contains("expected (image 1x8x8, discrete 2, cnn 2x3/2-5)"));
+}
+
 TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[policy]") {
   temporary_folder folder;
   const auto path = folder.path / "model.pt";

@@ -241,6 +241,10 @@ TEST_CASE("shape_of: the network that fits an environment, or an error that name
         network_shape{.obs_size = 6, .continuous_size = 2});
   CHECK(shape_of(spec(spaces::multi_discrete({2, 3}))) ==
         network_shape{.obs_size = 6, .multi_discrete = {2, 3}});
+  const env_spec pictures{.id = "Pictures-v0",
+                          .observation_space = spaces::image(3, 4, 5),
+                          .action_space = spaces::discrete(2)};
+  CHECK(shape_of(pictures).image == std::vector<int>{3, 4, 5});
   for (const space& none : {space(spaces::discrete(2, 1)), space(spaces::multi_discrete({2}, {1})),
                             space(spaces::text(3)), space(spaces::multi_binary(2))}) {
     CHECK_THROWS_WITH(shape_of(spec(none)), has_text("environment X-v0: no network here gives"));
