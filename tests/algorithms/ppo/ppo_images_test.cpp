@@ -1,6 +1,8 @@
 #include "actors/torch.hpp"
 
+#include "actors/policy/actor_critic.hpp"
 #include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
