@@ -21,13 +21,15 @@ if(LLD)
   add_link_options(--ld-path=${LLD})
 endif()
 
-# Warnings, the include root and sanitizers of every target of Troupe's.
+# C++20, the include root, and for Troupe's own targets alone the warnings: who links an installed
+# Troupe has flags of their own.
 add_library(troupe_options INTERFACE)
+target_compile_features(troupe_options INTERFACE cxx_std_20)
 target_include_directories(troupe_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-target_compile_options(troupe_options INTERFACE -Wall -Wextra -Wno-unused-parameter
-                                                -Wno-missing-field-initializers)
+target_compile_options(troupe_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wno-unused-parameter>"
+                                                "$<BUILD_INTERFACE:-Wno-missing-field-initializers>")
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  target_compile_options(troupe_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  target_compile_options(troupe_options INTERFACE "$<BUILD_INTERFACE:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
 set(TROUPE_SANITIZE "" CACHE STRING "address or thread: build with that sanitizer")
@@ -42,22 +44,8 @@ elseif(TROUPE_SANITIZE)
   message(FATAL_ERROR "TROUPE_SANITIZE is '${TROUPE_SANITIZE}': expected address or thread")
 endif()
 
-# g++ 12 miscompiles everyday co_await expressions (double destruction, silent hangs), so a small
-# known-bad program is run, and a compiler that gets it wrong is refused.
-if(NOT DEFINED TROUPE_COROUTINES_WORK)
-  try_run(run_status compile_status ${CMAKE_BINARY_DIR}/coroutine_check
-          ${CMAKE_CURRENT_LIST_DIR}/coroutine_check.cpp
-          COMPILE_DEFINITIONS -std=c++20
-          COMPILE_OUTPUT_VARIABLE compile_output)
-  set(compiler "${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
-  set(remedy "Install clang-19 (apt-get install clang-19) and configure with "
-             "-DCMAKE_CXX_COMPILER=clang++-19.")
-  if(NOT compile_status)
-    message(FATAL_ERROR "${compiler} does not compile cmake/coroutine_check.cpp. " ${remedy}
-            "\n${compile_output}")
-  elseif(NOT run_status EQUAL 0)
-    message(FATAL_ERROR "${compiler} compiles coroutines wrongly: cmake/coroutine_check.cpp "
-            "destroyed an object twice or did not finish. " ${remedy})
-  endif()
-  set(TROUPE_COROUTINES_WORK TRUE CACHE INTERNAL "cmake/coroutine_check.cpp ran correctly")
+include(CoroutineCheck)
+troupe_check_compiler()
+if(TROUPE_COMPILER_FAULT)
+  message(FATAL_ERROR "${TROUPE_COMPILER_FAULT}")
 endif()

@@ -18,7 +18,9 @@ if(NOT TARGET caf_core)
   add_library(caf_core INTERFACE IMPORTED)
   target_link_libraries(caf_core INTERFACE ${CAF_CORE_LIBRARY})
   target_include_directories(caf_core SYSTEM INTERFACE ${CAF_INCLUDE_DIR})
-  target_compile_options(caf_core INTERFACE -Wno-deprecated-declarations)
+  if(TARGET troupe_options)  # in Troupe's own build
+    target_compile_options(caf_core INTERFACE -Wno-deprecated-declarations)
+  endif()
 endif()
 
 find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo REQUIRED)

@@ -21,7 +21,8 @@ install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDED
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
-install(FILES cmake/troupeConfig.cmake cmake/Dependencies.cmake DESTINATION ${package})
+install(FILES cmake/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
+              cmake/Dependencies.cmake DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})

@@ -1,4 +1,12 @@
 # find_package(troupe) gives troupe::runtime, troupe::actors and troupe::algorithms, each linking the one
-# before. A program needs C++20 and a compiler that gets coroutines right: clang-16 or newer.
+# before. A program is compiled as C++20, by a compiler that gets coroutines right; another one is
+# refused here, as its programs would be destroyed twice or hang.
+include("${CMAKE_CURRENT_LIST_DIR}/CoroutineCheck.cmake")
+troupe_check_compiler()
+if(TROUPE_COMPILER_FAULT)
+  set(troupe_FOUND FALSE)
+  set(troupe_NOT_FOUND_MESSAGE "${TROUPE_COMPILER_FAULT}")
+  return()
+endif()
 include("${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/troupeTargets.cmake")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the build into a folder of its own, and builds and runs a small outside program there with
-# find_package(troupe).
+# find_package(troupe): with the compiler that built Troupe, and with g++ 12, which is refused.
 set -u
 build=$(cd "$1" && pwd)
 place=$(mktemp -d)
@@ -17,7 +17,6 @@ mkdir "$place/program"
 cat >"$place/program/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(outside LANGUAGES CXX)
-set(CMAKE_CXX_STANDARD 20)
 find_package(troupe REQUIRED)
 add_executable(outside main.cpp)
 target_link_libraries(outside PRIVATE troupe::algorithms)
@@ -49,8 +48,15 @@ CPP
 
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 cmake --install "$build" --prefix "$place/installed" >"$place/log" 2>&1 || fail "cmake --install"
-cmake -S "$place/program" -B "$place/program/build" -G Ninja "-DCMAKE_CXX_COMPILER=$compiler" \
-  "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1 || fail "find_package(troupe)"
+configure() {  # configure FOLDER COMPILER: the outside program
+  cmake -S "$place/program" -B "$place/program/$1" -G Ninja "-DCMAKE_CXX_COMPILER=$2" \
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1
+}
+configure build "$compiler" || fail "find_package(troupe)"
+grep -q -- '-std=[a-z+]*20' "$place/program/build/compile_commands.json" ||
+  fail "the outside program is not compiled as C++20"
+! grep -qE -- '-Wall|-Xclang|-Wno-' "$place/program/build/compile_commands.json" ||
+  fail "the outside program gets Troupe's own flags"
 cmake --build "$place/program/build" >"$place/log" 2>&1 || fail "building the outside program"
 cd "$place" || fail "no place to run in"
 printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "running the outside program"
@@ -59,4 +65,10 @@ printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "run
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
   fail "the installed command looks for libtorch's unused libraries beside itself"
+
+if command -v g++-12 >/dev/null; then
+  ! configure gcc g++-12 || fail "expected g++ 12 to be refused"
+  grep -q 'g++-12 (GNU 12[0-9.]*) compiles coroutines wrongly' "$place/log" &&
+    grep -q 'CMAKE_CXX_COMPILER=clang++-19' "$place/log" || fail "the message that refuses g++ 12"
+fi
 echo "1 passed, 0 failed"
