@@ -2,17 +2,20 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "runtime/log.hpp"
+#include "runtime/signal_count.hpp"
 
 namespace troupe {
 
@@ -44,15 +47,23 @@ struct signal_watch::state {
 
   static void note(int) {
     const int kept = errno;
-    if (auto* state = watching.load()) sem_post(&state->came);
+    if (auto* state = watching.load()) state->note();
     errno = kept;
   }
 
+  void note() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const auto at = std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+    const auto meaning = count.note(at);
+    if (meaning == signal_count::meaning::first) sem_post(&came);
+    if (meaning == signal_count::meaning::second) _exit(130);
+  }
+
   void watch() {
-    for (int seen = 0;;) {
+    for (;;) {
       if (sem_wait(&came) != 0) continue;  // EINTR
       if (stopping.load()) return;
-      if (++seen > 1) _exit(130);
       on_first();
     }
   }
@@ -60,6 +71,7 @@ struct signal_watch::state {
   static inline std::atomic<state*> watching{nullptr};
 
   std::function<void()> on_first;
+  signal_count count;
   std::atomic<bool> stopping{false};
   sem_t came;
   struct sigaction before_int{};

@@ -10,8 +10,8 @@ namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
 /// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed`,
-/// `--faults` and `--help`. SIGINT and SIGTERM cancel the coroutine; a second one ends the process
-/// at once.
+/// `--faults` and `--help`. SIGINT and SIGTERM cancel the coroutine; a second one, later than
+/// signal_count::echo_time, ends the process at once.
 ///
 /// Returns 0 when `main` has returned, 1 when it threw (the error is on stderr), 2 for a wrong
 /// argument or a metrics port that is taken, 130 when cancelled.
@@ -25,7 +25,8 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int por
 std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked);
 
 /// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends
-/// the process at once with exit code 130. One at a time.
+/// the process at once with exit code 130, unless it follows so soon that it is the first one's
+/// echo (signal_count). One at a time.
 class signal_watch {
  public:
   explicit signal_watch(std::function<void()> on_first);

@@ -34,6 +34,30 @@ holds() {
   report "$1" $?
 }
 
+# await URL PATTERN: until the page holds the pattern, for at most 60 s
+await() {
+  "$python" - "$1" "$2" <<'PYTHON'
+import re, sys, time, urllib.request
+url, pattern = sys.argv[1:]
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as page:
+            if re.search(pattern, page.read().decode(), re.MULTILINE):
+                sys.exit(0)
+    except OSError:
+        pass
+    time.sleep(0.05)
+sys.exit(1)
+PYTHON
+}
+
+free_port() {
+  "$python" -c '
+import socket
+with socket.create_server(("127.0.0.1", 0)) as s: print(s.getsockname()[1])'
+}
+
 finish() {
   echo "$passed passed, $failed failed"
   [[ $failed -eq 0 ]]

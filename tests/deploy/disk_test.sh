@@ -5,30 +5,6 @@ set -u
 source "$(dirname "$0")/common.sh" "$1"
 skipped=0
 
-# await URL PATTERN: until the page holds the pattern, for at most 60 s
-await() {
-  "$python" - "$1" "$2" <<'PYTHON'
-import re, sys, time, urllib.request
-url, pattern = sys.argv[1:]
-deadline = time.monotonic() + 60
-while time.monotonic() < deadline:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as page:
-            if re.search(pattern, page.read().decode(), re.MULTILINE):
-                sys.exit(0)
-    except OSError:
-        pass
-    time.sleep(0.05)
-sys.exit(1)
-PYTHON
-}
-
-free_port() {
-  "$python" -c '
-import socket
-with socket.create_server(("127.0.0.1", 0)) as s: print(s.getsockname()[1])'
-}
-
 # survives WHAT BREAK MEND: a run in runs/ whose disk is broken and mended by these functions, which
 # get the run directory
 survives() {
@@ -53,8 +29,8 @@ survives() {
   (cd "$(ls -d "$run"/checkpoints/ckpt-* | grep -v tmp | sort -t- -k4 -n | tail -1)" &&
     sha256sum --quiet -c manifest.sha256) >out 2>err
   report "$what: the last good checkpoint is whole" $?
-  # In the foreground: else timeout passes a signal on twice, and a second one ends a run at once.
-  timeout --foreground 60 "$troupe" train --resume "$run" --metrics-port 0 >out 2>err &
+  # timeout passes the signal on twice; a run takes both for one.
+  timeout 60 "$troupe" train --resume "$run" --metrics-port 0 >out 2>err &
   training=$!
   await_line err 'a run goes on.*step=[1-9]'
   report "$what: the run goes on from it" $?

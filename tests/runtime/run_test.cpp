@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/run.hpp"
+#include "runtime/signal_count.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -25,10 +26,26 @@ task<> signalled_before_its_start(system&) {
   return for_ever();
 }
 
+/// Does not heed the first signal, nor its echo.
 task<> signalled_twice(system&) {
   raise(SIGTERM);
   raise(SIGTERM);
-  for (;;) std::this_thread::sleep_for(1h);
+  std::this_thread::sleep_for(signal_count::echo_time);
+  raise(SIGTERM);
+  std::abort();
+}
+
+/// Where its coroutine is destroyed, and the process not just ended.
+struct exit_in_good_order {
+  ~exit_in_good_order() { _exit(17); }
+};
+
+/// As by `timeout`, which signals the process and then its group.
+task<> signalled_with_an_echo(system&) {
+  const exit_in_good_order seen;
+  raise(SIGTERM);
+  raise(SIGTERM);
+  co_await sleep_for(duration::max());
 }
 
 /// Runs `main` as a program's in a child process, which SIGALRM ends if nothing else does.
@@ -63,6 +80,20 @@ TEST_CASE("run: a signal that comes before the coroutine starts cancels it") {
 
 TEST_CASE("run: a second signal ends a program that does not heed the first") {
   CHECK(end_of(start(signalled_twice)) == "exit 130");
+}
+
+TEST_CASE("run: the echo of a signal is no second one: the program ends in good order") {
+  CHECK(end_of(start(signalled_with_an_echo)) == "exit 17");
+}
+
+TEST_CASE("signal_count: a second signal is one that comes half a second after the first") {
+  using meaning = signal_count::meaning;
+  signal_count count;
+  const auto begin = std::chrono::hours(5);
+  CHECK(count.note(begin) == meaning::first);
+  CHECK(count.note(begin) == meaning::echo);
+  CHECK(count.note(begin + 499ms) == meaning::echo);
+  CHECK(count.note(begin + 500ms) == meaning::second);
 }
 
 TEST_CASE("run: no signal is lost, at whatever moment of the start it comes") {
