@@ -16,6 +16,9 @@ class action_checker {
   /// tuple, dict).
   action_checker(const env_spec& spec, std::size_t count);
 
+  /// What messages call the environments.
+  void rename(const std::string& id) { id_ = id; }
+
   /// Throws wrong_actions; clips continuous actions.
   void check(env_actions& actions) const;
 

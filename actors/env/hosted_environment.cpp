@@ -1,5 +1,7 @@
 #include "actors/env/hosted_environment.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace troupe {
@@ -34,7 +36,19 @@ env_step hosted_environment::step(env_actions actions) {
     }
   }
   report(after.failures);
+  require_some_success(after);
   return after;
+}
+
+void hosted_environment::require_some_success(const env_step& after) {
+  if (!after.finished.empty()) failures_ = 0;
+  if (after.failures.empty()) return;
+  failures_ += static_cast<std::int64_t>(after.failures.size());
+  if (failures_ < failures_max * static_cast<std::int64_t>(environments_->size())) return;
+  const auto& last = after.failures.back();
+  throw environment_failed(fmt::format(
+      "{}: {} episodes were dropped, and none has ended between: it {}: {}", last.id, failures_,
+      last.reason == env_failure_reason::threw ? "threw" : "breaks its contract", last.message));
 }
 
 void hosted_environment::discount(env_step& after) {
@@ -52,6 +66,7 @@ std::string hosted_environment::save() {
     if (seed_) to.put("seed", *seed_);
     if (obs_) to.put("obs", *obs_);
     if (returns_) to.put("returns", returns_->state());
+    to.put("failures", failures_);
   }
   return to.bytes();
 }
@@ -64,6 +79,7 @@ void hosted_environment::restore(std::string bytes) {
   obs_.reset();
   if (from.has("seed")) seed_ = from.get<std::uint64_t>("seed");
   if (returns_ && from.has("returns")) returns_->set_state(from.get<std::string>("returns"));
+  if (from.has("failures")) from.get("failures", failures_);
   if (from.has("obs")) obs_ = from.get<std::vector<float>>("obs");
 }
 

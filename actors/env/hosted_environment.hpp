@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct env_observers {
   std::function<void(const env_failure&)> failed;
 };
 
+/// Environments that fail and fail: nothing can be learned on them. Names the last failure.
+class environment_failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The role in which environments are replicated: B of one kind that go on where they were left,
 /// however many coroutines take turns with them.
 class hosted_environment {
@@ -42,8 +49,11 @@ class hosted_environment {
   std::size_t size() { return environments_->size(); }  ///< B
   /// Where they are now; the first call resets them.
   env_observation observe();
-  /// One step of each. Throws wrong_actions if the actions don't fit. After environment_lost all of
-  /// them begin anew.
+  /// Failures of each environment, on average, without the end of an episode between, after which
+  /// they are given up.
+  static constexpr std::int64_t failures_max = 100;
+  /// One step of each. Throws wrong_actions if the actions don't fit, and environment_failed once
+  /// there are too many failures. After environment_lost all of them begin anew.
   env_step step(env_actions actions);
 
   /// Where they are, for checkpoints. Environments that can't be saved keep nothing: restored,
@@ -55,6 +65,7 @@ class hosted_environment {
  private:
   env_step try_step(env_actions actions);
   void report(const std::vector<env_failure>& failures) const;
+  void require_some_success(const env_step& after);
   void discount(env_step& after);
 
   std::unique_ptr<vector_environment> environments_;
@@ -62,6 +73,7 @@ class hosted_environment {
   env_observers observers_;
   std::optional<std::vector<float>> obs_;  ///< [B, D]; none before a reset.
   std::optional<discounted_returns> returns_;
+  std::int64_t failures_ = 0;  ///< Since an episode ended.
 };
 
 }  // namespace troupe

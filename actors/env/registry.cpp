@@ -1,5 +1,9 @@
 #include "actors/env/registry.hpp"
 
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -59,6 +63,38 @@ std::vector<std::string> ids_of(const registry& of) {
   return ids;
 }
 
+/// "CartPole-v1" is version 1 of "CartPole"; without a number it is the newest.
+struct versioned_name {
+  explicit versioned_name(const std::string& id) : name(id) {
+    const auto at = id.rfind("-v");
+    if (at == id.npos) return;
+    const auto* end = id.data() + id.size();
+    const auto [rest, error] = std::from_chars(id.data() + at + 2, end, version);
+    if (error == std::errc() && rest == end) name.resize(at);
+  }
+  std::string name;
+  std::int64_t version = std::numeric_limits<std::int32_t>::max();
+};
+
+/// The known environment of the nearest name, in the version nearest to the one wanted, the newer
+/// of equals; empty: none is near.
+std::string nearest_environment(const std::string& wanted, const std::vector<std::string>& ids) {
+  const versioned_name meant(wanted);
+  std::vector<std::string> names;
+  for (const auto& id : ids) names.push_back(versioned_name(id).name);
+  const auto name = nearest_name(meant.name, names);
+  std::string nearest;
+  auto least = std::numeric_limits<std::int64_t>::max();
+  for (const auto& id : ids) {
+    const versioned_name known(id);
+    const auto apart = std::abs(known.version - meant.version);
+    if (known.name != name || apart > least) continue;
+    nearest = id;
+    least = apart;
+  }
+  return nearest;
+}
+
 void add(std::string id, factories make) {
   if (id.empty()) throw std::invalid_argument("environment id: expected a name, got none");
   auto& all = the_registry();
@@ -73,9 +109,27 @@ factories find(std::string_view id) {
   auto& all = the_registry();
   const std::lock_guard lock(all.guard);
   const auto at = all.known.find(id);
-  if (at == all.known.end())
-    throw unknown_environment(unknown_name_message("environment", id, ids_of(all)));
+  if (at == all.known.end()) {
+    const auto ids = ids_of(all);
+    const auto meant = nearest_environment(std::string(id), ids);
+    throw unknown_environment(unknown_name_message("environment", id, ids, meant));
+  }
   return at->second;
+}
+
+/// Environments that say the name they are registered by, whatever their own spec calls them.
+/// Throws std::invalid_argument with that name.
+std::unique_ptr<vector_environment> make_named(std::string_view id, std::size_t size,
+                                               const vector_environment_factory& make) {
+  const std::string name(id);
+  try {
+    auto made = make(size);
+    made->rename(name);
+    return made;
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    throw std::invalid_argument(message.starts_with(name) ? message : name + ": " + message);
+  }
 }
 
 vector_environment_factory batches_of(environment_factory make) {
@@ -101,17 +155,18 @@ void register_both(std::string id, vector_environment_factory many, environment_
 }  // namespace detail
 
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size) {
-  return find(id).many(size);
+  return make_named(id, size, find(id).many);
 }
 
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size,
                                                             const wrapper_options& wrappers) {
   const auto make = find(id);
-  if (wrappers == wrapper_options{}) return make.many(size);
+  if (wrappers == wrapper_options{}) return make_named(id, size, make.many);
   if (!make.one)
     throw std::invalid_argument(std::string(id) +
                                 ": expected no wrappers, for it is registered as a batch");
-  return batches_of([one = make.one, wrappers] { return wrapped(one(), wrappers); })(size);
+  return make_named(id, size,
+                    batches_of([one = make.one, wrappers] { return wrapped(one(), wrappers); }));
 }
 
 std::vector<std::string> known_environments() {

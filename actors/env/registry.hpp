@@ -19,7 +19,7 @@ using environment_factory = std::function<std::unique_ptr<environment>()>;
 using vector_environment_factory =
     std::function<std::unique_ptr<vector_environment>(std::size_t size)>;
 
-/// The message names the nearest known environment, and lists all of them.
+/// The message names the nearest known environment, in its nearest version, and lists all of them.
 class unknown_environment : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
@@ -43,8 +43,8 @@ void register_environment(std::string id) {
       [] { return std::make_unique<Env>(); });
 }
 
-/// B environments of that name. Throws unknown_environment, and std::invalid_argument for a size of
-/// 0.
+/// B environments of that name, which is the id in their spec. Throws unknown_environment, and
+/// std::invalid_argument for a size of 0.
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size);
 /// The same, each in wrappers. Throws std::invalid_argument too where they don't fit, and for
 /// wrappers around what is registered as a vector environment.

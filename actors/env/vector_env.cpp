@@ -19,6 +19,8 @@ std::string_view to_string(env_failure_reason reason) {
   return "unknown";
 }
 
+void vector_environment::rename(const std::string&) {}
+
 std::optional<std::string> vector_environment::save() { return std::nullopt; }
 
 void vector_environment::restore(const std::string&) {
@@ -61,6 +63,11 @@ vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
   if (spec.max_episode_steps && limit_ < 1)
     throw std::invalid_argument(
         fmt::format("{}: expected max_episode_steps >= 1, got {}", spec.id, limit_));
+}
+
+void vector_env_base::rename(const std::string& id) {
+  spec_.id = id;
+  checker_.rename(id);
 }
 
 env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {

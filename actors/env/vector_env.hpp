@@ -20,6 +20,7 @@ namespace detail {
 class vector_env_base : public vector_environment {
  public:
   env_spec spec() override { return spec_; }
+  void rename(const std::string& id) override;
   std::size_t size() override { return episodes_.size(); }
   env_reset reset(std::optional<std::uint64_t> seed) override;
   env_step step(env_actions actions) final;

@@ -85,6 +85,8 @@ class vector_environment {
   /// B.
   virtual std::size_t size() = 0;
   virtual env_spec spec() = 0;
+  /// Told the name that it is registered by, which its spec and its messages then say.
+  virtual void rename(const std::string& id);
   /// Begins B episodes. Environment i is seeded with seed + i; without a seed each generator goes
   /// on. Throws environment_lost.
   virtual env_reset reset(std::optional<std::uint64_t> seed) = 0;

@@ -20,15 +20,14 @@ namespace troupe {
 
 using ppo_output = training_output;
 using ppo_summary = training_summary;
-using ppo_callbacks = training_callbacks;
 
 /// Trains on the registered environment config.env.id, from the beginning to the end in one system,
-/// without checkpoints; see run_ppo for those. Environments that fail, evaluations that are
-/// given up and a disk that is gone don't end training. Throws unknown_environment,
-/// std::invalid_argument if no network fits it, run_directory_error, and evaluation_error if the
-/// evaluation at the end is given up; the models are saved by then. What a callback throws is
-/// thrown here.
+/// without checkpoints; see run_ppo for those. Environments that fail now and then, evaluations
+/// that are given up and a disk that is gone don't end training. Throws unknown_environment,
+/// std::invalid_argument if no network fits it, run_directory_error, environment_failed if all that
+/// the environment does is fail, and evaluation_error if the evaluation at the end is given up; the
+/// models are saved by then. What a callback throws is thrown here.
 task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
-                            ppo_callbacks callbacks = {});
+                            training_callbacks callbacks = {});
 
 }  // namespace troupe

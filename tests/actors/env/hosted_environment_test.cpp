@@ -110,6 +110,27 @@ TEST_CASE("hosted_environment: observers are told of failed steps and failed res
   CHECK_FALSE(failures[0].at_reset);
 }
 
+TEST_CASE("hosted_environment: environments that do nothing but fail are given up") {
+  hosted_environment hosted({}, two_odometers, 5);
+  const auto fail = [&](std::int64_t times) {
+    odometer::fail_steps = true;
+    for (std::int64_t i = 0; i < times; ++i) hosted.step(both(0));
+    odometer::fail_steps = false;
+  };
+  const auto patience = hosted_environment::failures_max - 1;
+  fail(patience);
+  hosted.step(both(1));  // Two episodes end: there is hope.
+  fail(patience);
+  hosted.step(both(0));  // Nothing fails, but no episode ends.
+  odometer::fail_steps = true;
+  CHECK_THROWS_AS(hosted.step(both(0)), environment_failed);
+  CHECK_THROWS_WITH(hosted.step(both(0)),
+                    "Odometer-v0: 202 episodes were dropped, and none has ended between: it threw: "
+                    "it broke down");
+  odometer::fail_steps = false;
+  CHECK(hosted.step(both(0)).failures.empty());
+}
+
 TEST_CASE("hosted_environment: a reset that fails once is told, and repeated") {
   struct stubborn : odometer {
     void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {

@@ -1,12 +1,29 @@
 #include "actors/env/registry.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "actors/env/cartpole.hpp"
 #include "tests/actors/env/scripted_environment.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
+
+namespace {
+
+/// Of what `act` throws; empty: nothing.
+template <class Act>
+std::string message_of(Act act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
 
 TEST_CASE("registry: CartPole is known in both versions", "[env]") {
   const auto known = known_environments();
@@ -47,6 +64,38 @@ TEST_CASE("registry: an unknown name is answered with the nearest and all known 
   }
 }
 
+TEST_CASE("registry: the version that is suggested is the nearest there is", "[env]") {
+  for (const auto& [wanted, meant] :
+       std::map<std::string, std::string>{{"CartPole-v2", "CartPole-v1"},
+                                          {"CartPol-v7", "CartPole-v1"},
+                                          {"CartPole", "CartPole-v1"},
+                                          {"mountaincar-v3", "MountainCar-v0"},
+                                          {"LunarLander-v2", "LunarLander-v3"},
+                                          {"LunarLanderContinous-v2", "LunarLanderContinuous-v3"},
+                                          {"Blackjack-vx", "Blackjack-v1"}}) {
+    const auto start = "unknown environment \"" + wanted + "\"; did you mean \"" + meant + "\"?";
+    CHECK(message_of([&] { make_vector_environment(wanted, 1); }).starts_with(start));
+  }
+}
+
+TEST_CASE("registry: messages say the name that an environment is registered by", "[env]") {
+  register_environment<cartpole>("Renamed-v0");
+  auto batch = make_vector_environment("Renamed-v0", 1);
+  batch->reset(1);
+  CHECK(message_of([&] { batch->step({.discrete = {2}}); }).starts_with("Renamed-v0: "));
+  register_environment("Failing-v0", [] {
+    return std::make_unique<scripted_environment>(scripted_environment::script{
+        .on_step = [](auto...) -> step_result { throw std::runtime_error("it broke down"); }});
+  });
+  batch = make_vector_environment("Failing-v0", 1);
+  batch->reset(1);
+  const auto after = batch->step({.discrete = {0}});
+  REQUIRE(after.failures.size() == 1);
+  CHECK(after.failures[0].id == "Failing-v0");
+  const auto none = message_of([] { make_vector_environment("Renamed-v0", 0); });
+  CHECK(none.starts_with("Renamed-v0: "));
+}
+
 TEST_CASE("registry: a user's environment is made by its name", "[env]") {
   register_environment("Mine-v0", [] {
     return std::make_unique<scripted_environment>(scripted_environment::script{});
@@ -55,7 +104,9 @@ TEST_CASE("registry: a user's environment is made by its name", "[env]") {
   CHECK(batch->reset(4).obs == std::vector<float>{0, 4, 0, 5});
   CHECK(batch->step({.discrete = {0, 0}}).obs == std::vector<float>{1, 4, 1, 5});
   register_environment<cartpole>("MyCartPole-v0");
-  CHECK(make_vector_environment("MyCartPole-v0", 1)->spec() == cartpole().spec());
+  auto expected = cartpole().spec();
+  expected.id = "MyCartPole-v0";
+  CHECK(make_vector_environment("MyCartPole-v0", 1)->spec() == expected);
 }
 
 TEST_CASE("registry: an id is given once", "[env]") {

@@ -298,10 +298,13 @@ TEST_CASE("train_ppo: an environment that always fails ends with an error, its m
   const temporary_folder folder;
   auto config = short_run(training_mode::sync);
   config.env.id = "Broken-v0";
-  config.total_steps = 512;
-  CHECK_THROWS_AS(train(config, folder.path), evaluation_error);
+  config.total_steps = 1'000'000;
+  CHECK_THROWS_WITH(train(config, folder.path),
+                    has_text("Broken-v0: ") &&
+                        has_text("episodes were dropped, and none has ended") &&
+                        has_text("it threw: it never worked"));
   const auto run = run_directory::open(folder.path / "ppo" / "Broken-v0_1");
-  CHECK(load_model(run.last_model()).policy_version == 2);
+  CHECK(load_model(run.last_model()).policy_version <= 2);
 }
 
 TEST_CASE("train_ppo: an environment that gives NaN alone ends with its name and what was NaN") {
@@ -310,7 +313,7 @@ TEST_CASE("train_ppo: an environment that gives NaN alone ends with its name and
   config.total_steps = 512;
   config.env.id = "Nowhere-v0";
   CHECK_THROWS_WITH(train(config, folder.path),
-                    has_text("Nowhere-v0: expected a finite reward, got nan"));
+                    has_text("Nowhere-v0: ") && has_text("expected a finite reward, got nan"));
   config.env.id = "NothingToSee-v0";
   CHECK_THROWS_WITH(train(config, folder.path),
                     has_text("environment 0 of NothingToSee-v0") &&
