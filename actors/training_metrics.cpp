@@ -8,6 +8,15 @@ namespace troupe {
 
 namespace {
 
+/// What the status page shows in large figures; see runtime/metrics/status_page.html.
+constexpr auto board = R"({"tiles": [
+  {"label": "steps a second", "metric": "troupe_env_steps_total", "as": "rate"},
+  {"label": "return of an episode", "metric": "troupe_episode_return", "as": "mean"},
+  {"label": "updates a second", "metric": "troupe_train_steps_total", "as": "rate"},
+  {"label": "staleness, versions", "metric": "troupe_policy_staleness_versions", "as": "mean"},
+  {"label": "entropy", "metric": "troupe_train_entropy"},
+  {"label": "gradient norm", "metric": "troupe_train_grad_norm"}]})";
+
 constexpr std::array<const char*, 3> failure_reasons = {"threw", "nonfinite", "shape"};
 
 }  // namespace
@@ -46,6 +55,7 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env) 
     both.emplace(key, value);
     return both;
   };
+  r.show("training", board);
   env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
   const auto* episodes = "Episodes ended, by how.";
   episodes_terminated =

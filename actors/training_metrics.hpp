@@ -9,7 +9,7 @@ namespace troupe {
 
 class metrics_registry;
 
-/// What a training run tells Prometheus, as verbs; the names are in the README's glossary. A cheap
+/// What a training run tells Prometheus, as verbs; the names are in docs/metrics.md. A cheap
 /// value that any role may hold; a default constructed one tells nobody.
 class training_metrics {
  public:

@@ -44,19 +44,6 @@ double quantile(std::vector<double>& values, double q) {
   return *at;
 }
 
-/// What is drawn, without what can not be drawn.
-learning_curve cleaned(const learning_curve& curve) {
-  auto clean = curve;
-  clean.episodes = drawable(curve.episodes);
-  clean.means =
-      curve.means.empty() ? moving_mean(clean.episodes, curve.mean_window) : drawable(curve.means);
-  std::erase_if(clean.evaluations, [](const curve_evaluation& evaluation) {
-    return !drawable(evaluation.step) || !drawable(evaluation.mean);
-  });
-  if (clean.threshold && !drawable(*clean.threshold)) clean.threshold.reset();
-  return clean;
-}
-
 struct range {
   double low = 0;
   double high = 1;
@@ -71,7 +58,10 @@ range value_range(const learning_curve& curve) {
     values = {quantile(raw, 0.01), quantile(raw, 0.99)};
   }
   for (const auto& point : curve.means) values.push_back(point.value);
-  for (const auto& evaluation : curve.evaluations) values.push_back(evaluation.mean);
+  for (const auto& evaluation : curve.evaluations) {
+    const double whisker = drawable(evaluation.std) ? evaluation.std : 0;
+    values.insert(values.end(), {evaluation.mean - whisker, evaluation.mean + whisker});
+  }
   if (curve.threshold) values.push_back(*curve.threshold);
   if (values.empty()) return {};
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -87,8 +77,9 @@ double last_step(const learning_curve& curve) {
 }
 
 void draw_axes(curve_canvas& canvas, const learning_curve& curve, const axis_ticks& x,
-               const axis_ticks& y, double step_max) {
+               const axis_ticks& y, double step_max, double value_max) {
   for (const double value : y.values) {
+    if (value > value_max) continue;
     const double at = std::round(canvas.y(value)) + 0.5;
     canvas.segment(curve_canvas::left, at, curve_canvas::right, at, 1, grid);
     canvas.text(curve_canvas::left - 10, at + 4, short_number(value, 6), 12, soft_ink,
@@ -126,14 +117,6 @@ void draw_band(curve_canvas& canvas, const std::vector<curve_point>& episodes, d
   canvas.band(low, high, faint(blue, 0.16));
 }
 
-std::vector<curve_point> thinned(const std::vector<curve_point>& points) {
-  const std::size_t stride = points.size() / line_points_max + 1;
-  std::vector<curve_point> result;
-  for (std::size_t i = 0; i < points.size(); i += stride) result.push_back(points[i]);
-  if (!points.empty() && (points.size() - 1) % stride != 0) result.push_back(points.back());
-  return result;
-}
-
 void draw_data(curve_canvas& canvas, const learning_curve& curve, double step_max) {
   canvas.clip_to_plot();
   if (curve.episodes.size() > dots_max) {
@@ -142,7 +125,7 @@ void draw_data(curve_canvas& canvas, const learning_curve& curve, double step_ma
     for (const auto& point : curve.episodes)
       canvas.disc(canvas.x(point.step), canvas.y(point.value), 2.2, faint(blue, 0.28));
   }
-  canvas.line(thinned(curve.means), 2.4, blue);
+  canvas.line(thinned(curve.means, line_points_max), 2.4, blue);
   if (curve.means.size() == 1)
     canvas.disc(canvas.x(curve.means[0].step), canvas.y(curve.means[0].value), 3, blue);
   for (const auto& evaluation : curve.evaluations) {
@@ -158,12 +141,6 @@ void draw_data(curve_canvas& canvas, const learning_curve& curve, double step_ma
 void draw_threshold(curve_canvas& canvas, double threshold) {
   const double at = std::round(canvas.y(threshold)) + 0.5;
   canvas.segment(curve_canvas::left, at, curve_canvas::right, at, 1.3, green, true);
-  const auto label = fmt::format("solved at {}", short_number(threshold, 6));
-  const double width = canvas.text_width(label, 12);
-  // Below the line where there is no room above it; on white, so that data does not run through it.
-  const double baseline = at - 22 < curve_canvas::top - 6 ? at + 16 : at - 6;
-  canvas.box(curve_canvas::left + 8, baseline - 11, width + 8, 14, {1, 1, 1, 0.85});
-  canvas.text(curve_canvas::left + 12, baseline, label, 12, green);
 }
 
 /// The legend, in one row below the title: a sign and its meaning for whatever there is to see.
@@ -176,7 +153,7 @@ void draw_legend(curve_canvas& canvas, const learning_curve& curve) {
   };
   if (!curve.means.empty()) {
     canvas.segment(x, y, x + 22, y, 2.4, blue);
-    label(fmt::format("mean of the last {} episodes", curve.mean_window));
+    label(mean_label(curve));
   }
   if (curve.episodes.size() > dots_max) {
     canvas.box(x, y - 5, 22, 10, faint(blue, 0.2));
@@ -189,11 +166,43 @@ void draw_legend(curve_canvas& canvas, const learning_curve& curve) {
   if (!curve.evaluations.empty()) {
     canvas.segment(x + 11, y - 8, x + 11, y + 8, 1.4, faint(orange, 0.55));
     canvas.disc(x + 11, y, 4.2, orange, 1.4);
-    label("evaluation, ± one standard deviation");
+    label(evaluation_label);
+  }
+  if (curve.threshold) {
+    canvas.segment(x, y, x + 22, y, 1.3, green, true);
+    label(threshold_label(*curve.threshold));
   }
 }
 
 }  // namespace
+
+learning_curve cleaned(const learning_curve& curve) {
+  auto clean = curve;
+  clean.episodes = drawable(curve.episodes);
+  clean.means =
+      curve.means.empty() ? moving_mean(clean.episodes, curve.mean_window) : drawable(curve.means);
+  std::erase_if(clean.evaluations, [](const curve_evaluation& evaluation) {
+    return !drawable(evaluation.step) || !drawable(evaluation.mean);
+  });
+  if (clean.threshold && !drawable(*clean.threshold)) clean.threshold.reset();
+  return clean;
+}
+
+std::vector<curve_point> thinned(const std::vector<curve_point>& points, std::size_t max) {
+  const std::size_t stride = points.size() / max + 1;
+  std::vector<curve_point> result;
+  for (std::size_t i = 0; i < points.size(); i += stride) result.push_back(points[i]);
+  if (!points.empty() && (points.size() - 1) % stride != 0) result.push_back(points.back());
+  return result;
+}
+
+std::string mean_label(const learning_curve& curve) {
+  return fmt::format("mean of the last {} episodes", curve.mean_window);
+}
+
+std::string threshold_label(double threshold) {
+  return fmt::format("solved at {}", short_number(threshold, 6));
+}
 
 std::vector<curve_point> moving_mean(const std::vector<curve_point>& points, std::size_t window) {
   std::vector<curve_point> means;
@@ -217,11 +226,13 @@ std::string render_learning_curve(const learning_curve& curve) {
   // A last episode that ends a little before 100k shall not cost the axis its last tick.
   if (x.last < step_max * 1.015) step_max = std::max(step_max, x.last);
 
-  // Some room above the highest tick: many returns lie exactly there.
-  curve_canvas canvas(0, step_max, y.first, y.last + 0.035 * (y.last - y.first));
+  // Some room above the highest value: many returns lie exactly there.
+  const double value_max =
+      values.high > values.low ? values.high + 0.035 * (values.high - y.first) : y.last;
+  curve_canvas canvas(0, step_max, y.first, value_max);
   canvas.text(curve_canvas::left, 33, clean.title, 18, ink, curve_canvas::align::left, true);
   draw_legend(canvas, clean);
-  draw_axes(canvas, clean, x, y, step_max);
+  draw_axes(canvas, clean, x, y, step_max, value_max);
   draw_data(canvas, clean, step_max);
   if (clean.threshold) draw_threshold(canvas, *clean.threshold);
   if (clean.means.empty() && clean.evaluations.empty())

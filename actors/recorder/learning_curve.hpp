@@ -31,6 +31,17 @@ struct learning_curve {
   std::size_t mean_window = 100;              ///< Episodes; named in the legend.
 };
 
+/// The curve without what is left out of a picture, and with its means.
+learning_curve cleaned(const learning_curve& curve);
+
+/// Every k-th point and the last, so that there are about `max` at most.
+std::vector<curve_point> thinned(const std::vector<curve_point>& points, std::size_t max);
+
+// What a legend says.
+std::string mean_label(const learning_curve& curve);
+inline constexpr const char* evaluation_label = "evaluation, ± std";
+std::string threshold_label(double threshold);
+
 /// Each point's value replaced by the mean over it and the up to `window` - 1 points before it.
 std::vector<curve_point> moving_mean(const std::vector<curve_point>& points, std::size_t window);
 

@@ -12,6 +12,7 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::duration<double> redraw_interval{0.1};
+constexpr std::chrono::duration<double> line_interval{5};
 constexpr int bar_width = 24;
 
 std::string duration_text(double seconds) {
@@ -25,13 +26,9 @@ double fraction_of(const progress_state& state) {
                     1.0);
 }
 
-std::int64_t tenth_of(const progress_state& state) {
-  return static_cast<std::int64_t>(fraction_of(state) * 10 + 1e-9);
-}
-
 }  // namespace
 
-std::string progress_line(const progress_state& state) {
+std::string progress_line(const progress_state& state, bool with_bar) {
   const double seconds = state.elapsed.count();
   const double rate = seconds > 0 ? static_cast<double>(state.step) / seconds : 0;
   const auto step = short_number(static_cast<double>(state.step));
@@ -39,9 +36,9 @@ std::string progress_line(const progress_state& state) {
   if (state.total_steps > 0) {
     const double fraction = fraction_of(state);
     const int filled = static_cast<int>(fraction * bar_width);
-    line = fmt::format("{:3}% |{:#<{}}{: <{}}| {}/{} steps", static_cast<int>(fraction * 100), "",
-                       filled, "", bar_width - filled, step,
-                       short_number(static_cast<double>(state.total_steps)));
+    line = fmt::format("{:3}% ", static_cast<int>(fraction * 100));
+    if (with_bar) line += fmt::format("|{:#<{}}{: <{}}| ", "", filled, "", bar_width - filled);
+    line += step + '/' + short_number(static_cast<double>(state.total_steps)) + " steps";
   } else {
     line = step + " steps";
   }
@@ -52,22 +49,18 @@ std::string progress_line(const progress_state& state) {
   return line;
 }
 
+progress_bar::progress_bar(std::ostream& out, bool is_terminal)
+    : out_(&out),
+      is_terminal_(is_terminal),
+      next_draw_(is_terminal ? redraw_interval.zero() : line_interval) {}
+
 void progress_bar::skip_to(const progress_state& state) {
-  if (state.total_steps > 0) next_tenth_ = std::max(next_tenth_, tenth_of(state) + 1);
+  if (!is_terminal_) next_draw_ = state.elapsed + line_interval;
 }
 
 void progress_bar::update(const progress_state& state) {
-  if (finished_) return;
-  if (is_terminal_) {
-    if (state.elapsed < next_draw_) return;
-    next_draw_ = state.elapsed + redraw_interval;
-  } else {
-    if (state.total_steps <= 0) return;
-    const auto tenth = tenth_of(state);
-    // The last tenth is finish's line.
-    if (tenth < next_tenth_ || tenth >= 10) return;
-    next_tenth_ = tenth + 1;
-  }
+  if (finished_ || state.elapsed < next_draw_) return;
+  next_draw_ = state.elapsed + (is_terminal_ ? redraw_interval : line_interval);
   draw(state);
 }
 
@@ -86,7 +79,7 @@ void progress_bar::clear() {
 }
 
 void progress_bar::draw(const progress_state& state) {
-  auto line = progress_line(state);
+  auto line = progress_line(state, is_terminal_);
   if (!is_terminal_) {
     *out_ << line << '\n' << std::flush;
     return;

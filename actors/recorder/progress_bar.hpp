@@ -16,20 +16,21 @@ struct progress_state {
   double mean_return = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no episode ended yet.
 };
 
-/// ` 42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2`
-std::string progress_line(const progress_state& state);
+/// ` 42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2`, or without
+/// the bar.
+std::string progress_line(const progress_state& state, bool with_bar = true);
 
 /// Shows a run's progress: on a terminal one line that is redrawn, elsewhere (a file, a pipe) a
-/// line for every tenth of the run. Not thread-safe.
+/// plain line every five seconds and at the end. Not thread-safe.
 class progress_bar {
  public:
   /// `out` must outlive the bar.
-  progress_bar(std::ostream& out, bool is_terminal) : out_(&out), is_terminal_(is_terminal) {}
+  progress_bar(std::ostream& out, bool is_terminal);
 
   /// Takes up where another bar was: only what comes after `state` is drawn.
   void skip_to(const progress_state& state);
 
-  /// Redraws where it is due: ten times a second on a terminal.
+  /// Draws where it is due: ten times a second on a terminal.
   void update(const progress_state& state);
 
   /// Draws the last state and ends the line. Later calls do nothing.
@@ -44,9 +45,8 @@ class progress_bar {
   std::ostream* out_;
   bool is_terminal_;
   bool finished_ = false;
-  std::size_t drawn_width_ = 0;                ///< Columns of the line on the terminal.
-  std::chrono::duration<double> next_draw_{};  ///< On a terminal: elapsed time of the next one.
-  std::int64_t next_tenth_ = 1;                ///< Elsewhere: tenths of the run.
+  std::size_t drawn_width_ = 0;              ///< Columns of the line on the terminal.
+  std::chrono::duration<double> next_draw_;  ///< Elapsed time of the next one.
 };
 
 }  // namespace troupe

@@ -11,11 +11,13 @@
 #include <system_error>
 
 #include "actors/recorder/file_io.hpp"
-#include "actors/recorder/learning_curve.hpp"
 #include "actors/recorder/progress_table.hpp"
+#include "actors/recorder/run_board.hpp"
 
 namespace troupe {
 namespace {
+
+constexpr std::chrono::duration<double> board_interval{1};
 
 /// Indented, with the keys in the order they came in.
 std::string pretty_json(const std::string& text, const char* what) {
@@ -162,6 +164,7 @@ void recorder::evaluation(std::int64_t step, double mean, double std) {
 void recorder::finish(std::string summary) {
   const auto text = pretty_json(summary, "summary");
   draw_curve();
+  show_board();
   attempt([&] { write_file_atomically(directory_.summary_json(), text); });
   if (bar_) bar_->finish(progress());
 }
@@ -185,9 +188,10 @@ void recorder::show_progress(std::int64_t step) {
   const auto state = progress();
   if (bar_) bar_->update(state);
   if (curve_is_old_ && state.elapsed >= next_curve_) draw_curve();
+  if (state.elapsed >= next_board_) show_board();
 }
 
-void recorder::draw_curve() {
+learning_curve recorder::curve() const {
   learning_curve curve;
   for (char c : options_.algo) curve.title += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   curve.title += " on " + options_.env;
@@ -196,7 +200,16 @@ void recorder::draw_curve() {
   curve.mean_window = history_.window();
   curve.evaluations = evaluations_;
   curve.threshold = options_.threshold;
-  attempt([&] { draw_learning_curve(curve, directory_.learning_curve_png()); });
+  return curve;
+}
+
+void recorder::show_board() {
+  next_board_ = elapsed() + board_interval;
+  if (options_.board_changed) options_.board_changed(run_board(curve(), progress()));
+}
+
+void recorder::draw_curve() {
+  attempt([&] { draw_learning_curve(curve(), directory_.learning_curve_png()); });
   curve_is_old_ = false;
   next_curve_ = elapsed() + options_.curve_interval;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/recorder/episode_history.hpp"
+#include "actors/recorder/learning_curve.hpp"
 #include "actors/recorder/progress_bar.hpp"
 #include "actors/recorder/progress_csv.hpp"
 #include "actors/recorder/run_directory.hpp"
@@ -34,6 +35,9 @@ struct run_options {
 
   /// The learning curve is drawn at the end, and while the run goes on at most this often.
   std::chrono::milliseconds curve_interval = std::chrono::seconds(5);
+
+  /// Told the run's board, for a status page, at most once a second and at the end. May be null.
+  std::function<void(std::string)> board_changed;
 
   /// Told the first failure to write; by default it is printed on stderr.
   std::function<void(const std::string&)> on_failure;
@@ -94,7 +98,9 @@ class recorder {
   void restore();
   void write_row(const progress_row& row);
   void show_progress(std::int64_t step);
+  learning_curve curve() const;
   void draw_curve();
+  void show_board();
   /// Runs `write`; a failure is counted, and the first one reported.
   template <class Write>
   void attempt(Write&& write);
@@ -113,6 +119,7 @@ class recorder {
   std::int64_t write_failures_ = 0;
   bool curve_is_old_ = false;  ///< Something has come since the curve was drawn.
   std::chrono::duration<double> next_curve_{};
+  std::chrono::duration<double> next_board_{};
 };
 
 }  // namespace troupe

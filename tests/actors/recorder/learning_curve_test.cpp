@@ -23,6 +23,7 @@ using troupe::learning_curve;
 /// green (the threshold).
 struct picture {
   int width = 0, height = 0, blue = 0, orange = 0, green = 0, white = 0;
+  int highest_whisker = 0;  ///< The first row below the legend with a whisker's pale orange.
 };
 
 picture decode(const std::string& png) {
@@ -52,6 +53,8 @@ picture decode(const std::string& png) {
       result.white += red == 255 && green == 255 && blue == 255;
       result.blue += blue > red + 25 && blue > green + 12;
       result.orange += red > blue + 60 && red > green + 40;
+      const bool whisker = y > 70 && red > blue + 60 && red > green + 25;
+      if (whisker && result.highest_whisker == 0) result.highest_whisker = y;
       result.green += green > red + 40 && green > blue + 15;
     }
   }
@@ -82,6 +85,15 @@ TEST_CASE("learning_curve: evaluations and the threshold are seen", "[recorder]"
   CHECK(evaluated.orange > 3 * 40);  // three discs of radius 4
   curve.threshold = 475;
   CHECK(decode(troupe::render_learning_curve(curve)).green > 300);  // a dashed line
+}
+
+TEST_CASE("learning_curve: a deviation that reaches above all returns ends below the top",
+          "[recorder]") {
+  auto curve = rising(200);
+  curve.evaluations = {{5000, 140, 60}};  // as high as 200, where no episode is above 149
+  const int top = decode(troupe::render_learning_curve(curve)).highest_whisker;
+  CHECK(top > 84 + 5);  // within the plot area
+  CHECK(top < 130);
 }
 
 TEST_CASE("learning_curve: many episodes are a band", "[recorder]") {

@@ -48,17 +48,26 @@ TEST_CASE("progress_bar: a shorter line covers the longer one before it", "[reco
   CHECK_THAT(out.str(), Catch::EndsWith("\r" + std::string(20, ' ') + "\r"));
 }
 
-TEST_CASE("progress_bar: elsewhere there is a line for every tenth", "[recorder]") {
+TEST_CASE("progress_bar: elsewhere there is a plain line every five seconds", "[recorder]") {
   std::ostringstream out;
   progress_bar bar(out, false);
-  for (int i = 1; i <= 1000; ++i) bar.update(at(100 * i, 0.01 * i));
-  bar.finish(at(100000, 10));
-  std::istringstream lines(out.str());
-  std::string line;
-  int tenth = 1;
-  for (; std::getline(lines, line); ++tenth)
-    CHECK_THAT(line, Catch::Contains(std::to_string(10 * tenth) + "% |"));
-  CHECK(tenth == 11);
+  for (int i = 1; i <= 1250; ++i) bar.update(at(80 * i, 0.01 * i));
+  bar.finish(at(100000, 12.5));
+  CHECK(out.str() ==
+        " 40% 40k/100k steps, 8k steps/s, ETA 0:08, return 187.2\n"
+        " 80% 80k/100k steps, 8k steps/s, ETA 0:03, return 187.2\n"
+        "100% 100k/100k steps, 8k steps/s, return 187.2\n");
+}
+
+TEST_CASE("progress_bar: one that takes up another's place waits as long for its first line",
+          "[recorder]") {
+  std::ostringstream out;
+  progress_bar bar(out, false);
+  bar.skip_to(at(50000, 7));
+  bar.update(at(60000, 11.9));
+  CHECK(out.str().empty());
+  bar.update(at(60000, 12));
+  CHECK_THAT(out.str(), Catch::StartsWith(" 60% 60k/100k steps"));
 }
 
 }  // namespace

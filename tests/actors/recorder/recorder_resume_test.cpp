@@ -3,7 +3,6 @@
 #include <chrono>
 #include <sstream>
 
-#include "actors/recorder/progress_bar.hpp"
 #include "actors/recorder/recorder.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -126,16 +125,6 @@ TEST_CASE("progress csv: going on keeps quoted columns and needs no file") {
   CHECK(read_text(path) == "\"a,\"\"b\"\"\",c\n1,2\n4,\n");
   CHECK(progress_csv::resume(path, 7).rows() == 2);
   CHECK(progress_csv::resume(folder.path / "none.csv", 3).rows() == 0);
-}
-
-TEST_CASE("progress bar: one that takes up another's place draws only what is new") {
-  std::ostringstream text;
-  progress_bar bar(text, false);
-  bar.skip_to({.step = 450, .total_steps = 1000});
-  bar.update({.step = 480, .total_steps = 1000});
-  CHECK(text.str().empty());
-  bar.update({.step = 510, .total_steps = 1000});
-  CHECK_FALSE(text.str().empty());
 }
 
 }  // namespace

@@ -50,6 +50,25 @@ class captured_stdout {
   std::streambuf* old_;
 };
 
+TEST_CASE("recorder: a status page is told once a second, and at the end", "[recorder]") {
+  fixture run;
+  auto options = run.options();
+  std::vector<std::string> boards;
+  options.board_changed = [&](std::string board) { boards.push_back(std::move(board)); };
+  recorder of(options);
+  for (int i = 1; i <= 20; ++i) {
+    run.now += 100ms;
+    of.episode(10 * i, i, 10);
+  }
+  CHECK(boards.size() == 2);  // after 0.1 s and after 1.1 s
+  of.finish("{}");
+  REQUIRE(boards.size() == 3);
+  const auto last = nlohmann::json::parse(boards.back());
+  CHECK(last["title"] == "PPO on CartPole-v1");
+  CHECK(last["now"] == 200);
+  CHECK(last["dots"].size() == 20);
+}
+
 TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {
   fixture run;
   recorder record(run.options());
