@@ -38,6 +38,7 @@ answer make_answer(std::string_view method, std::string_view target,
   }
   if (path == "/livez") return probe(options.is_live);
   if (path == "/readyz") return probe(options.is_ready);
+  if (path == "/boards") return {200, "application/json", registry.boards()};
   if (path == "/") return {200, "text/html; charset=utf-8", status_page};
   return make_refusal(404);
 }

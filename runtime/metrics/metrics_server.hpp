@@ -35,10 +35,10 @@ struct metrics_server_options {
   std::size_t connections_max = 64;
 };
 
-/// Serves GET and HEAD of /metrics, /livez, /readyz and / (a page that shows the metrics live),
-/// from a thread of its own. One connection never waits for another: when `connections_max` are
-/// open, a new one takes the place of the one that has kept its request back for longest, or is
-/// closed at once if there is none.
+/// Serves GET and HEAD of /metrics, /livez, /readyz, / (a page that shows the metrics live) and
+/// /boards (what metrics_registry::show has for it), from a thread of its own. One connection never
+/// waits for another: when `connections_max` are open, a new one takes the place of the one that
+/// has kept its request back for longest, or is closed at once if there is none.
 class metrics_server {
  public:
   /// `registry` must outlive the server. Throws port_busy, std::invalid_argument for what is no

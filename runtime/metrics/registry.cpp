@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "runtime/metrics/label_value.hpp"
@@ -61,6 +62,16 @@ class metrics_store {
     return retired_.families();
   }
 
+  void show(const std::string& name, std::string board) {
+    std::lock_guard lock(mutex_);
+    boards_[name] = std::move(board);
+  }
+
+  std::map<std::string, std::string> boards() {
+    std::lock_guard lock(mutex_);
+    return boards_;
+  }
+
   /// Labels with every value fit for a scrape.
   prometheus::Labels sanitise(const metric_labels& labels) {
     prometheus::Labels sane(labels.begin(), labels.end());
@@ -82,7 +93,8 @@ class metrics_store {
   };
   std::mutex mutex_;
   std::vector<entry> collectors_;
-  scrape retired_;  ///< The sum of all that has been retired.
+  std::map<std::string, std::string> boards_;  ///< JSON, by name.
+  scrape retired_;                             ///< The sum of all that has been retired.
 };
 
 namespace {
@@ -201,6 +213,24 @@ void metrics_registry::watch(std::weak_ptr<const prometheus::Collectable> collec
 
 void metrics_registry::retire(const std::shared_ptr<const prometheus::Collectable>& collector) {
   store_->retire(collector);
+}
+
+void metrics_registry::show(const std::string& name, std::string board) {
+  const auto parsed = nlohmann::json::parse(board, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object() || board.size() > board_bytes_max) {
+    throw std::invalid_argument("board \"" + name + "\": expected a JSON object of at most " +
+                                std::to_string(board_bytes_max) + " bytes, got " +
+                                std::to_string(board.size()) + " bytes");
+  }
+  store_->show(name, std::move(board));
+}
+
+std::string metrics_registry::boards() const {
+  std::string all;
+  for (const auto& [name, board] : store_->boards()) {
+    all += (all.empty() ? "" : ",") + nlohmann::json(name).dump() + ":" + board;
+  }
+  return "{" + all + "}";
 }
 
 std::string metrics_registry::text() const {

@@ -115,6 +115,14 @@ class metrics_registry {
   /// troupe_ or process_, a name with two kinds, a collector that throws.
   std::string text() const;
 
+  /// What the status page shows of a part of the program, such as a chart, as a JSON object:
+  /// status_page.html says what may be in it. Replaces what was shown by that name. Throws
+  /// std::invalid_argument naming it for what is no JSON object, or longer than board_bytes_max.
+  void show(const std::string& name, std::string board);
+  static constexpr std::size_t board_bytes_max = std::size_t{1} << 20;
+  /// All of these as one JSON object, by their names.
+  std::string boards() const;
+
  private:
   std::unique_ptr<detail::metrics_store> store_;
 };

@@ -65,6 +65,32 @@ TEST_CASE("metrics server: / is a page that links the rest") {
   CHECK_THAT(answer, EndsWith("</html>\n"));
 }
 
+TEST_CASE("metrics server: the page needs nothing from elsewhere") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  const auto page = ask(server.port(), "/");
+  CHECK_THAT(page, !holds("src=") && !holds("@import") && !holds("https://"));
+  CHECK_THAT(page, holds("prefers-color-scheme: dark"));
+}
+
+TEST_CASE("metrics server: /boards is what the program shows, the newest of each name") {
+  metrics_registry metrics;
+  metrics_server server(metrics, any_port());
+  CHECK_THAT(ask(server.port(), "/boards"), EndsWith("\r\n\r\n{}"));
+  metrics.show("run", R"({"title": "old"})");
+  metrics.show("run", R"({"title": "new"})");
+  metrics.show("a \"b\"", "{}");
+  const auto answer = ask(server.port(), "/boards");
+  CHECK_THAT(answer, holds("Content-Type: application/json\r\n"));
+  CHECK_THAT(answer, EndsWith("\r\n\r\n"
+                              R"({"a \"b\"":{},"run":{"title": "new"}})"));
+  CHECK_THROWS_WITH(metrics.show("run", "[1]"), holds("board \"run\": expected a JSON object"));
+  CHECK_THROWS_AS(metrics.show("run", "{"), std::invalid_argument);
+  const std::string long_name(metrics_registry::board_bytes_max, 'x');
+  CHECK_THROWS_AS(metrics.show("run", "{\"" + long_name + "\":1}"), std::invalid_argument);
+  CHECK(ask(server.port(), "/boards") == answer);
+}
+
 TEST_CASE("metrics server: unknown paths are 404, other methods 405") {
   metrics_registry metrics;
   metrics_server server(metrics, any_port());
