@@ -137,8 +137,13 @@ void describe_off_policy(options_schema<Config>& s) {
           "weights");
   s.rule("env", "normalize_obs and normalize_reward of false: replayed transitions would go stale",
          [](const Config& c) { return !c.env.normalize_obs && !c.env.normalize_reward; });
-  s.rule("total_steps", "more than the environment steps before the first update",
-         [](const Config& c) { return c.updates() > 0; });
+  s.rule(
+      "total_steps",
+      [](const Config& c) {
+        return "more than the " + std::to_string(c.warm_up() * c.steps_of_collection()) +
+               " environment steps before the first update, see collection.learning_starts";
+      },
+      [](const Config& c) { return c.updates() > 0; });
 }
 
 /// The settings of a run. `resolved`: the whole configuration as JSON.

@@ -7,7 +7,7 @@
 namespace troupe {
 
 task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
-                            ppo_callbacks callbacks) {
+                            training_callbacks callbacks) {
   return train_in(sys, trainable_of(config), std::move(output), std::move(callbacks));
 }
 

@@ -95,7 +95,8 @@ task<> serve_experience(production& p, const checkpoint* from) {
 
 }  // namespace
 
-production::production(system& sys, ppo_config config, ppo_output output, ppo_callbacks callbacks)
+production::production(system& sys, ppo_config config, ppo_output output,
+                       training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
       config(std::move(config)) {}
 

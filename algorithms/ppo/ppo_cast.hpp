@@ -14,7 +14,7 @@ using ppo_trainer = trainer<rollout_learner>;
 /// The cast of a PPO run.
 class production final : public training_cast {
  public:
-  production(system& sys, ppo_config config, ppo_output output, ppo_callbacks callbacks);
+  production(system& sys, ppo_config config, ppo_output output, training_callbacks callbacks);
   /// Stops the services, those that call others first.
   ~production() override;
 

@@ -16,8 +16,7 @@ trainable trainable_of(const ppo_config& config);
 /// Trains as train_ppo, on systems of its own: deterministic ones where the configuration says so.
 /// Where it says checkpoint.every_updates, they are written to the run directory's `checkpoints`;
 /// one that can't be written is logged and counted, and training goes on. Throws what train_ppo
-/// throws, call_error of kind cancelled where it is stopped without checkpoints, and
-/// checkpoint_mismatch if `from` is of another algorithm, environment or network.
+/// throws, and checkpoint_mismatch if `from` is of another algorithm, environment or network.
 ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_options& options,
                    std::optional<checkpoint> from = std::nullopt);
 

@@ -10,7 +10,9 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
 
 namespace troupe {
 
@@ -129,18 +131,21 @@ env_observers observers_of(const training_metrics& metrics, const std::string& i
 
 task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   const auto& s = cast.settings;
-  run_options run{.root = cast.output.root,
-                  .directory = cast.output.directory,
-                  .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
-                  .algo = s.algo,
-                  .env = s.env.id,
-                  .config = s.config,
-                  .total_steps = s.total_steps,
-                  .threshold = cast.spec.reward_threshold,
-                  .table = cast.output.table,
-                  .progress_bar = cast.output.progress_bar,
-                  .on_failure = [](const std::string& what) { log::error(what); },
-                  .write_failed = [metrics = cast.metrics] { metrics.write_failed(); }};
+  run_options run{
+      .root = cast.output.root,
+      .directory = cast.output.directory,
+      .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
+      .algo = s.algo,
+      .env = s.env.id,
+      .config = s.config,
+      .total_steps = s.total_steps,
+      .threshold = cast.spec.reward_threshold,
+      .table = cast.output.table,
+      .progress_bar = cast.output.progress_bar,
+      .board_changed = [metrics = &cast.sys.metrics()](
+                           std::string board) { metrics->show("run", std::move(board)); },
+      .on_failure = [](const std::string& what) { log::error(what); },
+      .write_failed = [metrics = cast.metrics] { metrics.write_failed(); }};
   // It stands for the disk.
   serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
   cast.records = co_await cast.sys.serve<recorder>(std::move(options), std::move(run));
@@ -166,7 +171,16 @@ task<> serve_evaluator(training_cast& cast) {
 
 task<training_summary> run_from_the_start(training_cast& cast) {
   co_await cast.serve(nullptr);
-  co_await cast.train_until(cast.settings.updates, false);
+  std::exception_ptr failure;
+  try {
+    co_await cast.train_until(cast.settings.updates, false);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await keep_model_of_now(cast);
+    std::rethrow_exception(failure);
+  }
   if (cast.done.version < cast.settings.updates && !cast.done.stopped) {
     throw call_error(error_kind::cancelled, "training was stopped");
   }
@@ -175,6 +189,17 @@ task<training_summary> run_from_the_start(training_cast& cast) {
 
 void keep_last_model(const training_cast& cast, const weights& last) {
   keep_model(cast, cast.directory.last_model(), last);
+}
+
+task<> keep_model_of_now(training_cast& cast) {
+  // A trainer that is in the middle of an update ends it first.
+  constexpr auto limit = std::chrono::seconds(5);
+  try {
+    const auto last = co_await with_timeout(cast.newest(), limit);
+    keep_last_model(cast, last);
+  } catch (const std::exception& e) {
+    log::warn("the run ends without a model", {{"error", e.what()}});
+  }
 }
 
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,

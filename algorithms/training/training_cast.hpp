@@ -89,12 +89,17 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from);
 /// An evaluation begins anew from its own seed each time, so there is nothing to restore.
 task<> serve_evaluator(training_cast& cast);
 
-/// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop.
+/// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
+/// training fails the model of that moment is kept.
 task<training_summary> run_from_the_start(training_cast& cast);
 
 /// Writes these weights as the run's last model. A disk that is full or gone does not end training:
 /// that is logged.
 void keep_last_model(const training_cast& cast, const weights& last);
+
+/// The weights of now as the run's last model, also in the middle of an update. Where they can't be
+/// had that is logged.
+task<> keep_model_of_now(training_cast& cast);
 
 /// What a cast does after each update of a loop that began at `before`: evaluates if another
 /// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.

@@ -13,6 +13,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
@@ -39,6 +40,38 @@ task<checkpoint> train_segment(training_cast& cast, const checkpoint* from, std:
 task<training_summary> finish_segment(training_cast& cast, const checkpoint* from) {
   co_await cast.serve(from);
   co_return co_await cast.conclude();
+}
+
+/// How often a run without checkpoints looks whether it is asked to stop.
+constexpr auto stop_poll = std::chrono::milliseconds(50);
+
+bool is_stop_asked(const training_cast& cast) { return cast.stop_asked && cast.stop_asked(); }
+
+task<std::optional<training_summary>> finish_whole(training_cast& cast) {
+  auto summary = co_await run_from_the_start(cast);
+  co_return summary;
+}
+
+/// Where time is virtual, training itself asks after each update, and nobody else may: a run would
+/// depend on when it is asked.
+task<std::optional<training_summary>> wait_for_stop(training_cast& cast) {
+  if (cast.settings.deterministic || !cast.stop_asked) co_await sleep_for(duration::max());
+  while (!cast.stop_asked()) co_await sleep_for(stop_poll);
+  co_return std::nullopt;
+}
+
+/// Without a summary if it is stopped; and without a run directory if that was before it trained.
+task<training_result> run_whole(training_cast& cast) {
+  std::optional<training_summary> summary;
+  try {
+    auto first = co_await any(finish_whole(cast), wait_for_stop(cast));
+    summary = std::move(first.value);
+  } catch (const call_error& e) {
+    if (e.kind() != error_kind::cancelled || !is_stop_asked(cast)) throw;
+  }
+  if (!summary && !cast.store) co_return training_result{};
+  if (!summary) co_await keep_model_of_now(cast);
+  co_return training_result{std::move(summary), cast.directory.path().string(), cast.done.steps};
 }
 
 class segments {
@@ -76,9 +109,7 @@ class segments {
   }
 
   training_result run_without_checkpoints() {
-    auto summary =
-        in_system(0, [](training_cast& cast) { return cast.sys.run(run_from_the_start(cast)); });
-    return {summary, summary.run_directory, summary.steps};
+    return in_system(0, [](training_cast& cast) { return cast.sys.run(run_whole(cast)); });
   }
 
  private:

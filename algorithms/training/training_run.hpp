@@ -105,16 +105,18 @@ struct training_callbacks {
 struct training_run_options {
   std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
-  /// Asked after each update and in the evaluation at the end, on any thread: true stops the run.
-  /// May be null.
+  /// Asked after each update and in the evaluation at the end, and without checkpoints all the
+  /// time, on any thread: true stops the run. May be null.
   std::function<bool()> stop_asked;
   training_callbacks callbacks;
 };
 
 /// What a run came to.
 struct training_result {
-  std::optional<training_summary> summary;  ///< None: it was stopped, a checkpoint was written.
-  std::string run_directory;
+  /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
+  /// one.
+  std::optional<training_summary> summary;
+  std::string run_directory;  ///< Empty: it was stopped before there was a model.
   std::int64_t steps = 0;
 };
 
@@ -133,8 +135,8 @@ struct trainable {
 /// Trains on systems of its own: deterministic ones where the settings say so. Where they say
 /// checkpoint.every_updates, checkpoints are written to the run directory's `checkpoints`; one that
 /// can't be written is logged and counted, and training goes on. Throws run_directory_error, what
-/// the cast throws, call_error of kind cancelled where it is stopped without checkpoints, and
-/// checkpoint_mismatch if `from` is of another algorithm, environment or network.
+/// the cast throws, and checkpoint_mismatch if `from` is of another algorithm, environment or
+/// network.
 training_result run_training(const trainable& what, training_output output,
                              const training_run_options& options,
                              std::optional<checkpoint> from = std::nullopt);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/config/nearest_name.hpp"
@@ -27,11 +28,47 @@ void require_command(const CLI::App& app, const std::string& word) {
   throw std::invalid_argument(message);
 }
 
+/// What other programs call options of `train`.
+constexpr std::pair<const char*, const char*> other_names[] = {
+    {"--total-timesteps", "--steps"}, {"--n-timesteps", "--steps"}, {"--timesteps", "--steps"},
+    {"--total-steps", "--steps"},     {"--environment", "--env"},   {"--env-id", "--env"},
+    {"--algorithm", "--algo"}};
+
+/// CLI11 would only say that it did not expect the option. Throws std::invalid_argument for the
+/// first one that is none of the command's.
+void refuse_unknown_options(CLI::App& app) {
+  const auto words = app.remaining(true);
+  const auto unknown =
+      std::ranges::find_if(words, [](const auto& w) { return w.starts_with('-'); });
+  if (unknown == words.end()) return;
+  const auto asked = app.get_subcommands();
+  const CLI::App& command = asked.empty() ? app : *asked.front();
+  std::vector<std::string> known;
+  for (const CLI::App* of : {static_cast<const CLI::App*>(&app), &command}) {
+    for (const auto* option : of->get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  const auto wanted = unknown->substr(0, unknown->find('='));
+  auto meant = nearest_name(wanted, known);
+  const auto* other = std::ranges::find(other_names, wanted, [](const auto& n) { return n.first; });
+  if (other != std::end(other_names)) meant = other->second;
+  std::string message = "unknown option \"" + wanted + "\";";
+  if (!meant.empty()) message += " did you mean " + meant + "?";
+  const auto name = asked.empty() ? "" : ' ' + command.get_name();
+  message += " `troupe" + name + " --help` lists them";
+  if (name == " train") {
+    message += "; options of the algorithm are given as trainer.lr=3e-4, see `troupe config ppo`";
+  }
+  throw std::invalid_argument(message);
+}
+
 }  // namespace
 
 std::variant<command_line, int> read_command_line(int argc, char** argv) {
   CLI::App app("Troupe: reinforcement learning by actors.", "troupe");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "troupe " TROUPE_VERSION);
   app.fallthrough();
   std::string log_level = "info";
   app.add_option("--log-level", log_level, "debug, info, warn, error or off")
@@ -63,9 +100,10 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       ->needs(deterministic);
   auto* resume = train_command->add_option(
       "--resume", train.resume,
-      "go on with the run in this directory, from its newest whole checkpoint");
-  for (const auto* name : {"--algo", "--env", "--steps", "--seed", "--mode", "--config",
-                           "overrides", "--runs", "--faults"}) {
+      "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
+      "later end");
+  for (const auto* name :
+       {"--algo", "--env", "--seed", "--mode", "--config", "overrides", "--runs", "--faults"}) {
     resume->excludes(train_command->get_option(name));
   }
   resume->excludes(deterministic);
@@ -90,10 +128,10 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   eval_command->add_flag("--json", eval.json, "print the result as one JSON line");
 
   auto* list_command = app.add_subcommand("list", "List algorithms and environments.");
-  std::string schema_algo;
-  auto* config_command =
-      app.add_subcommand("config", "Print the JSON schema of an algorithm's configuration.");
-  config_command->add_option("algo", schema_algo, "the algorithm")->required();
+  config_arguments config;
+  auto* config_command = app.add_subcommand("config", "List the options of an algorithm.");
+  config_command->add_option("algo", config.algo, "the algorithm")->required();
+  config_command->add_flag("--json", config.json, "print the JSON schema");
 
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
@@ -101,18 +139,21 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   }
   try {
     require_command(app, argv[1]);
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() != 0) refuse_unknown_options(app);
+      return app.exit(e) == 0 ? 0 : 2;
+    }
   } catch (const std::invalid_argument& e) {
     std::fprintf(stderr, "troupe: %s\n", e.what());
     return 2;
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
   }
   train.metrics_port_asked = port->count() > 0;
   if (*train_command) return command_line{log_level, std::move(train)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
-  return command_line{log_level, config_arguments{schema_algo}};
+  return command_line{log_level, std::move(config)};
 }
 
 }  // namespace troupe::command

@@ -45,8 +45,9 @@ int list(const list_arguments& arguments);
 
 struct config_arguments {
   std::string algo;
+  bool json = false;  ///< The JSON schema.
 };
-/// Prints the JSON schema of an algorithm's configuration.
+/// Prints the options of an algorithm's configuration.
 int config_schema(const config_arguments& arguments);
 
 }  // namespace troupe::command

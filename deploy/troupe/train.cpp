@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "actors/env/registry.hpp"
+#include "actors/recorder/file_io.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "actors/torch_threads.hpp"
 #include "deploy/troupe/algorithms.hpp"
@@ -69,13 +70,29 @@ struct beginning {
   std::optional<checkpoint> from;
 };
 
+/// The run with more steps, also in its config.json, for whoever resumes it next. Throws
+/// config_error where they are fewer.
+trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps) {
+  const auto before = document.at("total_steps");
+  apply_override(document, "total_steps=" + steps);
+  auto longer = algorithm_of(document).configure(document);
+  const auto after = nlohmann::ordered_json::parse(longer.settings.config);
+  if (after.at("total_steps").get<std::int64_t>() < before.get<std::int64_t>()) {
+    throw config_error("/total_steps", "expected at least the run's own " + before.dump() +
+                                           ", got " + after.at("total_steps").dump());
+  }
+  write_file_atomically(run.config_json(), after.dump(2) + '\n');
+  return longer;
+}
+
 /// Throws what is wrong with the arguments, the configuration or the run to be resumed.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
-    const auto stored = run_directory::open(arguments.resume).config_json();
-    const auto document = read_json_file(stored);
+    const auto run = run_directory::open(arguments.resume);
+    const auto document = read_json_file(run.config_json());
     auto what = algorithm_of(document).configure(document);
     auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
+    if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps);
     return {std::move(what), std::move(from)};
   }
   const auto document = resolve(arguments);
@@ -84,73 +101,52 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   return {std::move(what), std::nullopt};
 }
 
-/// What the first SIGINT or SIGTERM does: a run that keeps checkpoints, or is deterministic, stops
-/// after its update; any other is cancelled. Where none goes on the process ends.
-class interruptible {
+/// What the first SIGINT or SIGTERM does: it asks the run to stop. Where none goes on yet the
+/// process ends.
+class stop_request {
  public:
-  void begin(system& sys) { set(&sys); }
-  void end() { set(nullptr); }
   /// From now on there is somebody who asks.
-  void stop_gently() { gentle_ = true; }
-  bool stop_asked() const { return asked_; }
-
-  void interrupt() {
-    std::lock_guard lock(mutex_);
+  void heed() { heeded_ = true; }
+  bool asked() const { return asked_; }
+  void ask() {
     asked_ = true;
-    if (gentle_) return;
-    if (!running_) _exit(130);
-    running_->cancel();
+    if (!heeded_) _exit(130);
   }
 
  private:
-  void set(system* sys) {
-    std::lock_guard lock(mutex_);
-    running_ = sys;
-  }
-
-  std::mutex mutex_;
-  system* running_ = nullptr;
-  std::atomic<bool> gentle_{false};
+  std::atomic<bool> heeded_{false};
   std::atomic<bool> asked_{false};
 };
 
-/// From here on there is something to cancel.
-task<training_summary> train_interruptibly(system& sys, interruptible& signals, trainable what,
-                                           training_output output) {
-  signals.begin(sys);
-  co_return co_await train_in(sys, std::move(what), std::move(output));
+/// The exit code: 0 where the run can go on.
+int report_stopped(const training_result& result, bool keeps_checkpoints) {
+  const auto& directory = result.run_directory;
+  if (directory.empty()) return 130;  // before there was anything to keep
+  const auto steps = static_cast<long long>(result.steps);
+  if (keeps_checkpoints) {
+    std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n", steps,
+                directory.c_str());
+    return 0;
+  }
+  const auto model = run_directory::open(directory).last_model();
+  std::error_code ignored;
+  if (std::filesystem::exists(model, ignored)) {
+    std::printf("stopped after %lld steps; the model of that moment is %s: troupe eval %s\n", steps,
+                model.c_str(), directory.c_str());
+  }
+  std::printf("it can't go on: it kept no checkpoints, as checkpoint.every_updates=10 does\n");
+  return 130;
 }
 
-training_result run_in_one(interruptible& signals, const trainable& what,
-                           const training_output& output, const training_run_options& options) {
-  const auto& settings = what.settings;
-  system sys({.threads = options.threads > 0 ? options.threads : settings.threads,
-              .seed = settings.seed,
-              .metrics = options.metrics});
-  struct at_the_end {
-    interruptible& signals;
-    ~at_the_end() { signals.end(); }
-  } const ended{signals};
-  auto summary = sys.run(train_interruptibly(sys, signals, what, output));
-  return {summary, summary.run_directory, summary.steps};
-}
-
-int report_stopped(const training_result& result) {
-  if (result.run_directory.empty()) return 130;  // before there was anything to go on with
-  std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n",
-              static_cast<long long>(result.steps), result.run_directory.c_str());
-  return 0;
-}
-
-int report(const train_arguments& arguments, const training_result& result) {
-  if (!result.summary) return report_stopped(result);
+int report(const train_arguments& arguments, const training_settings& settings,
+           const training_result& result) {
+  if (!result.summary) return report_stopped(result, settings.checkpoint.every_updates > 0);
   print_for_people(*result.summary);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return 0;
 }
 
-int run(const train_arguments& arguments, beginning start, const training_run_options& options,
-        interruptible& signals) {
+int run(const train_arguments& arguments, beginning start, const training_run_options& options) {
   const auto server =
       serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
   const training_output output{.root = arguments.runs,
@@ -162,12 +158,8 @@ int run(const train_arguments& arguments, beginning start, const training_run_op
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});
   }
-  const auto& settings = start.what.settings;
-  if (settings.checkpoint.every_updates == 0 && !settings.deterministic) {
-    return report(arguments, run_in_one(signals, start.what, output, options));
-  }
-  signals.stop_gently();
-  return report(arguments, run_training(start.what, output, options, std::move(start.from)));
+  const auto result = run_training(start.what, output, options, std::move(start.from));
+  return report(arguments, start.what.settings, result);
 }
 
 }  // namespace
@@ -183,14 +175,15 @@ int train(const train_arguments& arguments) {
   }
 
   use_one_torch_thread();
-  interruptible running;
-  signal_watch signals([&] { running.interrupt(); });
+  stop_request stop;
+  const signal_watch signals([&] { stop.ask(); });
   const training_run_options options{.threads = arguments.threads,
                                      .metrics = metrics,
-                                     .stop_asked = [&] { return running.stop_asked(); },
+                                     .stop_asked = [&] { return stop.asked(); },
                                      .callbacks = {}};
+  stop.heed();
   try {
-    return run(arguments, std::move(start), options, running);
+    return run(arguments, std::move(start), options);
   } catch (const port_busy& e) {
     std::fprintf(stderr, "troupe train: %s\n", e.what());
     return 2;

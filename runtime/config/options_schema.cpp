@@ -63,7 +63,7 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
     json all;
     write(to, all, pointer);
     throw config_error(child_pointer(pointer, rule.name),
-                       "expected " + rule.expected + ", got " + show(all.at(rule.name)));
+                       "expected " + rule.expected(to) + ", got " + show(all.at(rule.name)));
   }
 }
 

@@ -70,7 +70,7 @@ class field_schema {
 /// A rule between several fields, blamed on one of them.
 struct field_rule {
   std::string name;
-  std::string expected;
+  std::function<std::string(const void*)> expected;
   std::function<bool(const void*)> holds;
 };
 
@@ -122,8 +122,15 @@ class options_schema {
   /// A rule over the whole struct, checked after its fields; `name` is the field that is blamed:
   /// `s.rule("batch_size", "<= n_steps", [](const ppo_options& o) { ... })`.
   void rule(std::string name, std::string expected, std::function<bool(const T&)> holds) {
-    kind_.add_rule({std::move(name), std::move(expected),
-                    [holds](const void* object) { return holds(*static_cast<const T*>(object)); }});
+    rule(std::move(name), [expected](const T&) { return expected; }, std::move(holds));
+  }
+  /// The same where what is expected hangs on other fields, whose values it says.
+  void rule(std::string name, std::function<std::string(const T&)> expected,
+            std::function<bool(const T&)> holds) {
+    kind_.add_rule(
+        {std::move(name),
+         [expected](const void* object) { return expected(*static_cast<const T*>(object)); },
+         [holds](const void* object) { return holds(*static_cast<const T*>(object)); }});
   }
 
  private:

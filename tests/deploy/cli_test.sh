@@ -20,6 +20,8 @@ short=(evaluation.final_episodes=5 evaluation.episodes=2 evaluation.every_steps=
 refuses "an unknown environment is told the known ones and the nearest" 2 \
   'unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "' \
   train --env CartPol-v1
+refuses "an unknown version of an environment is told the nearest there is" 2 \
+  'unknown environment "CartPole-v2"; did you mean "CartPole-v1"?' train --env CartPole-v2
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \
@@ -36,7 +38,16 @@ done
 for seed in -1 99999999999999999999999 x; do
   refuses "--seed $seed is refused" 2 '/seed: expected an integer' train --seed "$seed"
 done
-refuses "an unknown option is refused" 2 '--sed' train --sed 3
+refuses "an unknown option is told the nearest" 2 'unknown option "--sed"; did you mean --seed?' train --sed 3
+refuses "an unknown option with = is told the nearest" 2 'did you mean --env?' train --envs=CartPole-v1
+refuses "an option by another library's name is told ours" 2 'unknown option "--total-timesteps"; did you mean --steps?' \
+  train --total-timesteps 100
+refuses "an option of the algorithm is told how those are given" 2 'given as trainer.lr=3e-4' \
+  train --learning-rate 1e-3
+refuses "an unknown option of eval is told the nearest" 2 'did you mean --episodes?' eval runs --episode 3
+refuses "fewer steps than those before the first update are told their number" 2 \
+  '/total_steps: expected more than the 100 environment steps before the first update' \
+  train --algo dqn -n 100
 refuses "a missing configuration file is refused by name" 2 'nowhere.json' train --config nowhere.json
 
 echo '{"trainer": {"lr": 1e-3,}}' >broken.json
@@ -178,6 +189,15 @@ done
 
 run train --runs kept --seed 4 "${tiny[@]}"
 report "a run with checkpoints succeeds" $((code != 0))
+refuses "a run is not resumed to fewer steps than its own" 2 \
+  '/total_steps: expected at least the run'"'"'s own 1024, got 512' \
+  train --resume kept/ppo/CartPole-v1_1 --steps 512
+run train --resume kept/ppo/CartPole-v1_1 --steps 2048 --metrics-port 0 --json
+holds "a run that has ended is resumed to a later end" "$code == 0 and s['steps'] == 2048 and s['resumed_from_step'] == 1024"
+grep -q '"total_steps": 2048' kept/ppo/CartPole-v1_1/config.json
+report "whose configuration knows it" $?
+run train --resume kept/ppo/CartPole-v1_1 --metrics-port 0 --json
+holds "so that it is not cut short by the next resume" "s['steps'] == 2048 and s['resumed_from_step'] == 2048"
 mismatch() {  # mismatch WHAT FROM TO TEXT: the run is not resumed once FROM in its config.json is TO
   cp -r kept/ppo/CartPole-v1_1 changed
   sed -i "s/$2/$3/" changed/config.json
@@ -231,7 +251,8 @@ holds "the summary has the port that was used" "s['metrics_port'] > 9464"
 
 # ---- signals
 
-interrupt() {  # interrupt SIGNAL MODE
+interrupt() {  # interrupt SIGNAL MODE: twice, as timeout and shells do
+  rm -rf runs
   "$python" - "$troupe" "$1" "$2" <<'PYTHON'
 import signal, subprocess, sys
 troupe, name, mode = sys.argv[1:]
@@ -242,8 +263,9 @@ for line in training.stdout:
     if "approx_kl" in line:  # it trains
         break
 training.send_signal(getattr(signal, name))
+training.send_signal(getattr(signal, name))
 try:
-    training.communicate(timeout=5)
+    open("out", "w").write(training.communicate(timeout=10)[0])
 except subprocess.TimeoutExpired:
     training.kill()
     training.wait()
@@ -251,9 +273,12 @@ except subprocess.TimeoutExpired:
 sys.exit(training.returncode)
 PYTHON
   code=$?
-  : >out
   [[ $code -eq 130 ]]
   report "$1 ends a run in $2 mode at once, with exit code 130" $?
+  grep -q 'the model of that moment is runs/ppo/CartPole-v1_1/last_model' out
+  report "and says that it keeps the model of that moment" $?
+  run eval runs/ppo/CartPole-v1_1 --episodes 2
+  report "which eval takes" $((code != 0))
 }
 interrupt SIGINT sync
 interrupt SIGINT async
@@ -270,8 +295,16 @@ for algo in a2c reinforce; do
 done
 refuses "a configuration of another algorithm is refused" 2 '/algo: ' train --algo a2c algo=ppo
 run list
-[[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)' out
+[[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)  *475$' out
 report "list names algorithms and environments" $?
+"$python" -c '
+rows = open("out").read().split("environments\n")[1].splitlines()
+column = rows[0].index("actions")
+assert all(row[column - 2:column] == "  " and row[column] != " " for row in rows), rows'
+report "in columns" $?
+run --version
+[[ $code -eq 0 ]] && grep -qx 'troupe [0-9]*\.[0-9]*\.[0-9]*' out
+report "--version prints it" $?
 run --help
 [[ $code -eq 0 ]] && grep -q train out && grep -q eval out && grep -q list out
 report "--help names the commands" $?
@@ -286,12 +319,17 @@ run train --help
 [[ $code -eq 0 ]] && grep -q -- --metrics-port out
 report "train --help names the options" $?
 run config ppo
+[[ $code -eq 0 ]] && grep -qE '^  option +default +range +meaning$' out &&
+  grep -qE "^  trainer.lr +0.0003 +> 0 +\S" out && grep -qE '^  mode +sync +sync\|async +\S' out &&
+  [[ $(wc -l <out) -lt 80 ]]
+report "config prints a line for each option" $?
+run config ppo --json
 [[ $code -eq 0 ]] && "$python" -c '
 import json
 schema = json.load(open("out"))
 assert schema["properties"]["trainer"]["properties"]["lr"]["default"] == 3e-4
 assert all("description" in p or "properties" in p for p in schema["properties"].values())'
-report "config prints a JSON schema" $?
+report "config --json prints a JSON schema" $?
 
 # ---- off-policy algorithms
 
@@ -314,7 +352,7 @@ refuses "an environment without discrete actions is refused" 2 'q_values' \
 refuses "a replay that would take too much is refused" 2 'max_bytes' \
   train --algo dqn replay.capacity=1000000000
 for algo in dqn sac td3 ddpg; do
-  run config "$algo"
+  run config "$algo" --json
   [[ $code -eq 0 ]] && "$python" -c '
 import json
 schema = json.load(open("out"))

@@ -83,7 +83,8 @@ class Command:
 
     def schema(self, algorithm):
         if algorithm not in self.schemas:
-            done = subprocess.run([self.path, "config", algorithm], capture_output=True, text=True, check=False)
+            done = subprocess.run([self.path, "config", algorithm, "--json"], capture_output=True,
+                                  text=True, check=False)
             self.schemas[algorithm] = json.loads(done.stdout) if done.returncode == 0 else None
         return self.schemas[algorithm]
 

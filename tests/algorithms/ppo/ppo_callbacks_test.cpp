@@ -47,7 +47,7 @@ task<> note_evaluation(notes& to, loops::progress now, evaluation seen) {
   co_return;
 }
 
-ppo_callbacks noting(notes& to) {
+training_callbacks noting(notes& to) {
   return {
       .called = [&to](loops::progress now) { return note(to, now); },
       .evaluated = [&to](loops::progress now,
@@ -73,7 +73,7 @@ void check_whole(const notes& of, std::int64_t updates) {
 }
 
 TEST_CASE(
-    "ppo_callbacks: progress is that of the whole run, however often it was cut and resumed") {
+    "training_callbacks: progress is that of the whole run, however often it was cut and resumed") {
   const temporary_folder folder;
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
@@ -100,7 +100,8 @@ TEST_CASE(
   log::set_level("info");
 }
 
-TEST_CASE("ppo_callbacks: a verdict of stop ends training; a resumed run has been stopped, too") {
+TEST_CASE(
+    "training_callbacks: a verdict of stop ends training; a resumed run has been stopped, too") {
   const temporary_folder folder;
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
@@ -129,7 +130,8 @@ TEST_CASE("ppo_callbacks: a verdict of stop ends training; a resumed run has bee
 }
 
 TEST_CASE(
-    "ppo_callbacks: stop rules see every evaluation of the run, also those before a checkpoint") {
+    "training_callbacks: stop rules see every evaluation of the run, also those before a "
+    "checkpoint") {
   const temporary_folder folder;
   log::set_level("off");
   for (const std::int64_t checkpoint_every : {0, 1}) {
@@ -162,23 +164,24 @@ TEST_CASE("run_ppo: evaluation.stop_at ends training at an evaluation that reach
   log::set_level("info");
 }
 
-TEST_CASE("ppo_callbacks: what they keep is saved with each checkpoint and restored") {
+TEST_CASE("training_callbacks: what they keep is saved with each checkpoint and restored") {
   const temporary_folder folder;
   log::set_level("off");
   std::int64_t count = 0;
   std::vector<std::int64_t> restored;
-  ppo_callbacks own{.called = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
-                    .save =
-                        [&] {
-                          state_writer to;
-                          to.put("count", count);
-                          return to.bytes();
-                        },
-                    .restore =
-                        [&](const std::string& bytes) {
-                          state_reader(bytes).get("count", count);
-                          restored.push_back(count);
-                        }};
+  training_callbacks own{
+      .called = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
+      .save =
+          [&] {
+            state_writer to;
+            to.put("count", count);
+            return to.bytes();
+          },
+      .restore =
+          [&](const std::string& bytes) {
+            state_reader(bytes).get("count", count);
+            restored.push_back(count);
+          }};
   const auto result = run_ppo(short_run(training_mode::sync, 3), {.root = folder.path},
                               {.callbacks = std::move(own)});
   CHECK(result.summary);
@@ -190,9 +193,9 @@ TEST_CASE("ppo_callbacks: what they keep is saved with each checkpoint and resto
 TEST_CASE("train_ppo: what a callback throws is thrown there") {
   const temporary_folder folder;
   log::set_level("off");
-  const ppo_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
-                            throw std::runtime_error("the user's own mistake");
-                          })};
+  const training_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
+                                 throw std::runtime_error("the user's own mistake");
+                               })};
   system sys({.deterministic = true, .seed = 1});
   CHECK_THROWS_WITH(
       sys.run(train_ppo(sys, short_run(training_mode::sync, 0), {.root = folder.path}, own)),

@@ -6,6 +6,7 @@
 
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
+#include "actors/policy/model_file.hpp"
 #include "algorithms/ppo/rollout_state.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -188,6 +189,23 @@ TEST_CASE(
   CHECK_THROWS_WITH(open_ppo_run(run, *on.metrics),
                     Catch::Contains("hidden 9") && Catch::Contains("hidden 8"));
   log::set_level("info");
+}
+
+TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of that moment") {
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    stage on;
+    auto config = short_run(mode);
+    config.checkpoint.every_updates = 0;
+    int asked = 0;
+    const auto stop = [&] { return ++asked > 3; };
+    const auto result =
+        run_ppo(config, {.root = on.folder.path}, {.metrics = on.metrics, .stop_asked = stop});
+    CHECK_FALSE(result.summary);
+    CHECK(result.steps == 4 * 2 * 32 * 2);
+    const auto run = run_directory::open(result.run_directory);
+    CHECK(load_model(run.last_model()).policy_version == 4);
+    CHECK_FALSE(std::filesystem::exists(run.summary_json()));
+  }
 }
 
 TEST_CASE("open_ppo_run: a run that keeps no checkpoints is refused") {

@@ -1,0 +1,52 @@
+// PPO, DQN and SAC, one after the other: a configuration each, the same call for all.
+//
+// The cast is the algorithm's, made by train_in: environments, policies, replay, trainer, weights,
+// evaluator, recorder.
+//
+//   build/release/examples/three_algorithms
+//
+// A second and three lines of results: too short a training to solve anything. The run directories
+// are in runs/.
+
+#include <cstdio>
+
+#include "actors/torch_threads.hpp"
+#include "algorithms/dqn/dqn.hpp"
+#include "algorithms/ppo/ppo_run.hpp"
+#include "algorithms/sac/sac.hpp"
+#include "runtime/run.hpp"
+
+using namespace troupe;
+
+task<> report(task<training_summary> run) {
+  const auto result = co_await std::move(run);
+  std::printf("%s on %s: %lld steps, return %.1f, %s\n", result.algo.c_str(), result.env.c_str(),
+              static_cast<long long>(result.steps), result.eval_mean, result.run_directory.c_str());
+}
+
+// readme: three_algorithms
+task<> train_three(troupe::system& sys) {
+  ppo_config ppo;  // Stable-Baselines3's defaults, on CartPole-v1
+  ppo.total_steps = 8'192;
+  ppo.env.n_envs = 4;
+  ppo.rollout.n_steps = 512;
+  co_await report(train_in(sys, trainable_of(ppo), {.root = "runs"}));
+
+  dqn_config dqn;  // the same, for DQN
+  dqn.total_steps = 4'000;
+  dqn.trainer.lr = 2.3e-3;
+  dqn.collection.learning_starts = 1'000;
+  co_await report(train_in(sys, trainable_of(dqn), {.root = "runs"}));
+
+  sac_config sac;  // on Pendulum-v1
+  sac.total_steps = 1'000;
+  sac.policy.hidden = {64, 64};
+  sac.mode = training_mode::async;  // collectors go on while the trainer trains
+  co_await report(train_in(sys, trainable_of(sac), {.root = "runs"}));
+}
+// readme: end
+
+int main(int argc, char** argv) {
+  use_one_torch_thread();
+  return troupe::run(argc, argv, train_three);
+}
