@@ -24,11 +24,11 @@ shows() {  # shows WHAT PATTERN
 }
 shows "the run's name" '<h1 id="title">PPO on CartPole-v1</h1>'
 shows "that it is live" '"soft live">live for [0-9]'
-shows "how far it is" '[0-9] of 1,000M, [0-9:]+ so far'
+shows "how far it is" '[0-9.]+[kM]? of 1,000M, [0-9:]+ so far'
 shows "the learning curve" '<path d="M[0-9.]+ [0-9.]+L'
 shows "its legend" 'mean of the last 100 episodes'
 shows "an evaluation" '<title>[0-9.,]+ ± '
 shows "the services" '<td class="">environments</td><td class="number">1</td>'
-shows "a rate" '<b>[0-9.,]+[kM]</b><span>steps a second'
+shows "a rate" '<b>[0-9.,]+[kM]?</b><span>steps a second'
 shows "every metric" '<td>troupe_train_loss</td>'
 finish

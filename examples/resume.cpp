@@ -1,0 +1,65 @@
+// PPO that is stopped in the middle and goes on from its newest checkpoint, to the weights that it
+// has when nobody stops it.
+//
+// The cast is PPO's (algorithms/ppo/ppo.hpp); run_ppo makes it anew after each checkpoint, whether
+// or not the run was stopped there, so that both end alike.
+//
+//   build/release/examples/resume
+//
+// A second and three lines of results; the run directories are in runs/ppo/.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "actors/torch_threads.hpp"
+#include "algorithms/ppo/ppo_run.hpp"
+#include "runtime/metrics/registry.hpp"
+
+using namespace troupe;
+
+ppo_config short_run() {
+  ppo_config config;
+  config.total_steps = 8'192;
+  config.rollout.n_steps = 256;
+  config.evaluation.final_episodes = 5;
+  config.deterministic = true;  // else both learn, but not the same
+  config.checkpoint.every_updates = 4;
+  return config;
+}
+
+// readme: resume
+/// Trains until it is asked to stop, as a signal would; the newest checkpoint is of that moment.
+training_result begin(const ppo_config& config) {
+  int updates = 0;
+  const auto stop = [&] { return ++updates > 10; };  // asked after each
+  return run_ppo(config, {.root = "runs"}, {.stop_asked = stop});
+}
+
+/// Goes on with any run that keeps checkpoints, in this process or another.
+training_result go_on(const std::string& run_directory) {
+  metrics_registry metrics;  // counts damaged checkpoints
+  auto run = open_ppo_run(run_directory, metrics);
+  return run_ppo(run.config, {.directory = run_directory}, {}, std::move(run.from));
+}
+// readme: end
+
+int main(int argc, char** argv) {
+  CLI::App app("Stops a run and resumes it.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  use_one_torch_thread();
+  const auto whole = run_ppo(short_run(), {.root = "runs"}, {}).summary.value();
+  const auto stopped = begin(short_run());
+  const auto resumed = go_on(stopped.run_directory).summary.value();
+  std::printf("stopped after %lld steps, resumed from %lld, ended after %lld\n",
+              static_cast<long long>(stopped.steps),
+              static_cast<long long>(resumed.resumed_from_step),
+              static_cast<long long>(resumed.steps));
+  std::printf("whole:   weights %s\nresumed: weights %s\n", whole.weights_sha256.c_str(),
+              resumed.weights_sha256.c_str());
+  return whole.weights_sha256 == resumed.weights_sha256 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
