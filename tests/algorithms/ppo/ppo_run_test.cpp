@@ -7,6 +7,7 @@
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/ppo/rollout_state.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
