@@ -31,8 +31,8 @@ ppo_config short_run() {
 // readme: resume
 /// Trains until it is asked to stop, as a signal would; the newest checkpoint is of that moment.
 training_result begin(const ppo_config& config) {
-  int updates = 0;
-  const auto stop = [&] { return ++updates > 10; };  // asked after each
+  int asked = 0;
+  const auto stop = [&] { return ++asked > 10; };  // after each update, and each checkpoint
   return run_ppo(config, {.root = "runs"}, {.stop_asked = stop});
 }
 
