@@ -37,13 +37,15 @@ bool is_greedy(network_kind kind) {
   return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
 }
 
-int outputs_of(const network_shape& shape, network_kind kind) {
+int outputs_of(const network_shape& shape, const network_options& options) {
+  const auto kind = options.kind;
   const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
-  if (!fits || kind == network_kind::actor_critic) {
+  const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
+  if (!fits || !can_explore || kind == network_kind::actor_critic) {
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
-                                " gives no actions for " + to_string(shape));
+                                " gives no actions for " + to_string(shape, options));
   }
-  if (kind == network_kind::squashed_gaussian) return 2 * shape.continuous_size;
+  if (kind == network_kind::squashed_gaussian && !options.use_sde) return 2 * shape.continuous_size;
   if (kind == network_kind::dueling_q_values) return 1 + shape.discrete_actions;
   return kind == network_kind::q_values ? shape.discrete_actions : shape.continuous_size;
 }
@@ -53,12 +55,13 @@ int outputs_of(const network_shape& shape, network_kind kind) {
 single_network::single_network(const network_shape& shape, const network_options& options)
     : kind_(options.kind),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
-      net_(shape.obs_size, options.hidden, outputs_of(shape, options.kind),
-           options.hidden_activation),
-      parameters_(net_.parameter_count()) {}
+      net_(shape.obs_size, options.hidden, outputs_of(shape, options), options.hidden_activation) {
+  if (options.use_sde) noise_.emplace(net_.features(), actions_, options.use_expln);
+  parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0));
+}
 
 std::int64_t single_network::parameter_count() const {
-  return static_cast<std::int64_t>(net_.parameter_count());
+  return static_cast<std::int64_t>(parameters_.size());
 }
 
 void single_network::load_parameters(const at::Tensor& parameters) {
@@ -69,8 +72,35 @@ void single_network::load_parameters(const at::Tensor& parameters) {
   std::copy_n(parameters.data_ptr<float>(), parameters_.size(), parameters_.begin());
 }
 
+void single_network::draw_noise(int rows, action_random& random) {
+  if (!noise_) return;
+  matrices_.resize(static_cast<std::size_t>(rows) * noise_->size());
+  random.fill_normal(matrices_);
+}
+
+void single_network::act_with_noise(const float* obs, int rows, action_random& random,
+                                    bool deterministic, float* actions) {
+  const float* mean = net_.forward(parameters_.data(), obs, rows, buffers_);
+  const float* departure = nullptr;
+  if (!deterministic) {
+    const float* phi = net_.features_of(obs, buffers_);
+    noise_->log_std(parameters_.data() + net_.parameter_count(), phi, rows);
+    if (matrices_.size() == static_cast<std::size_t>(rows) * noise_->size()) {
+      matrix_of_.clear();
+      for (int row = 0; row < rows; ++row) {
+        matrix_of_.push_back(matrices_.data() + row * noise_->size());
+      }
+      departure = noise_->depart(phi, rows, matrix_of_.data());
+    } else {
+      departure = noise_->depart_alone(rows, random);
+    }
+  }
+  detail::squash(mean, departure, static_cast<std::size_t>(rows) * actions_, actions);
+}
+
 void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
                          action_rows_out actions) {
+  if (noise_) return act_with_noise(obs, rows, random, deterministic, actions.value);
   const std::size_t width = net_.layers().back().out;
   outputs_.resize(static_cast<std::size_t>(rows) * width);
   net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());

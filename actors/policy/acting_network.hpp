@@ -3,11 +3,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actors/env/space.hpp"
 #include "actors/policy/action_head.hpp"
 #include "actors/policy/mlp.hpp"
+#include "actors/policy/state_dependent_noise.hpp"
 
 namespace troupe {
 
@@ -26,7 +28,8 @@ class action_scale {
 };
 
 /// The network of an off-policy policy, as far as acting needs it: one perceptron from observations
-/// to what network_kind says. Its parameters are a flat float block, as detail::mlp lays it out.
+/// to what network_kind says. Its parameters are a flat float block, as detail::mlp lays it out,
+/// with use_sde followed by log std [H, A].
 ///
 /// Not for two threads at once: calls share work buffers.
 class single_network {
@@ -38,18 +41,27 @@ class single_network {
   void load_parameters(const at::Tensor& parameters);
   std::int64_t parameter_count() const;
 
+  /// With use_sde, the noise that each of so many rows explores by from now on. Else nothing.
+  void draw_noise(int rows, action_random& random);
+
   /// Continuous actions lie within [-1, 1]. Where the kind has a distribution they are drawn
-  /// unless `deterministic`.
+  /// unless `deterministic`: with use_sde by the noise of draw_noise, if there is one for each row.
   void act(const float* obs, int rows, action_random& random, bool deterministic,
            action_rows_out actions);
 
  private:
+  void act_with_noise(const float* obs, int rows, action_random& random, bool deterministic,
+                      float* actions);
+
   network_kind kind_;
   int actions_;  // n, or A
   detail::mlp net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
   std::vector<float> outputs_;
+  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
+  std::vector<float> matrices_;                         // [rows, H, A]
+  std::vector<const float*> matrix_of_;                 // of each row
 };
 
 /// A network that acts, of any kind, on an environment's own scale.

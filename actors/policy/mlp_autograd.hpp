@@ -1,4 +1,6 @@
 #pragma once
+#include <utility>
+
 #include <ATen/core/Tensor.h>
 
 #include "actors/policy/mlp.hpp"
@@ -11,7 +13,13 @@ at::Tensor activate(activation kind, const at::Tensor& x);
 
 /// `net` of x [N, inputs], with its parameters in one flat tensor [P]; both float or both double.
 at::Tensor forward(const mlp& net, const at::Tensor& parameters, const at::Tensor& x);
+/// {mlp::features_of [N, H], the same}
+std::pair<at::Tensor, at::Tensor> forward_with_features(const mlp& net,
+                                                        const at::Tensor& parameters,
+                                                        const at::Tensor& x);
 
+/// state_dependent_noise's standard deviations [H, A] of its parameters [H, A].
+at::Tensor state_dependent_std(const at::Tensor& parameters, bool use_expln);
 /// state_dependent_noise::log_std: [N, A] of phi [N, H] and its parameters [H, A]; both float or
 /// both double. The gradient flows into both.
 at::Tensor state_dependent_log_std(const at::Tensor& parameters, const at::Tensor& phi,

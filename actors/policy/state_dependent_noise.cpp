@@ -62,6 +62,15 @@ const float* state_dependent_noise::depart(const float* phi, int rows, const flo
   return departure_.data();
 }
 
+const float* state_dependent_noise::depart_alone(int rows, action_random& random) {
+  const std::size_t count = static_cast<std::size_t>(rows) * actions_;
+  float* departure = grown(departure_, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    departure[i] = std::exp(log_std_[i]) * static_cast<float>(random.normal());
+  }
+  return departure;
+}
+
 void state_dependent_noise::backward(int rows, const float* d_log_std, float* d_parameters) {
   // d log_std / d variance = 1 / (2 variance), d variance / d p = phi^2 2 std dstd/dp
   const std::size_t count = static_cast<std::size_t>(rows) * actions_;
@@ -129,6 +138,13 @@ void state_dependent_noise::backward(const float* phi, int rows, const float* d_
   float* by_departure = grown(d_phi_, count);
   multiply_transposed(d_departure, rows, matrix_.data(), by_departure);
   for (std::size_t i = 0; i < count; ++i) d_phi[i] = 2.0f * phi[i] * d_phi[i] + by_departure[i];
+}
+
+void squash(const float* mean, const float* departure, std::size_t count, float* actions) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float clipped = std::clamp(mean[i], -max_noisy_mean, max_noisy_mean);
+    actions[i] = std::tanh(departure ? clipped + departure[i] : clipped);
+  }
 }
 
 }  // namespace troupe::detail

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 
+#include "actors/policy/action_random.hpp"
 #include "actors/policy/float_block.hpp"
 
 namespace troupe::detail {
@@ -37,6 +38,9 @@ class state_dependent_noise {
   /// The same by one matrix for all rows.
   const float* depart_together(const float* phi, int rows, const float* draw);
 
+  /// After log_std: the same where each row draws by itself, from the Gaussian.
+  const float* depart_alone(int rows, action_random& random);
+
   /// After log_std: d_parameters [H, A] is overwritten with the derivatives
   /// of a loss whose derivatives by log_std are d_log_std [rows, A]. phi is held fixed.
   void backward(int rows, const float* d_log_std, float* d_parameters);
@@ -65,5 +69,12 @@ class state_dependent_noise {
   float_block transposed_;          // [A, H]
   float_block d_phi_;               // [rows, H]
 };
+
+/// Squashed policies keep their means within this, Stable-Baselines3's clip_mean: beyond it a tanh
+/// leaves no room to explore.
+constexpr float max_noisy_mean = 2.0f;
+
+/// tanh(clip(mean) + departure), `count` numbers; departure null: 0.
+void squash(const float* mean, const float* departure, std::size_t count, float* actions);
 
 }  // namespace troupe::detail

@@ -17,6 +17,12 @@ TROUPE_ALWAYS_INLINE float log_slope_of_tanh(float u) {
   return 2.0f * (log_two - size - log_one_plus(exp_of(-2.0f * size)));
 }
 
+// log N(u) - log(1 - tanh(u)^2)
+TROUPE_ALWAYS_INLINE float squashed_log_density(float u, float z, float log_std,
+                                                float half_log_two_pi) {
+  return -0.5f * z * z - log_std - half_log_two_pi - log_slope_of_tanh(u);
+}
+
 TROUPE_CPU_CLONES void sample_all(int count, const float* __restrict mean,
                                   const float* __restrict log_std, const float* __restrict noise,
                                   float half_log_two_pi, float* __restrict std,
@@ -26,8 +32,16 @@ TROUPE_CPU_CLONES void sample_all(int count, const float* __restrict mean,
     const float u = mean[i] + s * noise[i];
     std[i] = s;
     action[i] = tanh_of(u);
-    log_density[i] =
-        -0.5f * noise[i] * noise[i] - log_std[i] - half_log_two_pi - log_slope_of_tanh(u);
+    log_density[i] = squashed_log_density(u, noise[i], log_std[i], half_log_two_pi);
+  }
+}
+
+TROUPE_CPU_CLONES void take_all(int count, const float* __restrict u, const float* __restrict z,
+                                const float* __restrict log_std, float half_log_two_pi,
+                                float* __restrict action, float* __restrict log_density) {
+  for (int i = 0; i < count; ++i) {
+    action[i] = tanh_of(u[i]);
+    log_density[i] = squashed_log_density(u[i], z[i], log_std[i], half_log_two_pi);
   }
 }
 
@@ -44,9 +58,20 @@ void squashed_gaussian::sample(const float* outputs, const float* noise, int row
     }
     outputs += 2 * size_;
   }
-  float* log_density = grown(log_density_, count);
   sample_all(static_cast<int>(count), mean, log_std, noise, half_log_two_pi, grown(std_, count),
-             grown(action_, count), log_density);
+             grown(action_, count), grown(log_density_, count));
+  sum_densities(rows);
+}
+
+void squashed_gaussian::take(const float* u, const float* z, const float* log_std, int rows) {
+  const auto count = static_cast<std::size_t>(rows) * size_;
+  take_all(static_cast<int>(count), u, z, log_std, half_log_two_pi, grown(action_, count),
+           grown(log_density_, count));
+  sum_densities(rows);
+}
+
+void squashed_gaussian::sum_densities(int rows) {
+  const float* log_density = log_density_.data();
   float* log_prob = grown(log_prob_, rows);
   for (int row = 0; row < rows; ++row) {
     log_prob[row] = 0.0f;
@@ -60,9 +85,8 @@ void squashed_gaussian::backward(const float* outputs, const float* noise, int r
   const float* std = std_.data();
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < size_; ++i) {
-      // d log pi / du = 2 tanh u, da / du = 1 - a^2, and -log_std stands in log pi itself
-      const float a = *action++;
-      const float d_u = d_log_prob * 2.0f * a + *d_action++ * (1.0f - a * a);
+      // -log_std stands in log pi itself, too
+      const float d_u = d_before_tanh(*action++, d_log_prob, *d_action++);
       const float log_std = outputs[size_ + i];
       const bool free = log_std >= min_log_std && log_std <= max_log_std;
       d_outputs[i] = d_u;

@@ -18,6 +18,12 @@ constexpr float max_log_std = 2.0f;
 
 inline float clamp_log_std(float log_std) { return std::clamp(log_std, min_log_std, max_log_std); }
 
+/// d loss / du where the loss' derivative by log pi is d_log_prob and by the action a d_action:
+/// d log pi / du = 2 tanh u through its last term, da / du = 1 - a^2.
+inline float d_before_tanh(float a, float d_log_prob, float d_action) {
+  return d_log_prob * 2.0f * a + d_action * (1.0f - a * a);
+}
+
 /// Draws of `rows` actions of `size` numbers, with what the chain rule needs. Used again and again.
 class squashed_gaussian {
  public:
@@ -26,6 +32,9 @@ class squashed_gaussian {
   /// `outputs` [rows, 2 size]: means, then log standard deviations; `noise` [rows, size] standard
   /// normal. Gives action() [rows, size] and log_prob() [rows].
   void sample(const float* outputs, const float* noise, int rows);
+  /// The same of u that lie z standard deviations off their means, all [rows, size].
+  void take(const float* u, const float* z, const float* log_std, int rows);
+  int size() const { return size_; }
   const float* action() const { return action_.data(); }
   const float* log_prob() const { return log_prob_.data(); }
 
@@ -36,6 +45,8 @@ class squashed_gaussian {
                 const float* d_action, float* d_outputs);
 
  private:
+  void sum_densities(int rows);
+
   int size_;
   float_block mean_, log_std_, std_;  // [rows, size]
   float_block action_, log_density_;  // [rows, size]

@@ -14,14 +14,14 @@ bool is_greedy(acting_kind kind) {
   return kind == acting_kind::greedy || kind == acting_kind::greedy_dueling;
 }
 
-int outputs_of(const network_shape& shape, acting_kind kind) {
+int outputs_of(const network_shape& shape, const network_options& options, acting_kind kind) {
   switch (kind) {
     case acting_kind::greedy:
       return shape.discrete_actions;
     case acting_kind::greedy_dueling:
       return 1 + shape.discrete_actions;
     case acting_kind::squashed_gaussian:
-      return 2 * shape.continuous_size;
+      return options.use_sde ? shape.continuous_size : 2 * shape.continuous_size;
     case acting_kind::deterministic:
       break;
   }
@@ -33,11 +33,12 @@ const network_shape& checked(const network_shape& shape, const network_options& 
   const auto positive = [](int size) { return size > 0; };
   const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 && !shape.is_continuous()
                                     : shape.continuous_size > 0 && shape.discrete_actions == 0;
-  if (shape.obs_size < 1 || !fits || !shape.multi_discrete.empty() ||
+  const bool can_explore = kind == acting_kind::squashed_gaussian || !options.use_sde;
+  if (shape.obs_size < 1 || !fits || !can_explore || !shape.multi_discrete.empty() ||
       !std::ranges::all_of(options.hidden, positive)) {
     throw std::invalid_argument("network (" + to_string(shape, options) + "): expected " +
                                 (is_greedy(kind) ? "one discrete choice" : "continuous actions") +
-                                ", obs_size >= 1 and positive widths");
+                                ", obs_size >= 1, positive widths, and use_sde for SAC alone");
   }
   return shape;
 }
@@ -47,14 +48,20 @@ const network_shape& checked(const network_shape& shape, const network_options& 
 acting_policy::acting_policy(const network_shape& shape, const network_options& options,
                              acting_kind kind)
     : shape_(checked(shape, options, kind)),
-      ortho_init_(options.ortho_init),
+      options_(options),
       kind_(kind),
-      network_(shape.obs_size, options.hidden, outputs_of(shape, kind), options.hidden_activation,
-               kind == acting_kind::deterministic ? activation::tanh : activation::linear),
-      parameters_(network_.parameter_count()) {}
+      network_(shape.obs_size, options.hidden, outputs_of(shape, options, kind),
+               options.hidden_activation,
+               kind == acting_kind::deterministic ? activation::tanh : activation::linear) {
+  if (options.use_sde) {
+    noise_.emplace(network_.features(), shape.continuous_size, options.use_expln);
+  }
+  parameters_.resize(network_.parameter_count() + (noise_ ? noise_->size() : 0));
+}
 
 void acting_policy::initialise(action_random& random) {
-  if (ortho_init_) {
+  std::ranges::fill(parameters_, options_.log_std_init);  // what the network leaves of them
+  if (options_.ortho_init) {
     network_.initialise_orthogonal(random, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
   } else {
     network_.initialise_uniform(random, parameters_.data());
@@ -78,6 +85,17 @@ void acting_policy::set_exploration(double amount) {
 
 void acting_policy::act(const float* obs, int rows, action_random& random, bool deterministic,
                         action_rows_out actions) {
+  if (noise_) {
+    const float* mean = network_.forward(parameters_.data(), obs, rows, buffers_);
+    const float* departure = nullptr;
+    if (!deterministic) {
+      noise_->log_std(log_std().data(), network_.features_of(obs, buffers_), rows);
+      departure = noise_->depart_alone(rows, random);
+    }
+    const auto count = static_cast<std::size_t>(rows) * shape_.continuous_size;
+    detail::squash(mean, departure, count, actions.value);
+    return;
+  }
   const int width = network_.outputs();
   float* outputs = detail::grown(outputs_, static_cast<std::size_t>(rows) * width);
   network_.infer(parameters_.data(), obs, rows, buffers_, outputs);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "actors/policy/action_head.hpp"
@@ -7,15 +8,18 @@
 #include "actors/policy/float_block.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
+#include "actors/policy/state_dependent_noise.hpp"
 
 namespace troupe {
 
 /// How the outputs of the acting network become an action.
 enum class acting_kind {
-  greedy,             ///< DQN: the choice of the largest of n action values
-  greedy_dueling,     ///< the same of n advantages, which follow one state value
-  squashed_gaussian,  ///< SAC: tanh of a Gaussian, outputs mean [A] then log standard deviation [A]
-  deterministic,      ///< TD3 and DDPG: tanh of A outputs
+  greedy,          ///< DQN: the choice of the largest of n action values
+  greedy_dueling,  ///< the same of n advantages, which follow one state value
+  /// SAC: tanh of a Gaussian, outputs mean [A] then log standard deviation [A]; with use_sde mean
+  /// [A] alone, explored around by state_dependent_noise
+  squashed_gaussian,
+  deterministic,  ///< TD3 and DDPG: tanh of A outputs
 };
 
 /// The network of an off-policy learner that acts, with weights of its own: what a rollout actor
@@ -34,10 +38,16 @@ class acting_policy {
   const network_shape& shape() const { return shape_; }
   acting_kind kind() const { return kind_; }
   const detail::mlp& network() const { return network_; }
+  bool use_sde() const { return noise_.has_value(); }
+  bool use_expln() const { return options_.use_expln; }
 
-  /// float [P], the block to publish.
+  /// float [P], the block to publish: the network's, with use_sde followed by log std [H, A].
   std::span<const float> parameters() const { return parameters_; }
   std::span<float> parameters() { return parameters_; }
+  /// With use_sde [H, A], else empty.
+  std::span<const float> log_std() const {
+    return parameters().subspan(network_.parameter_count());
+  }
   /// Copies weights [P] of an equal network. Throws std::invalid_argument if the size differs.
   void load_parameters(std::span<const float> parameters);
 
@@ -54,10 +64,11 @@ class acting_policy {
 
  private:
   network_shape shape_;
-  bool ortho_init_;
+  network_options options_;
   acting_kind kind_;
   double exploration_ = 0.0;
   detail::mlp network_;
+  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   detail::float_block parameters_;
   detail::float_block outputs_;
   detail::mlp_buffers buffers_;

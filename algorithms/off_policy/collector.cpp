@@ -70,6 +70,13 @@ void collector::choose(const std::vector<float>& obs, std::int64_t step) {
   for (auto& a : taken_) a = static_cast<float>(2 * random_.uniform() - 1);
 }
 
+void collector::draw_noise(std::int64_t t) {
+  const int every = options_.network.sde_sample_freq;
+  if (t == 0 || (every > 0 && t % every == 0)) {
+    network_.draw_noise(static_cast<int>(count_), random_);
+  }
+}
+
 env_actions collector::act(const std::vector<float>& obs, std::int64_t step) {
   choose(obs, step);
   noise_.add(taken_, random_);
@@ -138,6 +145,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
   auto obs = environments_.observe().rows;
   const auto count = static_cast<std::int64_t>(count_);
   for (std::int64_t t = 0; t < steps; ++t) {
+    draw_noise(t);
     auto after = environments_.step(act(obs, first + t * count));
     append(made.rows, obs, after);
     made.steps += count;

@@ -67,14 +67,7 @@ network_options hidden_section::options(network_kind kind) const {
   return {.hidden = hidden, .hidden_activation = activation, .ortho_init = false, .kind = kind};
 }
 
-void describe(options_schema<hidden_section>& s) {
-  s.field("hidden", &hidden_section::hidden)
-      .items(0, 8)
-      .at_least(1)
-      .at_most(16384)
-      .help("widths of the hidden layers, the same for all networks");
-  s.field("activation", &hidden_section::activation).help("between the layers");
-}
+void describe(options_schema<hidden_section>& s) { describe_hidden(s); }
 
 void describe(options_schema<episode_log_section>& s) {
   s.field("episodes", &episode_log_section::episodes)

@@ -71,16 +71,27 @@ struct off_policy_config {
   std::int64_t gradient_steps() const;
 };
 
-/// The configuration of an algorithm that trains as `Training`, a training_section, says.
-template <class Training>
+/// The configuration of an algorithm that trains as `Training`, a training_section, says. Policy:
+/// hidden_section, or one that is derived from it with options of its own.
+template <class Training, class Policy = hidden_section>
 struct off_policy_config_with : off_policy_config {
   Training trainer;  ///< its network is taken from `policy`
-  hidden_section policy;
+  Policy policy;
 };
 
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<ring_section>& s);
 void describe(options_schema<hidden_section>& s);
+/// The fields of hidden_section as those of a Section that is derived from it.
+template <class Section>
+void describe_hidden(options_schema<Section>& s) {
+  s.field("hidden", &hidden_section::hidden)
+      .items(0, 8)
+      .at_least(1)
+      .at_most(16384)
+      .help("widths of the hidden layers, the same for all networks");
+  s.field("activation", &hidden_section::activation).help("between the layers");
+}
 void describe(options_schema<episode_log_section>& s);
 void describe(options_schema<epsilon_schedule>& s);
 void describe(enum_schema<noise_kind>& s);

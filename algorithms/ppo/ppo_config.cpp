@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "algorithms/training/sde_options.hpp"
+
 namespace troupe {
 
 bool has_good_faults(const on_policy_config& config) {
@@ -92,20 +94,11 @@ void describe(options_schema<network_options>& s) {
       .help("orthogonal initial weights; false: PyTorch's");
   s.field("log_std_init", &network_options::log_std_init)
       .help("start of the log standard deviation of continuous actions");
-  s.field("use_sde", &network_options::use_sde)
-      .help("generalised state-dependent exploration: Raffin et al. 2021; of continuous actions");
-  s.field("use_expln", &network_options::use_expln)
-      .help("with use_sde, standard deviations grow as log(1 + p) + 1 above 1; else as exp(p)");
-  s.field("sde_sample_freq", &network_options::sde_sample_freq)
-      .at_least(-1)
-      .unit("steps")
-      .help("with use_sde, between draws of its noise; -1: one draw a rollout");
+  describe_sde(s);
   s.field("backend", &network_options::backend)
       .help(
           "whose gradients: fused, hand-written kernels; libtorch, its autograd; auto: fused where "
           "the activation allows it");
-  s.rule("sde_sample_freq", "-1 or a number > 0",
-         [](const network_options& o) { return o.sde_sample_freq != 0; });
 }
 
 void describe(options_schema<ppo_options>& s) {

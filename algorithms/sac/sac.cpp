@@ -1,6 +1,7 @@
 #include "algorithms/sac/sac.hpp"
 
 #include "algorithms/off_policy/learner_rule.hpp"
+#include "algorithms/training/sde_options.hpp"
 
 namespace troupe {
 
@@ -47,6 +48,22 @@ void describe(options_schema<sac_training>& s) {
   s.field("target_entropy", &sac_training::target_entropy)
       .unit("nats")
       .help("of an adapted alpha; null: minus the numbers of an action");
+}
+
+network_options sac_policy_section::options(network_kind kind) const {
+  auto network = hidden_section::options(kind);
+  network.log_std_init = log_std_init;
+  network.use_sde = use_sde;
+  network.use_expln = use_expln;
+  network.sde_sample_freq = sde_sample_freq;
+  return network;
+}
+
+void describe(options_schema<sac_policy_section>& s) {
+  describe_hidden(s);
+  describe_sde(s);
+  s.field("log_std_init", &sac_policy_section::log_std_init)
+      .help("with use_sde, start of the log standard deviations of its noise");
 }
 
 void describe(options_schema<sac_config>& s) { describe_off_policy(s); }

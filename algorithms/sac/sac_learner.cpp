@@ -39,7 +39,7 @@ sac_learner::sac_learner(const network_shape& shape, const sac_options& options,
       fused_(detail::uses_fused(options.backend, "sac", actor_.network())),
       guard_("sac", options.max_skipped_steps),
       actor_gradient_(actor_.parameters().size()),
-      draw_(shape.continuous_size) {
+      draw_(actor_) {
   actor_.initialise(random_);
   critics_.initialise(random_, options.network.ortho_init);
 }
@@ -49,18 +49,16 @@ double sac_learner::ent_coef() const {
 }
 
 void sac_learner::draw_noise(int rows) {
-  const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
   for (auto* noise : {&noise_, &next_noise_}) {
-    noise->resize(count);
+    noise->resize(draw_.noise_size(rows));
     random_.fill_normal(*noise);
   }
+  if (actor_.use_sde()) next_noise_ = noise_;
 }
 
 double sac_learner::critic_gradient(const transition_batch& batch, float alpha) {
   const int rows = batch.rows;
-  const float* outputs = actor_.network().forward(actor_.parameters().data(), batch.next_obs.data(),
-                                                  rows, actor_buffers_);
-  draw_.sample(outputs, next_noise_.data(), rows);
+  draw_.draw(actor_, batch.next_obs.data(), rows, next_noise_.data());
   float* y = detail::grown(targets_, rows);
   critics_.smallest_target(batch, draw_.action(), y);
   for (int row = 0; row < rows; ++row) {
@@ -72,10 +70,7 @@ double sac_learner::critic_gradient(const transition_batch& batch, float alpha) 
 
 sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& batch, float alpha) {
   const int rows = batch.rows;
-  const auto& net = actor_.network();
-  const float* parameters = actor_.parameters().data();
-  const float* outputs = net.forward(parameters, batch.obs.data(), rows, actor_buffers_);
-  draw_.sample(outputs, noise_.data(), rows);
+  draw_.draw(actor_, batch.obs.data(), rows, noise_.data());
   const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
   float* value = detail::grown(value_, rows);
   float* d_action = detail::grown(d_action_, count);
@@ -92,10 +87,8 @@ sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& ba
 
   const float share = 1.0f / static_cast<float>(rows);
   for (std::size_t i = 0; i < count; ++i) d_action[i] *= -share;
-  float* d_outputs = detail::grown(d_outputs_, 2 * count);
-  draw_.backward(outputs, noise_.data(), rows, share * alpha, d_action, d_outputs);
-  net.backward(parameters, batch.obs.data(), rows, d_outputs, actor_buffers_,
-               actor_gradient_.data());
+  draw_.backward(actor_, batch.obs.data(), rows, noise_.data(), share * alpha, d_action,
+                 actor_gradient_.data());
   return result;
 }
 

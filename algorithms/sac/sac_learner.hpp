@@ -7,13 +7,13 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/trainer/adam.hpp"
-#include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
+#include "algorithms/sac/sac_actor.hpp"
 
 namespace troupe {
 
@@ -110,12 +110,11 @@ class sac_learner {
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
 
-  detail::float_block noise_, next_noise_;  // [B, A]
+  detail::float_block noise_, next_noise_;  // [B, A]; with use_sde the same matrix [H, A]
   detail::float_block targets_;             // [B]
-  detail::float_block value_, d_action_, d_outputs_;
+  detail::float_block value_, d_action_;
   detail::float_block actor_gradient_;
-  detail::squashed_gaussian draw_;
-  detail::mlp_buffers actor_buffers_;
+  detail::sac_actor draw_;
   std::vector<float> td_errors_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "actors/policy/acting_network.hpp"
 #include "actors/policy/actor_critic.hpp"
 #include "tests/test.hpp"
 
@@ -84,6 +85,34 @@ TEST_CASE("actor_critic: features are not learned from the exploration they make
     INFO(name);
     CHECK((leaf.grad().abs().sum().item<float>() > 0) == (name == "log_std"));
   }
+}
+
+TEST_CASE("single_network: explores by the same noise until it is drawn anew") {
+  network_options options{.hidden = {4}, .use_sde = true, .kind = network_kind::squashed_gaussian};
+  single_network network(box(), options);
+  CHECK(network.parameter_count() == 3 * 4 + 4 + 4 * 2 + 2 + 4 * 2);
+  auto parameters = at::full({network.parameter_count()}, 0.1f);
+  parameters[3 * 4 + 4 + 4 * 2] = 9.0f;  // the first mean's bias
+  network.load_parameters(parameters);
+  const float obs[] = {1, 1, 1, 1, 1, 1};
+  action_random random(1);
+  const auto act = [&](bool deterministic) {
+    std::vector<float> actions(4);
+    network.act(obs, 2, random, deterministic, {.value = actions.data()});
+    return actions;
+  };
+  CHECK(act(true)[0] == Approx(std::tanh(2.0)));  // clipped
+  CHECK(act(false) != act(false));                // drawn by each row, from no noise in particular
+  network.draw_noise(2, random);
+  const auto first = act(false);
+  CHECK(first[1] != first[3]);  // each row its own
+  CHECK(act(false) == first);
+  CHECK(act(true)[1] == act(true)[3]);
+  network.draw_noise(2, random);
+  CHECK(act(false) != first);
+
+  options.kind = network_kind::squashed;
+  CHECK_THROWS_WITH(single_network(box(), options), Catch::Contains("gives no actions for"));
 }
 
 TEST_CASE("actor_critic: use_sde is refused where actions are discrete") {

@@ -132,11 +132,20 @@ parity dqn_case(case_random& random, bool double_q, bool dueling) {
   return {relative_distance(learner.gradient(), expected.gradient), watch.too_near()};
 }
 
-parity sac_case(case_random& random) {
+parity sac_case(case_random& random, bool use_sde) {
   const auto shape = random_box(random);
   auto with = fused_options<sac_options>(random);
   with.n_critics = random.between(1, 3);
   with.initial_ent_coef = random.between(0.01, 1.5);
+  with.network.use_sde = use_sde;
+  if (use_sde) {
+    with.network.use_expln = random.flip();
+    with.network.log_std_init = static_cast<float>(random.between(-3.0, 0.3));
+    // By one feature alone actions lie the same number of deviations off in every state, but for
+    // the floor of the variance: what the feature learns of that is the rest of two equal terms.
+    auto& hidden = with.network.hidden;
+    if (!hidden.empty()) hidden.back() = std::max(hidden.back(), 2);
+  }
   sac_learner learner(shape, with, random.next());
   auto state = learner.state();
   for (auto* block : {&state.actor, &state.critics, &state.target}) disturb(random, *block);
@@ -145,16 +154,18 @@ parity sac_case(case_random& random) {
 
   action_random noises(0);
   noises.set_state(state.random);
-  const auto noise = noise_in_double(noises, batch.rows, shape.continuous_size);
-  const auto next_noise = noise_in_double(noises, batch.rows, shape.continuous_size);
+  const auto& policy = learner.policy();
+  const auto& net = policy.network();
+  const int drawn = use_sde ? net.features() : batch.rows;
+  const auto noise = noise_in_double(noises, drawn, shape.continuous_size);
+  const auto next_noise = use_sde ? noise : noise_in_double(noises, drawn, shape.continuous_size);
   const auto obs = rows_in_double(batch.obs, batch.rows);
   const auto action = rows_in_double(batch.action, batch.rows);
   const auto actor = in_double(state.actor);
   const auto critics = in_double(state.critics);
-  const auto& net = learner.policy().network();
   const double alpha = static_cast<float>(learner.ent_coef());
-  const auto y = detail::sac_targets(net, actor, learner.critics(), in_double(state.target), batch,
-                                     next_noise, alpha);
+  const auto y = detail::sac_targets(policy, actor, learner.critics(), in_double(state.target),
+                                     batch, next_noise, alpha);
   const auto expected_critics = detail::fit_by_autograd(learner.critics(), critics, batch, y, 0.5);
   kink_watch watch;
   watch_critics(watch, learner.critics(), critics, obs, action, 1);
@@ -169,16 +180,18 @@ parity sac_case(case_random& random) {
   // The actor learns from the critics that have just been stepped.
   const auto stepped = in_double(learner.critics().parameters());
   const auto expected_actor =
-      detail::sac_actor_gradient(net, actor, learner.critics(), stepped, batch, noise, alpha);
+      detail::sac_actor_gradient(policy, actor, learner.critics(), stepped, batch, noise, alpha);
   const auto single =
-      detail::sac_actor_gradient(net, actor.to(at::kFloat), learner.critics(),
+      detail::sac_actor_gradient(policy, actor.to(at::kFloat), learner.critics(),
                                  stepped.to(at::kFloat), batch, noise.to(at::kFloat), alpha);
   watch.see_rounding(relative_distance(in_span(single.gradient), expected_actor.gradient));
-  watch.see(net, actor, obs);
-  const auto outputs = detail::forward(net, actor, obs);
-  watch.see(outputs.narrow(1, shape.continuous_size, shape.continuous_size) - 2.0);
+  const auto of_net = actor.narrow(0, 0, static_cast<std::int64_t>(net.parameter_count()));
+  watch.see(net, of_net, obs);
+  const auto outputs = detail::forward(net, of_net, obs);
+  watch.see(use_sde ? outputs.abs() - 2.0
+                    : outputs.narrow(1, shape.continuous_size, shape.continuous_size) - 2.0);
   watch_critics(watch, learner.critics(), stepped, obs,
-                detail::sample_squashed_gaussian(outputs, noise).first, learner.critics().count());
+                detail::sample_actor(policy, actor, obs, noise).first, learner.critics().count());
   return {std::max(relative_distance(learner.critics().gradient(), expected_critics.gradient),
                    relative_distance(learner.actor_gradient(), expected_actor.gradient)),
           watch.too_near()};
@@ -449,7 +462,12 @@ TEST_CASE("gradients: DQN's by hand equals autograd's, plain, double and dueling
     }
   }
 }
-TEST_CASE("gradients: SAC's by hand equal autograd's", "[gradients]") { for_each_case(sac_case); }
+TEST_CASE("gradients: SAC's by hand equal autograd's", "[gradients]") {
+  for_each_case([](case_random& random) { return sac_case(random, false); });
+}
+TEST_CASE("gradients: SAC's with state-dependent exploration equal autograd's", "[gradients]") {
+  for_each_case([](case_random& random) { return sac_case(random, true); });
+}
 TEST_CASE("gradients: TD3's by hand equal autograd's", "[gradients]") { for_each_case(td3_case); }
 TEST_CASE("gradients: PPO's by hand equals autograd's", "[gradients]") { for_each_case(ppo_case); }
 TEST_CASE("gradients: PPO's with state-dependent exploration equals autograd's", "[gradients]") {

@@ -119,4 +119,23 @@ TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its
   CHECK(weights.size() == 4);
 }
 
+TEST_CASE("sac: state-dependent exploration, also in pieces") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run<sac_config>();
+    config.mode = mode;
+    config.checkpoint.every_updates = 2;
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto without = on.run(trainable_of(config), name + "without").summary.value();
+    config.policy.use_sde = true;
+    config.policy.sde_sample_freq = 4;
+    const auto whole = on.run(trainable_of(config), name).summary.value();
+    const auto pieces = on.run_in_pieces(trainable_of(config), name + "pieces", 2).summary.value();
+    CHECK(pieces.resumed_from_step > 0);
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+    CHECK(without.weights_sha256 != whole.weights_sha256);
+  }
+}
+
 }  // namespace troupe

@@ -73,6 +73,29 @@ TEST_CASE("squashed_gaussian: far in the tails numbers stay finite and right", "
   }
 }
 
+TEST_CASE("squashed_noise: actions and log-probabilities of a matrix that all rows share",
+          "[sac]") {
+  detail::squashed_noise noise(2, 1, false);
+  const std::vector<float> mean = {0.3f, -0.5f, 7.0f};  // the last is clipped to 2
+  const std::vector<float> phi = {1, 2, -0.5f, 0, 0.1f, 0.2f};
+  const std::vector<float> parameters = {-1.0f, -0.5f}, draw = {0.8f, -1.2f};
+  noise.sample(mean.data(), phi.data(), parameters.data(), draw.data(), 3);
+  for (int row = 0; row < 3; ++row) {
+    double departure = 0.0, variance = 1e-6;
+    for (int h = 0; h < 2; ++h) {
+      const double part = phi[2 * row + h] * std::exp(static_cast<double>(parameters[h]));
+      departure += part * draw[h];
+      variance += part * part;
+    }
+    const double u = std::min<double>(mean[row], 2.0) + departure;
+    CHECK(noise.action()[row] == Approx(std::tanh(u)).margin(3e-7));
+    CHECK(noise.log_prob()[row] ==
+          Approx(-0.5 * departure * departure / variance - 0.5 * std::log(variance) -
+                 0.5 * std::log(2 * std::numbers::pi) - std::log1p(-std::tanh(u) * std::tanh(u)))
+              .epsilon(1e-5));
+  }
+}
+
 TEST_CASE("sac: alpha falls while the policy is wider than the target entropy, else rises",
           "[sac]") {
   action_random random(1);
@@ -110,6 +133,8 @@ TEST_CASE("sac: targets follow the critics every target_update_interval steps", 
 TEST_CASE("sac: learns the action that the observation asks for", "[sac]") {
   auto options = small();
   options.ent_coef = 0.01;
+  options.network.use_sde = GENERATE(false, true);
+  options.network.log_std_init = -3.0f;
   sac_learner learner(one_action, options, 1);
   action_random random(2);
   for (int i = 0; i < 1500; ++i) learner.update(aim(random, 64));
