@@ -50,7 +50,7 @@ void action_checker::check(env_actions& actions) const {
     check_integers(actions.discrete);
 }
 
-void action_checker::check_integers(const std::vector<std::int64_t>& integers) const {
+void action_checker::check_integers(std::span<const std::int64_t> integers) const {
   for (std::size_t i = 0; i < count_; ++i)
     for (std::size_t part = 0; part < width_; ++part) {
       const auto integer = integers[i * width_ + part];
@@ -60,7 +60,7 @@ void action_checker::check_integers(const std::vector<std::int64_t>& integers) c
     }
 }
 
-void action_checker::clip(std::vector<float>& floats) const {
+void action_checker::clip(std::span<float> floats) const {
   bool finite = true;
   for (const float each : floats) finite &= std::isfinite(each);
   if (!finite) [[unlikely]] {

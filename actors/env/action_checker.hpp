@@ -29,8 +29,8 @@ class action_checker {
   }
 
  private:
-  void check_integers(const std::vector<std::int64_t>& integers) const;
-  void clip(std::vector<float>& floats) const;
+  void check_integers(std::span<const std::int64_t> integers) const;
+  void clip(std::span<float> floats) const;
 
   std::string id_;
   space action_space_;

@@ -8,9 +8,10 @@ namespace troupe {
 
 hosted_environment::hosted_environment(const replica_info& info, const factory& make,
                                        std::uint64_t seed, env_observers observers,
-                                       std::optional<double> discount)
+                                       std::optional<double> discount, std::size_t groups)
     : environments_(make()),
-      seed_(seed + 1'000'003 * info.index + 7'368'787 * info.generation),
+      seed_(seed + 1'000'003 * (info.index / groups) +
+            environments_->size() * (info.index % groups) + 7'368'787 * info.generation),
       observers_(std::move(observers)) {
   if (discount) returns_.emplace(environments_->size(), *discount);
 }
@@ -19,15 +20,15 @@ env_observation hosted_environment::observe() {
   if (!obs_) {
     auto begun = environments_->reset(std::exchange(seed_, std::nullopt));
     report(begun.failures);
-    obs_ = std::move(begun.obs);
+    obs_.emplace(begun.obs.begin(), begun.obs.end());
   }
-  return {*obs_, static_cast<std::int64_t>(environments_->size())};
+  return {{obs_->begin(), obs_->end()}, static_cast<std::int64_t>(environments_->size())};
 }
 
 env_step hosted_environment::step(env_actions actions) {
   if (!obs_) observe();
   auto after = try_step(std::move(actions));
-  obs_ = after.obs;
+  obs_->assign(after.obs.begin(), after.obs.end());
   if (returns_) discount(after);
   if (observers_.stepped) observers_.stepped(static_cast<std::int64_t>(environments_->size()));
   if (observers_.episode_ended) {

@@ -16,7 +16,7 @@ namespace troupe {
 
 /// What B environments show now.
 struct env_observation {
-  std::vector<float> rows;        ///< [B, D]
+  recycled_vector<float> rows;    ///< [B, D]
   std::int64_t environments = 0;  ///< B
 };
 
@@ -41,9 +41,11 @@ class hosted_environment {
   using factory = std::function<std::unique_ptr<vector_environment>()>;
 
   /// `seed`: of the first replica's first environment; the others there have the numbers after it.
-  /// `discount`: steps come with discounted returns; none: without.
+  /// `discount`: steps come with discounted returns; none: without. `groups`: so many replicas, one
+  /// after the other, are seeded as one that had all their environments.
   hosted_environment(const replica_info& info, const factory& make, std::uint64_t seed,
-                     env_observers observers = {}, std::optional<double> discount = std::nullopt);
+                     env_observers observers = {}, std::optional<double> discount = std::nullopt,
+                     std::size_t groups = 1);
 
   env_spec spec() { return environments_->spec(); }
   std::size_t size() { return environments_->size(); }  ///< B

@@ -12,7 +12,7 @@ constexpr std::size_t margin = 64;
 
 }  // namespace
 
-obs_rows::obs_rows(std::size_t count, std::size_t width, std::vector<float> reused)
+obs_rows::obs_rows(std::size_t count, std::size_t width, recycled_vector<float> reused)
     : count_(count), width_(width), floats_(std::move(reused)) {
   floats_.assign(count * width + margin, unwritten);
 }
@@ -39,7 +39,7 @@ void obs_rows::clear(std::size_t i) {
             unwritten);
 }
 
-std::vector<float> obs_rows::take() && {
+recycled_vector<float> obs_rows::take() && {
   floats_.resize(count_ * width_);
   return std::move(floats_);
 }

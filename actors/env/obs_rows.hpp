@@ -18,7 +18,7 @@ namespace troupe::detail {
 class obs_rows {
  public:
   /// In the memory of `reused`, if that is enough.
-  obs_rows(std::size_t count, std::size_t width, std::vector<float> reused = {});
+  obs_rows(std::size_t count, std::size_t width, recycled_vector<float> reused = {});
 
   std::span<float> row(std::size_t i) { return {floats_.data() + i * width_, width_}; }
   /// Whether row i is written in full, finite, and the place behind it untouched.
@@ -33,7 +33,7 @@ class obs_rows {
   /// Row i, and whatever was written behind it, is to be written anew.
   void clear(std::size_t i);
   /// The rows [B, D].
-  std::vector<float> take() &&;
+  recycled_vector<float> take() &&;
 
  private:
   static constexpr std::uint32_t unwritten_bits = 0xffffffffU;
@@ -43,7 +43,7 @@ class obs_rows {
   }
 
   std::size_t count_, width_;
-  std::vector<float> floats_;
+  recycled_vector<float> floats_;
 };
 
 }  // namespace troupe::detail

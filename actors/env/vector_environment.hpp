@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "actors/env/environment.hpp"
+#include "runtime/memory/recycled_vector.hpp"
 
 namespace troupe {
 
 /// One action for each environment, row-major; only the part that the action space needs is filled.
 struct env_actions {
-  std::vector<std::int64_t> discrete;  ///< [B]; [B, parts] for multi_discrete and multi_binary.
-  std::vector<float> continuous;       ///< [B, A]; clipped to the box before it is applied.
+  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, parts] for multi_discrete and multi_binary.
+  recycled_vector<float> continuous;       ///< [B, A]; clipped to the box before it is applied.
 };
 
 enum class env_failure_reason {
@@ -37,14 +38,14 @@ struct env_failure {
 };
 
 struct finished_episode {
-  std::size_t index = 0;         ///< Which of the B.
-  double episode_return = 0;     ///< Undiscounted sum of rewards.
-  std::int64_t length = 0;       ///< Steps.
-  std::vector<float> final_obs;  ///< [D] what the last step showed.
+  std::size_t index = 0;             ///< Which of the B.
+  double episode_return = 0;         ///< Undiscounted sum of rewards.
+  std::int64_t length = 0;           ///< Steps.
+  recycled_vector<float> final_obs;  ///< [D] what the last step showed.
 };
 
 struct env_reset {
-  std::vector<float> obs;             ///< [B, D]
+  recycled_vector<float> obs;         ///< [B, D]
   std::vector<env_failure> failures;  ///< Resets that had to be repeated.
 };
 
@@ -55,12 +56,13 @@ struct env_reset {
 /// `at_reset` is false is no transition: its reward and both flags are 0, `obs` begins another
 /// episode, and what was gathered of the episode before is to be dropped.
 struct env_step {
-  std::vector<float> obs;                ///< [B, D]
-  std::vector<double> reward;            ///< [B]
-  std::vector<std::uint8_t> terminated;  ///< [B] The task ended.
-  std::vector<std::uint8_t> truncated;   ///< [B] The episode was cut, by the time limit or itself.
-  std::vector<double> discounted;        ///< [B] discounted_returns::sums, or empty.
-  std::vector<finished_episode> finished;
+  recycled_vector<float> obs;                ///< [B, D]
+  recycled_vector<double> reward;            ///< [B]
+  recycled_vector<std::uint8_t> terminated;  ///< [B] The task ended.
+  recycled_vector<std::uint8_t>
+      truncated;                       ///< [B] The episode was cut, by the time limit or itself.
+  recycled_vector<double> discounted;  ///< [B] discounted_returns::sums, or empty.
+  recycled_vector<finished_episode> finished;
   std::vector<env_failure> failures;
 };
 

@@ -32,7 +32,7 @@ evaluator::evaluator(evaluator_options options)
       make_acting_network(options_.shape, options_.network, spec.action_space, options_.seed);
 }
 
-env_actions evaluator::act(const std::vector<float>& obs, action_random& random) {
+env_actions evaluator::act(std::span<const float> obs, action_random& random) {
   const auto rows = environments_->size();
   const auto width = static_cast<std::size_t>(options_.shape.action_size());
   env_actions actions;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -53,7 +54,7 @@ class evaluator {
 
  private:
   /// An action for each row of `obs`.
-  env_actions act(const std::vector<float>& obs, action_random& random);
+  env_actions act(std::span<const float> obs, action_random& random);
 
   evaluator_options options_;
   std::unique_ptr<vector_environment> environments_;

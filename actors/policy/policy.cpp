@@ -27,7 +27,7 @@ void policy::update(weights fresh) {
   version_ = fresh.version;
 }
 
-int policy::rows_of(const std::vector<float>& obs) const {
+int policy::rows_of(std::span<const float> obs) const {
   const auto width = static_cast<std::size_t>(options_.shape.obs_size);
   if (obs.empty() || obs.size() % width != 0) {
     throw std::invalid_argument(fmt::format(
@@ -46,8 +46,7 @@ std::uint64_t policy::choose_noise(const act_request& request, int rows) {
   return seed;
 }
 
-void policy::act_rows(const std::vector<float>& obs, int rows, bool deterministic,
-                      act_reply& reply) {
+void policy::act_rows(std::span<const float> obs, int rows, bool deterministic, act_reply& reply) {
   const auto n = static_cast<std::size_t>(rows);
   const auto width = static_cast<std::size_t>(options_.shape.action_size());
   action_rows_out actions;
@@ -84,9 +83,9 @@ act_reply part_of(const act_reply& joint, std::size_t first, std::size_t n, std:
 
 batch<act_reply> policy::act(batch<act_request> requests) {
   const std::size_t count = requests.size();
-  std::vector<int> rows(count, 0);
-  std::vector<std::exception_ptr> refused(count);
-  std::vector<std::uint64_t> seeds(count, 0);
+  recycled_vector<int> rows(count, 0);
+  recycled_vector<std::exception_ptr> refused(count);
+  recycled_vector<std::uint64_t> seeds(count, 0);
   matrices_.forget();
   noise_.clear();
   for (std::size_t i = 0; i < count; ++i) {
@@ -97,13 +96,13 @@ batch<act_reply> policy::act(batch<act_request> requests) {
       refused[i] = std::current_exception();
     }
   }
-  std::vector<act_reply> replies(count);
+  recycled_vector<act_reply> replies(count);
   if (count == 1) {
     if (!refused[0]) act_rows(requests[0].obs, rows[0], requests[0].deterministic, replies[0]);
   } else {
     // One forward pass for all that draw, one for all that take the likeliest action.
     for (const bool deterministic : {false, true}) {
-      std::vector<float> joint_obs;
+      recycled_vector<float> joint_obs;
       int joint_rows = 0;
       for (std::size_t i = 0; i < count; ++i) {
         if (refused[i] || requests[i].deterministic != deterministic) continue;

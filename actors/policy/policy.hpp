@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actors/policy/actor_critic.hpp"
 #include "actors/policy/noise_matrices.hpp"
 #include "actors/weights/weight_store.hpp"
+#include "runtime/memory/recycled_vector.hpp"
 #include "runtime/service/batch.hpp"
 #include "runtime/service/role.hpp"
 #include "runtime/service/service.hpp"
@@ -15,7 +17,7 @@ namespace troupe {
 
 /// N observations for which somebody wants actions.
 struct act_request {
-  std::vector<float> obs;  ///< [N, D]
+  recycled_vector<float> obs;  ///< [N, D]
   bool deterministic = false;
   /// With use_sde, whose noise each row explores by: that of an earlier reply, where it is to stay;
   /// 0: other noise is drawn.
@@ -24,10 +26,10 @@ struct act_request {
 
 /// The actions, and the version of the weights that chose them.
 struct act_reply {
-  std::vector<std::int64_t> discrete;  ///< [N, choices], or empty
-  std::vector<float> continuous;       ///< [N, A] not clipped, or empty
-  std::vector<float> log_prob;         ///< [N]
-  std::vector<float> value;            ///< [N]
+  recycled_vector<std::int64_t> discrete;  ///< [N, choices], or empty
+  recycled_vector<float> continuous;       ///< [N, A] not clipped, or empty
+  recycled_vector<float> log_prob;         ///< [N]
+  recycled_vector<float> value;            ///< [N]
   std::int64_t version = 0;
   std::uint64_t noise_seed = 0;  ///< with use_sde, of the noise that was explored by
 };
@@ -65,8 +67,8 @@ class policy {
   /// The noise of its rows is appended to noise_; returns its seed, 0 where there is none.
   std::uint64_t choose_noise(const act_request& request, int rows);
   /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
-  int rows_of(const std::vector<float>& obs) const;
-  void act_rows(const std::vector<float>& obs, int rows, bool deterministic, act_reply& reply);
+  int rows_of(std::span<const float> obs) const;
+  void act_rows(std::span<const float> obs, int rows, bool deterministic, act_reply& reply);
 
   policy_options options_;
   service<weight_store> store_;

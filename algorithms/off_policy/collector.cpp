@@ -54,7 +54,7 @@ void collector::update(weights fresh) {
   version_ = fresh.version;
 }
 
-void collector::choose(const std::vector<float>& obs, std::int64_t step) {
+void collector::choose(std::span<const float> obs, std::int64_t step) {
   const auto& explore = options_.explore;
   bool at_random = step < explore.learning_starts;
   if (!choice_.empty() && !at_random) {  // One coin for all environments, as Stable-Baselines3.
@@ -77,7 +77,7 @@ void collector::draw_noise(std::int64_t t) {
   }
 }
 
-env_actions collector::act(const std::vector<float>& obs, std::int64_t step) {
+env_actions collector::act(std::span<const float> obs, std::int64_t step) {
   choose(obs, step);
   noise_.add(taken_, random_);
   env_actions actions{choice_, taken_};
@@ -85,8 +85,7 @@ env_actions collector::act(const std::vector<float>& obs, std::int64_t step) {
   return actions;
 }
 
-void collector::append(transition_rows& to, const std::vector<float>& before,
-                       const env_step& after) {
+void collector::append(transition_rows& to, std::span<const float> before, const env_step& after) {
   const auto width = static_cast<std::size_t>(options_.shape.obs_size);
   for (std::size_t i = 0; i < count_; ++i) {
     const float* next = after.obs.data() + i * width;

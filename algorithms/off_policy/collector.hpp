@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "actors/env/hosted_environment.hpp"
@@ -61,11 +62,11 @@ class collector {
   using sum_of_steps = n_step<std::vector<float>, action>;
 
   /// Actions of all environments after `step`; as a transition keeps them in taken_ or choice_.
-  env_actions act(const std::vector<float>& obs, std::int64_t step);
-  void choose(const std::vector<float>& obs, std::int64_t step);
+  env_actions act(std::span<const float> obs, std::int64_t step);
+  void choose(std::span<const float> obs, std::int64_t step);
   /// Before step t of a collection: what state-dependent exploration goes by.
   void draw_noise(std::int64_t t);
-  void append(transition_rows& to, const std::vector<float>& before, const env_step& after);
+  void append(transition_rows& to, std::span<const float> before, const env_step& after);
   void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
                   const env_step& after);
 

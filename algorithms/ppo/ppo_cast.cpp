@@ -46,7 +46,7 @@ task<> serve_learning(production& p, const checkpoint* from) {
 
 std::size_t environment_replicas(const ppo_config& c) {
   const int rollouts = c.mode == training_mode::async ? c.rollout.workers : c.rollout.batch;
-  return static_cast<std::size_t>(std::max(c.env.replicas, rollouts));
+  return static_cast<std::size_t>(std::max(c.env.replicas, rollouts) * c.rollout.groups);
 }
 
 /// The seed of environments that can't be saved: another one after each checkpoint.
@@ -61,9 +61,10 @@ task<> serve_experience(production& p, const checkpoint* from) {
   const auto replicas = environment_replicas(c);
   auto hosting = restartable(p.sys, {.name = "environments", .replicas = replicas}, {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
-      std::move(hosting), environments_of(c.env, c.env.n_envs), environment_seed(p),
-      observers_of(p.metrics, c.env.id),
-      c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt);
+      std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
+      environment_seed(p), observers_of(p.metrics, c.env.id),
+      c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt,
+      static_cast<std::size_t>(c.rollout.groups));
   if (from) {
     auto saved = list_of(*from, "environments.cbor");
     if (saved.size() != replicas) {
@@ -88,6 +89,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
   p.roles.replay = co_await p.sys.serve<queue>(std::move(queueing), kept);
   p.roles.n_steps = c.rollout.n_steps;
   p.roles.sde_sample_freq = c.policy.sde_sample_freq;
+  p.roles.groups = static_cast<std::size_t>(c.rollout.groups);
   if (!from) co_return;
   auto held = replay_state_of(file_of(*from, "replay.cbor"));
   co_await p.roles.replay.route<&replay_queue<rollout>::restore>(std::move(held));

@@ -61,6 +61,13 @@ void describe(options_schema<rollout_section>& s) {
       .at_least(1)
       .at_most(4096)
       .help("rollouts of one update");
+  s.field("groups", &rollout_section::groups)
+      .at_least(1)
+      .at_most(64)
+      .help(
+          "of its environments: one group steps while the policy acts for another; worth it where "
+          "a "
+          "step takes as long as acting");
   s.field("workers", &rollout_section::workers)
       .at_least(1)
       .at_most(4096)

@@ -13,6 +13,7 @@ namespace troupe {
 struct rollout_section {
   int n_steps = 2048;     ///< T, steps of each environment in a rollout
   int batch = 1;          ///< rollouts of one update
+  int groups = 1;         ///< replicas over which the environments of a rollout are spread
   int workers = 2;        ///< rollouts under way at once in async mode
   int max_staleness = 1;  ///< versions a rollout may be behind the trainer in async mode
 };
@@ -103,6 +104,8 @@ void describe_on_policy(options_schema<Config>& s) {
          [](const Config& c) { return c.faults.empty() || c.deterministic; });
   s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms",
          [](const Config& c) { return has_good_faults(c); });
+  s.rule("rollout", "groups of which env.n_envs is a multiple",
+         [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
   s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
          [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }

@@ -134,6 +134,7 @@ task<evaluation> evaluate_at_the_end(production& p) {
   const auto environments = std::min(wanted, 10);
   auto roles = p.roles;
   roles.deterministic = true;
+  roles.groups = 1;
   roles.n_steps = 250;  // little is played in vain when the last episode ends
   p.exam = co_await p.sys.serve<hosted_environment>(restartable(p.sys, {.name = "evaluation"}, {}),
                                                     environments_of(p.config.env, environments),

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+
+#include "algorithms/ppo/turns.hpp"
+#include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
 
@@ -14,52 +18,96 @@ constexpr session_options alone{.exclusive = true};
 /// Replicas lost in a row, without a step between, after which a rollout is given up.
 constexpr int losses_max = 20;
 
-/// Takes the rows from t on, until there are T or the environments are lost. Returns what is seen
-/// after the last row, [B, D].
-task<std::vector<float>> take_steps(rollout_roles roles, session<hosted_environment> environment,
-                                    std::vector<float> obs, rollout& made, std::int64_t& t) {
-  std::uint64_t noise_seed = 0;
-  for (; t < roles.n_steps; ++t) {
-    if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
-    act_request request{obs, roles.deterministic, noise_seed};
-    const auto acted = co_await roles.policies.route<&policy::act>(std::move(request));
-    noise_seed = acted.noise_seed;
-    env_actions actions{acted.discrete, acted.continuous};
-    auto after = co_await environment.route<&hosted_environment::step>(std::move(actions));
-    made.add(t, obs, acted, after);
-    obs = std::move(after.obs);
+/// Environments of one replica, those from `first` on of a rollout's.
+struct env_group {
+  session<hosted_environment> where;
+  recycled_vector<float> obs;  ///< [environments, D] what they show
+  std::int64_t environments = 0;
+  std::int64_t first = 0;
+};
+
+bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
+
+task<env_group> open_group(rollout_roles roles) {
+  for (int losses = 1;; ++losses) {
+    try {
+      auto where = co_await roles.environments.session(alone);
+      auto seen = co_await where.route<&hosted_environment::observe>();
+      co_return env_group{std::move(where), std::move(seen.rows), seen.environments};
+    } catch (const call_error& e) {
+      if (!is_lost(e) || losses == losses_max) throw;
+    }
   }
-  co_return obs;
+}
+
+task<std::vector<env_group>> open_groups(rollout_roles roles) {
+  std::vector<env_group> groups;
+  while (groups.size() < roles.groups) {
+    auto group = co_await open_group(roles);
+    groups.push_back(std::move(group));
+  }
+  std::ranges::sort(groups, {}, [](const env_group& g) { return g.where.replica(); });
+  std::int64_t first = 0;
+  for (auto& group : groups) group.first = std::exchange(first, first + group.environments);
+  co_return groups;
+}
+
+/// The rows of group `index`. In its turns it stores what its last step gave, and acts.
+task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size_t index,
+                  rollout& made, turns& turn) {
+  auto& mine = groups[index];
+  act_reply acted;
+  std::optional<env_step> after;
+  std::uint64_t noise_seed = 0;
+  int losses = 0;
+  for (std::int64_t t = 0;;) {
+    while (!turn.is_of(index)) co_await turn.passed();
+    if (after) {
+      made.add(t++, mine.obs, acted, *after, mine.first);
+      mine.obs = std::move(after->obs);
+      losses = 0;
+    }
+    if (t == roles.n_steps) break;
+    if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
+    act_request request{mine.obs, roles.deterministic, noise_seed};
+    acted = co_await roles.policies.route<&policy::act>(std::move(request));
+    noise_seed = acted.noise_seed;
+    turn.pass();
+    env_actions actions{acted.discrete, acted.continuous};
+    after.reset();
+    try {
+      after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));
+    } catch (const call_error& e) {
+      if (!is_lost(e) || ++losses == losses_max) throw;
+    }
+    if (after) continue;
+    made.lose_environments(t, mine.first, mine.environments);
+    auto other = co_await open_group(roles);
+    mine.where = std::move(other.where);
+    mine.obs = std::move(other.obs);
+  }
+  turn.pass();
 }
 
 }  // namespace
 
 task<rollout> generate_rollout(rollout_roles roles) {
-  std::optional<rollout> made;
-  std::vector<float> obs;
-  std::int64_t t = 0;
-  int in_a_row = 0;
-  for (bool whole = false; !whole;) {
-    const auto before = t;
-    try {
-      const auto environment = co_await roles.environments.session(alone);
-      auto seen = co_await environment.route<&hosted_environment::observe>();
-      if (!made) made.emplace(roles.n_steps, seen.environments);
-      obs = co_await take_steps(roles, environment, std::move(seen.rows), *made, t);
-      whole = true;
-    } catch (const call_error& e) {
-      if (e.kind() != error_kind::session_lost) throw;
-      in_a_row = t == before ? in_a_row + 1 : 0;
-      if (in_a_row == losses_max) throw;
-      if (made) made->lose_environments(t);
-    }
+  auto groups = co_await open_groups(roles);
+  rollout made(roles.n_steps, groups.back().first + groups.back().environments);
+  turns turn(groups.size());
+  std::vector<task<>> side_by_side;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    side_by_side.push_back(take_steps(roles, groups, i, made, turn));
   }
-  if (!made->cuts.empty()) {
-    made->final_value = co_await roles.policies.route<&policy::values>(made->final_obs);
+  co_await all(std::move(side_by_side));
+  for (const auto& group : groups) {
+    made.bootstrap_obs.insert(made.bootstrap_obs.end(), group.obs.begin(), group.obs.end());
   }
-  made->bootstrap_value = co_await roles.policies.route<&policy::values>(obs);
-  made->bootstrap_obs = std::move(obs);
-  co_return std::move(*made);
+  if (!made.cuts.empty()) {
+    made.final_value = co_await roles.policies.route<&policy::values>(made.final_obs);
+  }
+  made.bootstrap_value = co_await roles.policies.route<&policy::values>(made.bootstrap_obs);
+  co_return made;
 }
 
 rollout::rollout(std::int64_t steps, std::int64_t environments)
@@ -68,10 +116,13 @@ rollout::rollout(std::int64_t steps, std::int64_t environments)
   episode_began_.assign(static_cast<std::size_t>(environments), 0);
 }
 
-void rollout::add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
-                  const env_step& after) {
+void rollout::add(std::int64_t t, const recycled_vector<float>& before, const act_reply& acted,
+                  const env_step& after, std::int64_t first) {
   const auto append = [&](auto& to, const auto& from) {
-    if (t == 0) to.reserve(from.size() * static_cast<std::size_t>(steps));  // the width is known
+    if (to.capacity() == 0) {  // the width is known
+      to.reserve(from.size() / after.reward.size() *
+                 static_cast<std::size_t>(steps * environments));
+    }
     to.insert(to.end(), from.begin(), from.end());
   };
   append(obs, before);
@@ -83,28 +134,28 @@ void rollout::add(std::int64_t t, const std::vector<float>& before, const act_re
   append(discounted, after.discounted);
   append(terminated, after.terminated);
   append(truncated, after.truncated);
-  version = t == 0 ? acted.version : std::min(version, acted.version);
+  version = t == 0 && first == 0 ? acted.version : std::min(version, acted.version);
   last_version = std::max(last_version, acted.version);
 
   for (const auto& ended : after.finished) {
-    const auto index = static_cast<std::int64_t>(ended.index);
+    const auto index = first + static_cast<std::int64_t>(ended.index);
     const auto row = static_cast<std::size_t>(t * environments + index);
     if (truncated[row] && !terminated[row]) {
       cuts.push_back({t, index});
       final_obs.insert(final_obs.end(), ended.final_obs.begin(), ended.final_obs.end());
     }
     episodes.push_back({t, ended.episode_return, ended.length, index});
-    episode_began_[ended.index] = t + 1;
+    episode_began_[static_cast<std::size_t>(index)] = t + 1;
   }
   for (const auto& one : after.failures) {
     failure = one.id + ": " + one.message;
-    if (!one.at_reset) drop_episode(t, static_cast<std::int64_t>(one.index));
+    if (!one.at_reset) drop_episode(t, first + static_cast<std::int64_t>(one.index));
   }
 }
 
-void rollout::lose_environments(std::int64_t t) {
+void rollout::lose_environments(std::int64_t t, std::int64_t first, std::int64_t count) {
   ++losses;
-  for (std::int64_t index = 0; index < environments; ++index) {
+  for (auto index = first; index < first + count; ++index) {
     if (episode_began_[static_cast<std::size_t>(index)] < t) drop_episode(t - 1, index);
   }
 }

@@ -11,9 +11,9 @@
 
 namespace troupe {
 
-/// T steps of the B environments of one replica, as the policy saw them: PPO's experience. It
-/// begins where the one before it on that replica ended, in the middle of an episode or not. Plain
-/// numbers, so that it travels anywhere.
+/// T steps of the B environments of one replica (or of a group of them), as the policy saw them:
+/// PPO's experience. It begins where the one before it on that replica ended, in the middle of an
+/// episode or not. Plain numbers, so that it travels anywhere.
 struct rollout {
   /// An episode that ended in this rollout.
   struct episode {
@@ -55,12 +55,13 @@ struct rollout {
   rollout(std::int64_t steps, std::int64_t environments);
   rollout() = default;
 
-  /// Row t: `before` was seen, `acted` was done, `after` came of it.
-  void add(std::int64_t t, const std::vector<float>& before, const act_reply& acted,
-           const env_step& after);
-  /// The environments were lost before row t: the episodes under way are dropped, and others begin
-  /// there.
-  void lose_environments(std::int64_t t);
+  /// Row t of the environments from `first` on, of which the others' rows follow: `before` was
+  /// seen, `acted` was done, `after` came of it.
+  void add(std::int64_t t, const recycled_vector<float>& before, const act_reply& acted,
+           const env_step& after, std::int64_t first = 0);
+  /// `count` environments from `first` on were lost before row t: the episodes under way are
+  /// dropped, and others begin there.
+  void lose_environments(std::int64_t t, std::int64_t first, std::int64_t count);
 
  private:
   void drop_episode(std::int64_t t, std::int64_t index);
@@ -74,6 +75,7 @@ struct rollout_roles {
   service<policy> policies;
   service<replay_queue<rollout>> replay;
   std::int64_t n_steps = 2048;
+  std::size_t groups = 1;      ///< Replicas of environments that one rollout takes.
   bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
   int sde_sample_freq = -1;    ///< Steps after which other noise is explored by; -1: a rollout's.
 };
@@ -81,6 +83,10 @@ struct rollout_roles {
 /// The episode function of PPO, for every loop: T steps on one replica of the environments, which
 /// no other rollout uses meanwhile, by whatever weights the policies have. Where the replica dies
 /// it goes on with another's: that costs the episodes under way, not the rollout.
+///
+/// With several groups, each a replica, one group's environments step while the policy acts for
+/// another's. It acts for them in turn, in the order of the replicas: what comes out is that of as
+/// many environments in one replica, if they are seeded alike.
 task<rollout> generate_rollout(rollout_roles roles);
 
 /// Rollouts side by side, as tensors. They have the same T and kinds of action; B adds up. `stale`:

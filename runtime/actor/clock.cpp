@@ -7,8 +7,8 @@ namespace troupe::detail {
 namespace {
 
 /// Actors end seldom, and have few alarms among them: a look at all is no cost.
-void erase_of(std::multimap<time_point, ref<inbox>>& alarms, const inbox& who) {
-  std::erase_if(alarms, [&](const auto& alarm) { return alarm.second.get() == &who; });
+void erase_of(alarms& all, const inbox& who) {
+  std::erase_if(all, [&](const auto& alarm) { return alarm.second.get() == &who; });
 }
 
 }  // namespace

@@ -13,6 +13,9 @@
 
 namespace troupe::detail {
 
+using alarms = std::multimap<time_point, ref<inbox>, std::less<>,
+                             recycling_allocator<std::pair<const time_point, ref<inbox>>>>;
+
 class clock {
  public:
   virtual ~clock() = default;
@@ -39,7 +42,7 @@ class real_clock final : public clock {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::multimap<time_point, ref<inbox>> alarms_;
+  alarms alarms_;
   bool stopping_ = false;
   std::thread thread_;
 };
@@ -61,7 +64,7 @@ class virtual_clock final : public clock {
   void ring_all_due();
 
   time_point now_{};
-  std::multimap<time_point, ref<inbox>> alarms_;
+  alarms alarms_;
 };
 
 }  // namespace troupe::detail

@@ -14,7 +14,7 @@ thread_local caf::execution_unit* current_unit = nullptr;
 
 /// An envelope on its way, and in a mailbox. One that its actor did not live to read is destroyed
 /// by CAF, on another thread than wrote it.
-class letter final : public caf::mailbox_element {
+class letter final : public caf::mailbox_element, public recycled {
  public:
   letter(caf::message_id id, envelope what)
       : mailbox_element(nullptr, id, {}), content_(std::move(what)) {}

@@ -24,7 +24,7 @@ class system_core;
 /// leaves the process.
 struct envelope {
   enum class kind : std::uint8_t { request, reply, action, ring, kill };
-  struct deed : counted {
+  struct deed : counted, recycled {
     explicit deed(std::function<void()> f) : f(std::move(f)) {}
     const std::function<void()> f;
   };
@@ -101,7 +101,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   class caller caller_;
   /// Who is watched, until its end is heard.
   std::vector<std::pair<caf::actor_addr, class inbox*>> watched_;
-  std::list<branch> roots_;
+  std::list<branch, recycling_allocator<branch>> roots_;
   bool roots_finished_ = false;
   time_point turn_time_{};
   bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.

@@ -29,7 +29,7 @@ class branch {
     ~listener() = default;
   };
 
-  struct promise_type {
+  struct promise_type : recycled {
     branch get_return_object() noexcept {
       return branch(std::coroutine_handle<promise_type>::from_promise(*this));
     }
@@ -157,7 +157,7 @@ class crew final : public branch::listener {
   }
 
   strand& home_;
-  std::list<branch> branches_;
+  std::list<branch, recycling_allocator<branch>> branches_;
   std::size_t running_ = 0;
   std::size_t finished_ = 0;
   std::exception_ptr error_;

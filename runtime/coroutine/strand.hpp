@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/coroutine/list.hpp"
+#include "runtime/memory/recycled.hpp"
 
 namespace troupe {
 
@@ -27,11 +28,15 @@ struct waiter : list_node {
   std::coroutine_handle<> handle;
 };
 
+struct sleeper;
+using sleepers = std::multimap<time_point, sleeper*, std::less<>,
+                               recycling_allocator<std::pair<const time_point, sleeper*>>>;
+
 /// A waiter with a time. `strand::sleep` enters it; its destructor takes it out.
 struct sleeper : waiter {
   ~sleeper();
   class strand* owner = nullptr;
-  std::multimap<time_point, sleeper*>::iterator place;
+  sleepers::iterator place;
 };
 
 class strand;
@@ -93,7 +98,7 @@ class strand {
   bool stopped_ = false;
   std::coroutine_handle<> next_;
   list<waiter> ready_;
-  std::multimap<time_point, sleeper*> sleepers_;
+  sleepers sleepers_;
 };
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/coroutine/strand.hpp"
+#include "runtime/memory/recycled.hpp"
 
 namespace troupe {
 
@@ -15,7 +16,7 @@ class task;
 namespace detail {
 
 /// What the promises of task<T> and task<void> share: who goes on when this one has finished.
-class task_promise_base {
+class task_promise_base : public recycled {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
 

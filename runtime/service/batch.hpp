@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/memory/recycled.hpp"
 #include "runtime/outcome.hpp"
 
 namespace troupe {
@@ -60,7 +61,7 @@ class batch {
   iterator end() { return iterator(items_.data() + items_.size()); }
 
  private:
-  std::vector<outcome<T>> items_;
+  std::vector<outcome<T>, detail::recycling_allocator<outcome<T>>> items_;
 };
 
 }  // namespace troupe

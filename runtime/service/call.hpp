@@ -24,7 +24,7 @@ class attempt;
 class replica_port;
 
 /// In a list, a coroutine call that its replica works on under a limit.
-class call_base : public counted, public list_node {
+class call_base : public counted, public list_node, public recycled {
  public:
   explicit call_base(const endpoint_info& endpoint) : endpoint(endpoint) {}
 
@@ -69,15 +69,17 @@ class replica_removed final : public call_error {
   using call_error::call_error;
 };
 
+using call_list = std::vector<ref<call_base>, recycling_allocator<ref<call_base>>>;
+
 /// What a call needs of the replica that executes it.
 class replica_port {
  public:
-  using batch_runner = void (*)(std::vector<ref<call_base>>&, replica_port&, role_box&);
+  using batch_runner = void (*)(call_list&, replica_port&, role_box&);
 
   /// `call` has its value or its error: reply.
   virtual void finish(call_base& call) = 0;
   /// The same of a batch.
-  virtual void finish_all(std::vector<ref<call_base>>& calls) = 0;
+  virtual void finish_all(call_list& calls) = 0;
   /// Runs a coroutine endpoint beside the others.
   virtual void start(call_base& call, branch work) = 0;
   /// Gathers a batched endpoint's calls; `run` gets them when the batch closes.
@@ -206,7 +208,7 @@ class call_of final : public call_base {
     }
   }
 
-  static void run_batch(std::vector<ref<call_base>>& calls, replica_port& replica, role_box& box) {
+  static void run_batch(call_list& calls, replica_port& replica, role_box& box) {
     if constexpr (traits::kind == endpoint_kind::batched) {
       try {
         answer_batch(calls, static_cast<call_of&>(*calls.front()).access_.of(box));
@@ -219,7 +221,7 @@ class call_of final : public call_base {
     }
   }
 
-  static void answer_batch(std::vector<ref<call_base>>& calls, Role& role) {
+  static void answer_batch(call_list& calls, Role& role) {
     batch<std::tuple_element_t<0, arguments>> items;
     items.reserve(calls.size());
     for (auto& call : calls) {

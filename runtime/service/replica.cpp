@@ -7,6 +7,13 @@
 
 namespace troupe::detail {
 
+namespace {
+
+/// The replica whose turn it is.
+replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
+
+}  // namespace
+
 replica::replica(caf::actor_config& config, system_core& system,
                  std::shared_ptr<service_state> service,
                  std::shared_ptr<const role_factory> factory, const replica_info& info,
@@ -82,7 +89,7 @@ void replica::finish(call_base& call) {
   turn_ends(time);
 }
 
-void replica::finish_all(std::vector<ref<call_base>>& calls) {
+void replica::finish_all(call_list& calls) {
   const auto time = now();
   if (overran(time)) return;
   for (const auto& call : calls) answer(*call, time);
@@ -202,7 +209,9 @@ void replica::gather(ref<call_base> call, batch_runner run) {
   batch.calls.push_back(std::move(call));
   if (batch.calls.size() >= service_->options.max_batch) return close(batch);
   if (batch.calls.size() > 1) return;
-  if (service_->options.max_delay == duration(0)) return close_when_drained(batch);
+  if (service_->options.max_delay == duration(0)) {
+    return mailbox().empty() ? close(batch) : close_when_drained(batch);
+  }
   batch.opened = now();
   if (!std::exchange(batch.timed, true)) start_root(close_in_time(batch));
 }
@@ -223,14 +232,22 @@ branch replica::close_in_time(open_batch& batch) {
 /// A message to itself comes after all that is in the mailbox now. If that made the batch grow,
 /// once more; if it was only other endpoints' calls, the batch doesn't wait for them.
 void replica::close_when_drained(open_batch& batch) {
-  self()->post_last([this, &batch, round = batch.round, size = batch.calls.size()] {
-    if (batch.round != round) return;
-    if (mailbox().empty() || batch.calls.size() == size) {
-      close(batch);
-    } else {
-      close_when_drained(batch);
-    }
-  });
+  // Two words, so that std::function holds them itself.
+  struct state {
+    open_batch* batch;
+    std::uint32_t round, size;
+  };
+  const state then{&batch, batch.round, static_cast<std::uint32_t>(batch.calls.size())};
+  self()->post_last([then] { here().close_if_drained(*then.batch, then.round, then.size); });
+}
+
+void replica::close_if_drained(open_batch& batch, std::uint32_t round, std::uint32_t size) {
+  if (batch.round != round) return;
+  if (mailbox().empty() || batch.calls.size() == size) {
+    close(batch);
+  } else {
+    close_when_drained(batch);
+  }
 }
 
 void replica::close(open_batch& batch) {
@@ -268,13 +285,6 @@ void replica::ended() {
   slot_.reset();
   factory_.reset();
 }
-
-namespace {
-
-/// Runs on the replica behind a slot.
-replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
-
-}  // namespace
 
 void stop_working(const replica_slot& slot, ref<call_base> call) {
   slot.where->post([call = std::move(call)] { here().stop_working(*call); });

@@ -43,14 +43,14 @@ class replica : public host, private replica_port {
 
   // As the port of its calls.
   void finish(call_base& call) override;
-  void finish_all(std::vector<ref<call_base>>& calls) override;
+  void finish_all(call_list& calls) override;
   void start(call_base& call, branch work) override;
   void gather(ref<call_base> call, batch_runner run) override;
 
   struct open_batch {
     batch_runner run;
-    std::vector<ref<call_base>> calls;
-    std::size_t round = 0;  ///< Counts batches: an old request to close is known as old.
+    call_list calls;
+    std::uint32_t round = 0;  ///< Counts batches: an old request to close is known as old.
     time_point opened{};
     bool timed = false;  ///< Its `close_in_time` runs.
   };
@@ -58,6 +58,7 @@ class replica : public host, private replica_port {
   branch begin();
   branch close_in_time(open_batch& batch);
   void close_when_drained(open_batch& batch);
+  void close_if_drained(open_batch& batch, std::uint32_t round, std::uint32_t size);
   void close(open_batch& batch);
   void begin_call(call_base& call, time_point time);
   void answer(call_base& call, time_point time);
@@ -76,7 +77,7 @@ class replica : public host, private replica_port {
   list<call_base> limited_;   ///< These, the oldest first, where max_call_time limits them.
   bool cutting_off_ = false;  ///< `cut_off_overlong` runs.
   /// Coroutine calls above max_ongoing. Bounded by max_queued.
-  std::deque<ref<call_base>> backlog_;
+  std::deque<ref<call_base>, recycling_allocator<ref<call_base>>> backlog_;
   std::map<const endpoint_info*, open_batch> batches_;
 };
 

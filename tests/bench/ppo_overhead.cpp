@@ -47,7 +47,8 @@ const network_shape shape{.obs_size = 4, .discrete_actions = 2};
 /// What a run took.
 struct cost {
   double cpu_s = 0;
-  double allocations = 0;  ///< for each step
+  double allocations = 0;           ///< for each step
+  double allocations_per_step = 0;  ///< of steps alone
 };
 
 double cpu_seconds() {
@@ -131,6 +132,33 @@ cost bare_loop() {
 
 using ppo_trainer = trainer<rollout_learner>;
 
+/// Allocations between steps, told by the environments.
+class step_meter {
+ public:
+  explicit step_meter(std::int64_t n_steps) : n_steps_(n_steps) {}
+
+  /// The time between the two steps before this one is over, and whether an episode ended is known.
+  void stepped() {
+    const std::int64_t now = allocations;
+    const bool begins = steps_ % n_steps_ < 3;
+    if (steps_ > n_steps_ && !begins && !ended_before_ && !ended_) {
+      sum_ += between_;
+      ++counted_;
+    }
+    between_ = now - last_;
+    last_ = now;
+    ended_before_ = std::exchange(ended_, false);
+    ++steps_;
+  }
+  void episode_ended() { ended_ = true; }
+  double mean() const { return static_cast<double>(sum_) / static_cast<double>(counted_); }
+
+ private:
+  std::int64_t n_steps_;
+  std::int64_t steps_ = 0, last_ = 0, between_ = 0, sum_ = 0, counted_ = 0;
+  bool ended_ = false, ended_before_ = false;
+};
+
 struct stage {
   service<ppo_trainer> learner;
   rollout_roles roles;
@@ -155,8 +183,12 @@ task<cost> through_actors(system& sys) {
   hosted_environment::factory world = [] {
     return make_vector_environment("CartPole-v1", environments);
   };
-  on.roles.environments =
-      co_await sys.serve<hosted_environment>({.name = "environments"}, std::move(world), seed);
+  auto meter_of_steps = std::make_shared<step_meter>(options.n_steps);
+  env_observers observers{
+      .stepped = [=](std::int64_t) { meter_of_steps->stepped(); },
+      .episode_ended = [=](double, std::int64_t, bool) { meter_of_steps->episode_ended(); }};
+  on.roles.environments = co_await sys.serve<hosted_environment>(
+      {.name = "environments"}, std::move(world), seed, std::move(observers));
   replay_options kept{.batch = 1, .max_staleness = 1};
   on.roles.replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
   on.roles.n_steps = options.n_steps;
@@ -166,7 +198,9 @@ task<cost> through_actors(system& sys) {
       .train = [&on](std::vector<rollout> rollouts) { return train(on, std::move(rollouts)); }};
   co_await loops::synchronous(on.roles, generate_rollout, std::move(hooks),
                               {.batch = 1, .updates = updates});
-  co_return used.read(updates * options.n_steps);
+  auto all = used.read(updates * options.n_steps);
+  all.allocations_per_step = meter_of_steps->mean();
+  co_return all;
 }
 
 }  // namespace
@@ -182,6 +216,7 @@ overhead overhead_vs_bare_loop() {
     ratios.push_back(actors.cpu_s / bare.cpu_s);
     seen.allocations_bare = bare.allocations;
     seen.allocations = actors.allocations;
+    seen.allocations_per_step = actors.allocations_per_step;
   }
   std::sort(ratios.begin(), ratios.end());
   seen.ratio = ratios[ratios.size() / 2];

@@ -2,6 +2,7 @@
 
 #include "algorithms/ppo/rollout.hpp"
 
+#include "actors/env/registry.hpp"
 #include "actors/env/vector_env.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -120,6 +121,43 @@ task<rollout_roles> serve_roles(system& sys, std::int64_t n_steps, std::size_t r
       co_await sys.serve<hosted_environment>(std::move(hosting), make, std::uint64_t{0});
   roles.n_steps = n_steps;
   co_return roles;
+}
+
+constexpr std::size_t poles = 6;
+const network_shape pole{.obs_size = 4, .discrete_actions = 2};
+
+/// CartPole in so many groups. Of a fault plan, again, only the environments see anything.
+task<rollout_roles> serve_poles(system& sys, std::size_t groups, std::int64_t n_steps) {
+  rollout_roles roles;
+  auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
+  const actor_critic network(pole, {}, 1);
+  weights first{4, network.parameters().clone(), {}};
+  co_await store.route<&weight_store::put>(first);
+  policy_options acting{.shape = pole, .network = {}, .seed = 1};
+  roles.policies =
+      co_await sys.serve<policy>({.name = "policy", .faults = false}, std::move(acting), store);
+  hosted_environment::factory make = [groups] {
+    return make_vector_environment("CartPole-v1", poles / groups);
+  };
+  roles.environments = co_await sys.serve<hosted_environment>(
+      {.name = "environments", .replicas = groups}, std::move(make), std::uint64_t{7},
+      env_observers{}, std::optional<double>(), groups);
+  roles.n_steps = n_steps;
+  roles.groups = groups;
+  co_return roles;
+}
+
+task<rollout> generate_grouped(system& sys, std::size_t groups) {
+  const auto roles = co_await serve_poles(sys, groups, 100);
+  co_await generate_rollout(roles);
+  co_return co_await generate_rollout(roles);
+}
+
+task<duration> time_of_rollout(system& sys, std::size_t groups) {
+  const auto roles = co_await serve_poles(sys, groups, 100);
+  const auto began = detail::strand::current().now();
+  co_await generate_rollout(roles);
+  co_return detail::strand::current().now() - began;
 }
 
 /// Rows of which the one before is of another time, or of other environments: `counting` counts on.
@@ -344,21 +382,59 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("generate_rollout: groups give what one replica of all their environments gives") {
+  log_off();
+  system one({.deterministic = true, .seed = 1});
+  const auto whole = one.run(generate_grouped(one, 1));
+  const std::size_t groups = GENERATE(2, 3);
+  for (std::uint64_t seed : {1, 2, 3}) {  // orders of messages
+    system sys(
+        {.deterministic = true, .seed = seed, .faults = fault_plan::parse("delay=0.2:10ms")});
+    const auto made = sys.run(generate_grouped(sys, groups));
+    CHECK(made.obs == whole.obs);
+    CHECK(made.discrete == whole.discrete);
+    CHECK(made.log_prob == whole.log_prob);
+    CHECK(made.value == whole.value);
+    CHECK(made.reward == whole.reward);
+    CHECK(made.terminated == whole.terminated);
+    CHECK(made.bootstrap_obs == whole.bootstrap_obs);
+    CHECK(made.bootstrap_value == whole.bootstrap_value);
+    REQUIRE(made.episodes.size() == whole.episodes.size());
+    REQUIRE_FALSE(made.episodes.empty());
+    for (std::size_t i = 0; i < made.episodes.size(); ++i) {
+      CHECK(made.episodes[i].step == whole.episodes[i].step);
+      CHECK(made.episodes[i].environment == whole.episodes[i].environment);
+    }
+  }
+}
+
+TEST_CASE("generate_rollout: one group's environments step while another's do") {
+  log_off();
+  const auto slow = fault_plan::parse("delay=1:50ms");  // each message to and from environments
+  const auto time_of = [&](std::size_t groups) {
+    system sys({.deterministic = true, .seed = 1, .faults = slow});
+    return std::chrono::duration<double>(sys.run(time_of_rollout(sys, groups))).count();
+  };
+  const double one = time_of(1);
+  CHECK(one == Approx(100 * 0.050).epsilon(0.2));  // a step is 50 ms in the mean
+  CHECK(time_of(2) < 1.5 * one);  // one after the other would be 2: the slower of two is 1.25 or so
+}
+
 TEST_CASE("rollout: environments that are lost cost the episodes under way, and nothing before") {
   rollout made(4, B);
   auto first = quiet_step();
   end(first, 1, false, true, 7);  // index 1 begins a new episode in row 1
   made.add(0, {0, 0}, acted(0, 0), first);
-  made.lose_environments(1);
+  made.lose_environments(1, 0, B);
   made.add(1, {1, 1}, acted(1, 0), quiet_step());
   made.add(2, {2, 2}, acted(2, 0), quiet_step());
-  made.lose_environments(3);
+  made.lose_environments(3, 0, B);
   made.add(3, {3, 3}, acted(3, 0), quiet_step());
   CHECK(made.losses == 2);
   CHECK(made.valid == bytes{0, 1, 0, 0, 0, 0, 1, 1});
   CHECK(made.terminated == bytes{1, 0, 0, 0, 1, 1, 0, 0});
   CHECK(made.truncated == bytes{0, 1, 0, 0, 0, 0, 0, 0});  // its value still counts
-  made.lose_environments(0);  // before the first row there is nothing to lose
+  made.lose_environments(0, 0, B);  // before the first row there is nothing to lose
   CHECK(made.valid[1] == 1);
 }
 

@@ -1,0 +1,131 @@
+#include "runtime/memory/recycled.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <mutex>
+#include <utility>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TROUPE_SEES_EVERY_OBJECT 1  // a sanitizer follows memory from its allocation to its end
+#endif
+#endif
+
+namespace troupe::detail {
+
+#ifdef TROUPE_SEES_EVERY_OBJECT
+
+void* take_memory(std::size_t size) { return ::operator new(size); }
+void give_memory_back(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+
+#else
+
+namespace {
+
+// Blocks are of 64 bytes, 128, ..., 64 KiB. What is larger costs more to fill than to allocate.
+constexpr std::size_t smallest = 64, largest = 65'536;
+constexpr std::size_t kinds = std::countr_zero(largest) - std::countr_zero(smallest) + 1;
+
+constexpr std::size_t kind_of(std::size_t size) {
+  return std::bit_width((std::max(size, smallest) - 1) / smallest);
+}
+constexpr std::size_t size_of(std::size_t kind) { return smallest << kind; }
+/// Blocks that go from thread to thread at once, at most 16 KiB.
+constexpr std::size_t batch_of(std::size_t kind) {
+  return std::clamp<std::size_t>(16'384 / size_of(kind), 1, 32);
+}
+
+/// A free block.
+struct block {
+  block* next;
+};
+
+struct stack {
+  block* top = nullptr;
+  std::size_t count = 0;
+
+  void push(void* memory) {
+    top = new (memory) block{top};
+    ++count;
+  }
+  block* pop() {
+    --count;
+    return std::exchange(top, top->next);
+  }
+  /// The first `n`.
+  stack take(std::size_t n) {
+    stack taken;
+    while (taken.count < n) taken.push(pop());
+    return taken;
+  }
+  void release() {
+    while (top) ::operator delete(pop());
+  }
+};
+
+/// Where threads leave batches for each other.
+class exchange_place {
+ public:
+  /// Empty if there is none.
+  stack take() {
+    std::lock_guard lock(mutex_);
+    return count_ > 0 ? batches_[--count_] : stack();
+  }
+  void leave(stack batch) {
+    {
+      std::lock_guard lock(mutex_);
+      if (count_ < batches_.size()) {
+        batches_[count_++] = batch;
+        return;
+      }
+    }
+    batch.release();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<stack, 32> batches_{};
+  std::size_t count_ = 0;
+};
+
+constinit std::array<exchange_place, kinds> left_for_others;
+constinit thread_local std::array<stack, kinds> kept;
+constinit thread_local bool thread_ends = false;
+
+struct thread_end {
+  ~thread_end() {
+    thread_ends = true;
+    for (auto& blocks : kept) blocks.release();
+  }
+};
+
+/// This thread's blocks are released at its end.
+void watch_thread_end() { static thread_local thread_end watched; }
+
+}  // namespace
+
+void* take_memory(std::size_t size) {
+  if (size > largest) return ::operator new(size);
+  const auto kind = kind_of(size);
+  auto& mine = kept[kind];
+  if (mine.count == 0 && !thread_ends) {
+    watch_thread_end();
+    mine = left_for_others[kind].take();
+  }
+  return mine.count > 0 ? mine.pop() : ::operator new(size_of(kind));
+}
+
+void give_memory_back(void* memory, std::size_t size) noexcept {
+  if (!memory) return;
+  if (size > largest || thread_ends) return ::operator delete(memory);
+  const auto kind = kind_of(size);
+  auto& mine = kept[kind];
+  if (mine.count == 0) watch_thread_end();
+  mine.push(memory);
+  if (mine.count == 2 * batch_of(kind)) left_for_others[kind].leave(mine.take(batch_of(kind)));
+}
+
+#endif
+
+}  // namespace troupe::detail

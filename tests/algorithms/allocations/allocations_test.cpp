@@ -1,0 +1,118 @@
+// Calls, and the steps of a rollout, allocate nothing once they have come round. For that this
+// suite counts what the process allocates.
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "actors/env/registry.hpp"
+#include "algorithms/ppo/rollout.hpp"
+#include "runtime/system.hpp"
+#include "tests/test.hpp"
+
+namespace {
+std::atomic<std::int64_t> allocations{0};
+}
+
+// NOLINTBEGIN: replacing these is how allocations are counted
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// NOLINTEND
+
+namespace troupe {
+namespace {
+
+/// Each kind of endpoint.
+struct echo {
+  recycled_vector<float> plain(recycled_vector<float> x) { return x; }
+  task<int> coroutine(int x) { co_return x; }
+  batch<int> batched(batch<int> x) { return x; }
+};
+
+task<> call_each(service<echo> echoes, int times) {
+  for (int i = 0; i < times; ++i) {
+    recycled_vector<float> message(100, 1.0f);
+    const auto reply = co_await echoes.route<&echo::plain>(std::move(message));
+    const int one = co_await echoes.route<&echo::coroutine>(i);
+    const int other = co_await echoes.route<&echo::batched>(i);
+    if (reply.size() != 100 || one != i || other != i) throw std::logic_error("a wrong reply");
+  }
+}
+
+task<std::int64_t> count_calls(system& sys) {
+  serve_options options{.name = "echo"};
+  options.idempotent = {endpoint<&echo::plain>,
+                        endpoint<&echo::batched>};  // their arguments are copied
+  const auto echoes = co_await sys.serve<echo>(std::move(options));
+  co_await call_each(echoes, 2000);
+  const auto before = allocations.load();
+  co_await call_each(echoes, 1000);
+  co_return allocations - before;
+}
+
+constexpr std::size_t environments = 4;
+constexpr std::int64_t n_steps = 512;
+
+/// Counts the steps, and those of them with an allocation since the step before.
+struct step_counts {
+  std::int64_t seen = 0;
+  std::int64_t steps = 0;
+  std::int64_t with_allocations = 0;
+
+  void step() {
+    const auto now = allocations.load();
+    if (seen > 0 && steps % n_steps > 1)
+      with_allocations += now != seen;  // a rollout's beginning takes its columns
+    seen = now;
+    ++steps;
+  }
+};
+
+task<> count_steps(system& sys, std::size_t groups, step_counts& counts) {
+  const network_shape shape{.obs_size = 3, .continuous_size = 1};
+  rollout_roles roles;
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const actor_critic network(shape, {}, 1);
+  weights first{1, network.parameters().clone(), {}};
+  co_await store.route<&weight_store::put>(first);
+  policy_options acting{.shape = shape, .network = {}, .seed = 1};
+  serve_options deciding{.name = "policy", .idempotent = {endpoint<&policy::act>}};
+  roles.policies = co_await sys.serve<policy>(std::move(deciding), std::move(acting), store);
+  hosted_environment::factory make = [groups] {
+    return make_vector_environment("Pendulum-v1", environments / groups);
+  };
+  env_observers observers{.stepped = [&counts](std::int64_t) { counts.step(); }};
+  roles.environments = co_await sys.serve<hosted_environment>(
+      {.name = "environments", .replicas = groups}, std::move(make), std::uint64_t{1},
+      std::move(observers));
+  roles.n_steps = n_steps;
+  roles.groups = groups;
+  co_await generate_rollout(roles);
+  co_await generate_rollout(roles);
+  counts = {};
+  for (int i = 0; i < 4; ++i) co_await generate_rollout(roles);
+}
+
+TEST_CASE("calls of each kind of endpoint allocate nothing in steady state") {
+  system sys({.threads = 1});
+  CHECK(sys.run(count_calls(sys)) <= 10);  // of 3,000 calls: alarms, and a thread's first time
+}
+
+TEST_CASE(
+    "generate_rollout: a step, the inference for it and its storage allocate nothing in steady "
+    "state") {
+  system sys({.threads = 1});
+  step_counts counts;
+  sys.run(count_steps(sys, 1, counts));
+  CHECK(counts.steps == 4 * n_steps);
+  // Pendulum's episodes end at every 200th step: the list of them grows then.
+  CHECK(counts.with_allocations <= 4 * 2 * (n_steps / 200));
+}
+
+}  // namespace
+}  // namespace troupe
