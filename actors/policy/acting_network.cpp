@@ -55,8 +55,8 @@ int outputs_of(const network_shape& shape, const network_options& options) {
 single_network::single_network(const network_shape& shape, const network_options& options)
     : kind_(options.kind),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
-      net_(shape.obs_size, options.hidden, outputs_of(shape, options), options.hidden_activation) {
-  if (options.use_sde) noise_.emplace(net_.features(), actions_, options.use_expln);
+      net_(shape, options, outputs_of(shape, options)) {
+  if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
   parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0));
 }
 
@@ -80,10 +80,10 @@ void single_network::draw_noise(int rows, action_random& random) {
 
 void single_network::act_with_noise(const float* obs, int rows, action_random& random,
                                     bool deterministic, float* actions) {
-  const float* mean = net_.forward(parameters_.data(), obs, rows, buffers_);
+  const float* mean = net_.top().forward(parameters_.data(), obs, rows, buffers_);
   const float* departure = nullptr;
   if (!deterministic) {
-    const float* phi = net_.features_of(obs, buffers_);
+    const float* phi = net_.top().features_of(obs, buffers_);
     noise_->log_std(parameters_.data() + net_.parameter_count(), phi, rows);
     if (matrices_.size() == static_cast<std::size_t>(rows) * noise_->size()) {
       matrix_of_.clear();
@@ -101,7 +101,7 @@ void single_network::act_with_noise(const float* obs, int rows, action_random& r
 void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
                          action_rows_out actions) {
   if (noise_) return act_with_noise(obs, rows, random, deterministic, actions.value);
-  const std::size_t width = net_.layers().back().out;
+  const std::size_t width = net_.outputs();
   outputs_.resize(static_cast<std::size_t>(rows) * width);
   net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
   const float* out = outputs_.data();

@@ -8,7 +8,7 @@
 
 #include "actors/env/space.hpp"
 #include "actors/policy/action_head.hpp"
-#include "actors/policy/mlp.hpp"
+#include "actors/policy/network_stack.hpp"
 #include "actors/policy/state_dependent_noise.hpp"
 
 namespace troupe {
@@ -27,8 +27,8 @@ class action_scale {
   std::vector<float> low_, high_;
 };
 
-/// The network of an off-policy policy, as far as acting needs it: one perceptron from observations
-/// to what network_kind says. Its parameters are a flat float block, as detail::mlp lays it out,
+/// The network of an off-policy policy, as far as acting needs it: from observations to what
+/// network_kind says. Its parameters are a flat float block, as detail::network_stack lays it out,
 /// with use_sde followed by log std [H, A].
 ///
 /// Not for two threads at once: calls share work buffers.
@@ -55,7 +55,7 @@ class single_network {
 
   network_kind kind_;
   int actions_;  // n, or A
-  detail::mlp net_;
+  detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
   std::vector<float> outputs_;

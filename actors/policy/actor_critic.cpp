@@ -87,6 +87,7 @@ std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
 actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
     : shape_(checked(shape, options)),
       options_(std::move(options)),
+      link_(options_.device),
       trunk_(make_trunk(shape_, options_)),
       actor_(trunk_ ? trunk_->features() : shape_.obs_size,
              trunk_ ? std::vector<int>{} : options_.hidden, shape_.actor_outputs(),
@@ -94,6 +95,9 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
       critic_(actor_.inputs(),
               trunk_ ? std::vector<int>{} : options_.critic_hidden.value_or(options_.hidden), 1,
               options_.hidden_activation),
+      backend_(detail::choose_backend(
+          options_.backend,
+          {.net = &actor_, .has_convolutions = trunk_.has_value(), .is_on_host = link_.is_host()})),
       head_(shape_) {
   if (options_.use_sde) {
     noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
@@ -101,11 +105,6 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
   const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
                                                critic_.parameter_count()) +
                      (trunk_ ? trunk_->parameter_count() : 0);
-  if (options_.backend == gradient_backend::fused && !is_fused()) {
-    throw std::invalid_argument("network (" + to_string(shape_, options_) + "): its " +
-                                (trunk_ ? "convolutions have" : "activation has") +
-                                " no fused backward pass; expected the backend libtorch, or auto");
-  }
   parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
   gradient_ = at::zeros({count}, at::kFloat);
   if (options_.normalize_obs) std::fill_n(obs_inverse_scale(), shape_.obs_size, 1.0f);
@@ -217,9 +216,41 @@ const float* actor_critic::convolved(const float* obs, int rows) {
     auto* first = const_cast<float*>(obs) + std::int64_t{row} * shape_.obs_size;
     const auto x = at::from_blob(first, {count, shape_.obs_size}, at::kFloat);
     at::from_blob(features + row * width, {count, width}, at::kFloat)
-        .copy_(trunk_->forward(trunk_leaves_, x));
+        .copy_(link_.to_host(run_trunk(link_.to_device(x))));
   }
   return features;
+}
+
+// obs and features on the device.
+at::Tensor actor_critic::run_trunk(const at::Tensor& obs) const {
+  std::vector<at::Tensor> parts;
+  for (const auto& leaf : trunk_leaves_) parts.push_back(link_.to_device(leaf));
+  return trunk_->forward(parts, obs);
+}
+
+const float* actor_critic::forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+                                   const float* parameters, const float* x, int rows,
+                                   detail::mlp_buffers& buffers) const {
+  if (link_.is_host()) return net.forward(parameters, x, rows, buffers);
+  const at::NoGradGuard no_grad;
+  const auto input = at::from_blob(const_cast<float*>(x), {rows, net.inputs()}, at::kFloat);
+  const auto [features, outputs] = run_leaves(layers, link_.to_device(input));
+  buffers.outputs.resize(layers.size());
+  const auto keep = [&](const at::Tensor& there, detail::float_block& here) {
+    const auto size = static_cast<std::size_t>(there.numel());
+    at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
+  };
+  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  keep(outputs, buffers.outputs.back());
+  return buffers.outputs.back().data();
+}
+
+void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+                         const float* parameters, const float* x, int rows,
+                         detail::mlp_buffers& buffers, float* y) const {
+  if (link_.is_host()) return net.infer(parameters, x, rows, buffers, y);
+  const float* outputs = forward(net, layers, parameters, x, rows, buffers);
+  std::copy_n(outputs, static_cast<std::size_t>(rows) * net.outputs(), y);
 }
 
 const float* actor_critic::seen(const float* obs, int rows) {
@@ -268,7 +299,8 @@ void actor_critic::act(const float* obs, int rows, action_random& random, bool d
                        const float* const* noise) {
   const float* x = seen(obs, rows);
   if (noise_) {
-    const float* outputs = actor_.forward(actor_parameters(), x, rows, actor_buffers_);
+    const float* outputs =
+        forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
     const auto log_std = find_log_std(x, rows);
     const float* departure = nullptr;
     if (noise && !deterministic) {
@@ -278,10 +310,10 @@ void actor_critic::act(const float* obs, int rows, action_random& random, bool d
   } else {
     float* outputs =
         grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
-    actor_.infer(actor_parameters(), x, rows, actor_buffers_, outputs);
+    infer(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_, outputs);
     head_.sample(outputs, {log_std()}, rows, random, deterministic, nullptr, actions, log_prob);
   }
-  critic_.infer(critic_parameters(), x, rows, critic_buffers_, value);
+  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
 }
 
 at::Tensor actor_critic::values(const at::Tensor& obs) {
@@ -293,16 +325,20 @@ at::Tensor actor_critic::values(const at::Tensor& obs) {
 }
 
 void actor_critic::values(const float* obs, int rows, float* value) {
-  critic_.infer(critic_parameters(), seen(obs, rows), rows, critic_buffers_, value);
+  const float* x = seen(obs, rows);
+  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
 }
 
 std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<leaf_layer>& layers,
                                                            at::Tensor x) const {
+  const auto run_layer = [&](const leaf_layer& layer, const at::Tensor& input) {
+    return at::addmm(link_.to_device(layer.bias), input, link_.to_device(layer.weight));
+  };
   for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
-    x = at::addmm(layers[i].bias, x, layers[i].weight);
+    x = run_layer(layers[i], x);
     x = detail::activate(options_.hidden_activation, x);
   }
-  return {x, at::addmm(layers.back().bias, x, layers.back().weight)};
+  return {x, run_layer(layers.back(), x)};
 }
 
 action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
@@ -314,12 +350,15 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
     x = ((x - mean) * inverse_scale).clamp(-obs_clip, obs_clip);
   }
-  if (trunk_) x = trunk_->forward(trunk_leaves_, x);
-  const auto [features, outputs] = run_leaves(actor_leaves_, x);
-  const auto value = run_leaves(critic_leaves_, x).second.squeeze(1);
+  x = link_.to_device(x);
+  if (trunk_) x = run_trunk(x);
+  const auto [features, outputs_there] = run_leaves(actor_leaves_, x);
+  const auto outputs = link_.to_host(outputs_there);
+  const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
   auto log_std = log_std_leaf_;
   if (noise_) {  // Features are learned for the mean alone.
-    log_std = detail::state_dependent_log_std(log_std, features.detach(), options_.use_expln);
+    log_std = detail::state_dependent_log_std(log_std, link_.to_host(features.detach()),
+                                              options_.use_expln);
   }
   auto [log_prob, entropy] = shape_.is_continuous()
                                  ? evaluate_gaussian(outputs, log_std, action)
@@ -337,8 +376,10 @@ detail::log_std_rows actor_critic::find_log_std(const float* x, int rows) {
 
 evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
   const float* x = seen(obs, rows);
-  const float* outputs = actor_.forward(actor_parameters(), x, rows, actor_buffers_);
-  const float* value = critic_.forward(critic_parameters(), x, rows, critic_buffers_);
+  const float* outputs =
+      forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
+  const float* value =
+      forward(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_);
   float* log_prob = grown(log_prob_, rows).data();
   float* entropy = grown(entropy_, rows).data();
   evaluated_log_std_ = find_log_std(x, rows);
@@ -349,7 +390,9 @@ evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_r
 void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
                                  const float* d_log_prob, const float* d_entropy,
                                  const float* d_value) {
-  TORCH_CHECK(!trunk_, "backward_rows: a network with convolutions has libtorch's gradient alone");
+  TORCH_CHECK(!trunk_ && link_.is_host(),
+              "backward_rows: a network with convolutions, or on another device than the CPU, has "
+              "libtorch's gradient alone");
   const auto offset_of = [this](const float* block) { return block - actor_parameters(); };
   float* gradient = gradient_.data_ptr<float>();
   const float* outputs = actor_buffers_.outputs.back().data();

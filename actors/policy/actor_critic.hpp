@@ -10,7 +10,9 @@
 
 #include "actors/policy/action_head.hpp"
 #include "actors/policy/action_random.hpp"
+#include "actors/policy/backend_choice.hpp"
 #include "actors/policy/conv_trunk.hpp"
+#include "actors/policy/device_link.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
 #include "actors/policy/state_dependent_noise.hpp"
@@ -65,9 +67,8 @@ class actor_critic {
   const network_shape& shape() const { return shape_; }
   const network_options& options() const { return options_; }
   /// Whether gradients come from the hand-written kernels; else from libtorch.
-  bool is_fused() const {
-    return !trunk_ && options_.backend != gradient_backend::libtorch && actor_.has_backward();
-  }
+  bool is_fused() const { return backend_.fused; }
+  const detail::backend_choice& backend() const { return backend_; }
 
   /// P
   std::int64_t parameter_count() const { return parameters_.numel(); }
@@ -113,7 +114,7 @@ class actor_critic {
   evaluation_rows evaluate_rows(const float* obs, int rows, action_rows actions);
   /// After evaluate_rows with the same arguments: gradient() is overwritten with that of a loss
   /// whose derivatives by the three results are given, each [rows]. Throws c10::Error if the
-  /// network has convolutions.
+  /// network has convolutions or is not on the CPU.
   void backward_rows(const float* obs, int rows, action_rows actions, const float* d_log_prob,
                      const float* d_entropy, const float* d_value);
 
@@ -125,7 +126,7 @@ class actor_critic {
   void make_trunk_leaves();
   std::vector<leaf_layer> make_leaves(const detail::mlp& net, std::int64_t offset) const;
   at::Tensor make_leaf(std::int64_t offset, at::IntArrayRef sizes) const;
-  /// {what the last layer sees [N, H], the outputs}
+  /// {what the last layer sees [N, H], the outputs}; x and both are on the device.
   std::pair<at::Tensor, at::Tensor> run_leaves(const std::vector<leaf_layer>& layers,
                                                at::Tensor x) const;
   void check_obs(const at::Tensor& obs) const;
@@ -133,6 +134,13 @@ class actor_critic {
   /// the convolutions' features [rows, F].
   const float* seen(const float* obs, int rows);
   const float* convolved(const float* obs, int rows);
+  at::Tensor run_trunk(const at::Tensor& obs) const;
+  /// mlp::forward and mlp::infer, on the device.
+  const float* forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+                       const float* parameters, const float* x, int rows,
+                       detail::mlp_buffers& buffers) const;
+  void infer(const detail::mlp& net, const std::vector<leaf_layer>& layers, const float* parameters,
+             const float* x, int rows, detail::mlp_buffers& buffers, float* y) const;
   /// After the actor's forward pass over x, what it saw.
   detail::log_std_rows find_log_std(const float* x, int rows);
 
@@ -146,9 +154,11 @@ class actor_critic {
 
   network_shape shape_;
   network_options options_;
+  detail::device_link link_;
   std::optional<detail::conv_trunk> trunk_;
   detail::mlp actor_;
   detail::mlp critic_;
+  detail::backend_choice backend_;
   detail::action_head head_;
   std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   at::Tensor parameters_;

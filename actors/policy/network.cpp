@@ -93,6 +93,15 @@ network_kind network_kind_of(const std::string& name) { return value_of("kind", 
 const char* to_string(network_body body) { return name_of(bodies, body); }
 network_body network_body_of(const std::string& name) { return value_of("body", bodies, name); }
 
+bool is_device_name(const std::string& text) {
+  static const std::string gpu = "cuda";
+  if (text == "cpu" || text == gpu) return true;
+  if (!text.starts_with(gpu + ":")) return false;
+  const auto index = text.substr(gpu.size() + 1);
+  return !index.empty() && index.size() <= 2 &&
+         index.find_first_not_of("0123456789") == std::string::npos;
+}
+
 bool has_convolutions(const network_shape& shape, const network_options& options) {
   const bool is_image = !shape.image.empty();
   if (options.body == network_body::cnn && !is_image) {

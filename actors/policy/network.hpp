@@ -80,6 +80,7 @@ struct network_options {
   gradient_backend backend = gradient_backend::automatic;
   bool normalize_obs = false;  ///< observations are brought to one scale by statistics of its own
   network_kind kind = network_kind::actor_critic;
+  std::string device = "cpu";  ///< where it is worked out: cpu, cuda or cuda:N
 
   bool operator==(const network_options&) const = default;
 };
@@ -87,6 +88,9 @@ struct network_options {
 /// Whether the network begins with convolutions. Throws std::invalid_argument if it should, but
 /// the observations are no image.
 bool has_convolutions(const network_shape& shape, const network_options& options);
+
+/// Whether it is "cpu", "cuda" or "cuda:N".
+bool is_device_name(const std::string& text);
 
 const char* to_string(network_body body);
 /// Throws std::invalid_argument naming those there are.

@@ -2,13 +2,12 @@
 
 #include "algorithms/dqn/dqn_autograd.hpp"
 
-#include "actors/policy/mlp_autograd.hpp"
 #include "algorithms/dqn/dqn_learner.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 
 namespace troupe::detail {
 
-dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool double_q,
+dqn_autograd_result dqn_gradient_by_autograd(const network_stack& net, bool dueling, bool double_q,
                                              const at::Tensor& online, const at::Tensor& target,
                                              const transition_batch& batch) {
   const auto type = online.scalar_type();
@@ -17,7 +16,7 @@ dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool 
   const auto obs = tensor_of(batch.obs, {rows, net.inputs()}, type);
   const auto next_obs = tensor_of(batch.next_obs, {rows, net.inputs()}, type);
   const auto values = [&](const at::Tensor& parameters, const at::Tensor& x) {
-    const auto outputs = forward(net, parameters, x);
+    const auto outputs = net.forward(parameters, x);
     return dueling ? dueling_values(outputs) : outputs;
   };
 
@@ -48,7 +47,7 @@ namespace troupe {
 dqn_loss_metrics dqn_learner::libtorch_gradient(const transition_batch& batch) {
   const auto block = detail::tensor_of_block;
   const auto result = detail::dqn_gradient_by_autograd(
-      online_.network(), options_.dueling, options_.double_q,
+      online_.stack(), options_.dueling, options_.double_q,
       block(std::as_const(online_).parameters()), block(target_), batch);
   detail::copy_to(result.gradient, gradient_);
   detail::copy_to(result.td_error, td_errors_);

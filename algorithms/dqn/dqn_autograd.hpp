@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-#include "actors/policy/mlp.hpp"
+#include "actors/policy/network_stack.hpp"
 #include "algorithms/losses/dqn_loss.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
@@ -15,7 +15,7 @@ struct dqn_autograd_result {
 
 /// One gradient of dqn_learner by libtorch's autograd. `online` and `target` are the parameters
 /// [P] of `net`, both float or both double, which is then the arithmetic's precision.
-dqn_autograd_result dqn_gradient_by_autograd(const mlp& net, bool dueling, bool double_q,
+dqn_autograd_result dqn_gradient_by_autograd(const network_stack& net, bool dueling, bool double_q,
                                              const at::Tensor& online, const at::Tensor& target,
                                              const transition_batch& batch);
 

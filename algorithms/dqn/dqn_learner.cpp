@@ -29,7 +29,7 @@ dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options,
       gradient_(target_.size()),
       optimizer_(target_.size(), {.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm}),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, "dqn", online_.network())),
+      fused_(detail::uses_fused(options.backend, online_.stack())),
       guard_("dqn", options.max_skipped_steps) {
   online_.initialise(random_);
   std::ranges::copy(online_.parameters(), target_.begin());

@@ -50,22 +50,17 @@ acting_policy::acting_policy(const network_shape& shape, const network_options& 
     : shape_(checked(shape, options, kind)),
       options_(options),
       kind_(kind),
-      network_(shape.obs_size, options.hidden, outputs_of(shape, options, kind),
-               options.hidden_activation,
-               kind == acting_kind::deterministic ? activation::tanh : activation::linear) {
+      stack_(shape, options, outputs_of(shape, options, kind),
+             kind == acting_kind::deterministic ? activation::tanh : activation::linear) {
   if (options.use_sde) {
-    noise_.emplace(network_.features(), shape.continuous_size, options.use_expln);
+    noise_.emplace(network().features(), shape.continuous_size, options.use_expln);
   }
-  parameters_.resize(network_.parameter_count() + (noise_ ? noise_->size() : 0));
+  parameters_.resize(stack_.parameter_count() + (noise_ ? noise_->size() : 0));
 }
 
 void acting_policy::initialise(action_random& random) {
   std::ranges::fill(parameters_, options_.log_std_init);  // what the network leaves of them
-  if (options_.ortho_init) {
-    network_.initialise_orthogonal(random, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
-  } else {
-    network_.initialise_uniform(random, parameters_.data());
-  }
+  stack_.initialise(random, options_.ortho_init, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
 }
 
 void acting_policy::load_parameters(std::span<const float> parameters) {
@@ -86,19 +81,19 @@ void acting_policy::set_exploration(double amount) {
 void acting_policy::act(const float* obs, int rows, action_random& random, bool deterministic,
                         action_rows_out actions) {
   if (noise_) {
-    const float* mean = network_.forward(parameters_.data(), obs, rows, buffers_);
+    const float* mean = network().forward(parameters_.data(), obs, rows, buffers_);
     const float* departure = nullptr;
     if (!deterministic) {
-      noise_->log_std(log_std().data(), network_.features_of(obs, buffers_), rows);
+      noise_->log_std(log_std().data(), network().features_of(obs, buffers_), rows);
       departure = noise_->depart_alone(rows, random);
     }
     const auto count = static_cast<std::size_t>(rows) * shape_.continuous_size;
     detail::squash(mean, departure, count, actions.value);
     return;
   }
-  const int width = network_.outputs();
+  const int width = stack_.outputs();
   float* outputs = detail::grown(outputs_, static_cast<std::size_t>(rows) * width);
-  network_.infer(parameters_.data(), obs, rows, buffers_, outputs);
+  stack_.infer(parameters_.data(), obs, rows, buffers_, outputs);
   const double amount = deterministic ? 0.0 : exploration_;
   if (is_greedy(kind_)) {
     const int count = shape_.discrete_actions;

@@ -6,8 +6,8 @@
 #include "actors/policy/action_head.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/float_block.hpp"
-#include "actors/policy/mlp.hpp"
 #include "actors/policy/network.hpp"
+#include "actors/policy/network_stack.hpp"
 #include "actors/policy/state_dependent_noise.hpp"
 
 namespace troupe {
@@ -37,7 +37,9 @@ class acting_policy {
 
   const network_shape& shape() const { return shape_; }
   acting_kind kind() const { return kind_; }
-  const detail::mlp& network() const { return network_; }
+  /// All of it, and its perceptron, which is all where there are no convolutions.
+  const detail::network_stack& stack() const { return stack_; }
+  const detail::mlp& network() const { return stack_.top(); }
   bool use_sde() const { return noise_.has_value(); }
   bool use_expln() const { return options_.use_expln; }
 
@@ -45,9 +47,7 @@ class acting_policy {
   std::span<const float> parameters() const { return parameters_; }
   std::span<float> parameters() { return parameters_; }
   /// With use_sde [H, A], else empty.
-  std::span<const float> log_std() const {
-    return parameters().subspan(network_.parameter_count());
-  }
+  std::span<const float> log_std() const { return parameters().subspan(stack_.parameter_count()); }
   /// Copies weights [P] of an equal network. Throws std::invalid_argument if the size differs.
   void load_parameters(std::span<const float> parameters);
 
@@ -67,7 +67,7 @@ class acting_policy {
   network_options options_;
   acting_kind kind_;
   double exploration_ = 0.0;
-  detail::mlp network_;
+  detail::network_stack stack_;
   std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   detail::float_block parameters_;
   detail::float_block outputs_;

@@ -1,12 +1,11 @@
 #include "algorithms/off_policy/learner_checks.hpp"
 
-#include <atomic>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "actors/policy/backend_choice.hpp"
 #include "algorithms/non_finite_training.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe::detail {
 
@@ -33,22 +32,12 @@ void expect_size(const char* algorithm, const char* what, std::size_t got, std::
       fmt::format("{} state: {} of {} numbers, expected {}", algorithm, what, got, expected));
 }
 
-bool uses_fused(gradient_backend backend, const char* algorithm, const mlp& net) {
-  if (backend == gradient_backend::libtorch) return false;
-  if (net.has_backward()) return true;
-  const auto why = fmt::format("a network with the activation {} has no fused gradient",
-                               to_string(net.hidden_activation()));
-  if (backend == gradient_backend::fused) {
-    throw std::invalid_argument(
-        fmt::format("{} option backend: fused, but {}; expected automatic "
-                    "or libtorch",
-                    algorithm, why));
-  }
-  static std::atomic<bool> said = false;
-  if (!said.exchange(true)) {
-    log::info("gradients by libtorch: " + why, {{"algorithm", algorithm}});
-  }
-  return false;
+bool uses_fused(gradient_backend backend, const network_stack& net) {
+  const auto choice = choose_backend(backend, {.net = &net.top(),
+                                               .has_convolutions = net.has_convolutions(),
+                                               .is_on_host = net.is_on_host()});
+  log_once(choice);
+  return choice.fused;
 }
 
 void skip_guard::skipped(const char* what, double value) {

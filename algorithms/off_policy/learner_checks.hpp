@@ -1,8 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "actors/policy/mlp.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/policy/network_stack.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.
@@ -18,10 +17,9 @@ void check_common_options(const char* algorithm, const off_policy_learner_option
 /// Throws std::invalid_argument: "dqn state: target of 3 numbers, expected 5".
 void expect_size(const char* algorithm, const char* what, std::size_t got, std::size_t expected);
 
-/// Whether the gradients of these networks are worked out by hand. `automatic` falls back to
-/// libtorch where the architecture has none, and logs that once. Throws std::invalid_argument if
-/// `fused` is asked for where it can't be.
-bool uses_fused(gradient_backend backend, const char* algorithm, const mlp& net);
+/// Whether the gradients of these networks are worked out by hand, as choose_backend says; what it
+/// leaves to libtorch is logged once.
+bool uses_fused(gradient_backend backend, const network_stack& net);
 
 /// Counts optimiser steps in a row that were not finite.
 class skip_guard {

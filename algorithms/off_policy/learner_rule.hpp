@@ -62,6 +62,7 @@ off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploratio
                                   More... more) {
   auto options = c.trainer;
   options.network = c.policy.options(kind);
+  options.backend = c.policy.backend;
   explore.learning_starts = c.collection.learning_starts;
   explore.total_steps = c.total_steps;
   return {.settings = settings_of(c, options.network, to_json(c).dump()),

@@ -64,7 +64,14 @@ void describe(options_schema<ring_section>& s) {
 }
 
 network_options hidden_section::options(network_kind kind) const {
-  return {.hidden = hidden, .hidden_activation = activation, .ortho_init = false, .kind = kind};
+  return {.body = body,
+          .cnn = cnn,
+          .hidden = hidden,
+          .hidden_activation = activation,
+          .ortho_init = false,
+          .backend = backend,
+          .kind = kind,
+          .device = device};
 }
 
 void describe(options_schema<hidden_section>& s) { describe_hidden(s); }

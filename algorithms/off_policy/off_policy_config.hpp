@@ -29,6 +29,10 @@ struct ring_section {
 
 /// The same for actor and critics.
 struct hidden_section {
+  network_body body = network_body::automatic;  ///< SAC, TD3 and DDPG refuse convolutions
+  cnn_options cnn;
+  gradient_backend backend = gradient_backend::automatic;
+  std::string device = "cpu";  ///< the same three refuse another
   std::vector<int> hidden = {256, 256};
   troupe::activation activation = activation::relu;
 
@@ -85,6 +89,8 @@ void describe(options_schema<hidden_section>& s);
 /// The fields of hidden_section as those of a Section that is derived from it.
 template <class Section>
 void describe_hidden(options_schema<Section>& s) {
+  describe_network(s, &hidden_section::body, &hidden_section::cnn, &hidden_section::backend,
+                   &hidden_section::device);
   s.field("hidden", &hidden_section::hidden)
       .items(0, 8)
       .at_least(1)

@@ -45,12 +45,6 @@ fault_plan on_policy_config::plan() const {
   return faults.empty() ? fault_plan{} : fault_plan::parse(faults);
 }
 
-void describe(enum_schema<gradient_backend>& s) {
-  s.name("auto", gradient_backend::automatic)
-      .name("fused", gradient_backend::fused)
-      .name("libtorch", gradient_backend::libtorch);
-}
-
 void describe(options_schema<rollout_section>& s) {
   s.field("n_steps", &rollout_section::n_steps)
       .at_least(1)
@@ -80,11 +74,8 @@ void describe(options_schema<rollout_section>& s) {
 }
 
 void describe(options_schema<network_options>& s) {
-  s.field("kind", &network_options::body)
-      .help(
-          "mlp: perceptrons, for any numbers; cnn: convolutions, for images; auto: cnn where the "
-          "environment shows images");
-  s.field("cnn", &network_options::cnn).help("the layers of kind cnn");
+  describe_network(s, &network_options::body, &network_options::cnn, &network_options::backend,
+                   &network_options::device);
   s.field("hidden", &network_options::hidden)
       .also_known_as({"net_arch", "hidden_sizes", "hidden_size"})
       .items(0, 8)
@@ -102,10 +93,6 @@ void describe(options_schema<network_options>& s) {
   s.field("log_std_init", &network_options::log_std_init)
       .help("start of the log standard deviation of continuous actions");
   describe_sde(s);
-  s.field("backend", &network_options::backend)
-      .help(
-          "whose gradients: fused, hand-written kernels; libtorch, its autograd; auto: fused where "
-          "the activation allows it");
 }
 
 void describe(options_schema<ppo_options>& s) {

@@ -62,7 +62,6 @@ struct ppo_config : on_policy_config {
   std::string stored() const;
 };
 
-void describe(enum_schema<gradient_backend>& s);
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);

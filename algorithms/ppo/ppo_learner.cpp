@@ -124,6 +124,7 @@ ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options,
                  .vf_coef = options.baseline ? options.vf_coef : 0.0,
                  .normalize_advantage = options.normalize_advantage,
                  .importance_cap = options.importance_cap}) {
+  detail::log_once(model_.backend());
   if (options.network.normalize_obs) obs_statistics_.emplace(shape.obs_size);
   if (options.normalize_reward) reward_statistics_.emplace(1, normalizer_options{.centre = false});
 }

@@ -36,7 +36,7 @@ sac_learner::sac_learner(const network_shape& shape, const sac_options& options,
                         {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       ent_coef_optimizer_(1, {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, "sac", actor_.network())),
+      fused_(detail::uses_fused(options.backend, actor_.stack())),
       guard_("sac", options.max_skipped_steps),
       actor_gradient_(actor_.parameters().size()),
       draw_(actor_) {

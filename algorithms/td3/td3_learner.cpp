@@ -43,7 +43,7 @@ td3_learner::td3_learner(const network_shape& shape, const td3_options& options,
       critic_optimizer_(critics_.parameter_count(),
                         {.eps = options.adam_eps, .max_grad_norm = 0.0}),
       random_(seed),
-      fused_(detail::uses_fused(options.backend, "td3", actor_.network())),
+      fused_(detail::uses_fused(options.backend, actor_.stack())),
       guard_("td3", options.max_skipped_steps),
       actor_gradient_(target_actor_.size()) {
   actor_.initialise(random_);

@@ -41,6 +41,12 @@ void describe(enum_schema<network_body>& s) {
   }
 }
 
+void describe(enum_schema<gradient_backend>& s) {
+  s.name("auto", gradient_backend::automatic)
+      .name("fused", gradient_backend::fused)
+      .name("libtorch", gradient_backend::libtorch);
+}
+
 void describe(options_schema<cnn_options>& s) {
   const auto list = [&](const char* name, std::vector<int> cnn_options::* member, int most,
                         const char* example) -> detail::field_schema& {

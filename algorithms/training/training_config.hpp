@@ -54,7 +54,29 @@ void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
 void describe(enum_schema<annealing>& s);
 void describe(enum_schema<network_body>& s);
+void describe(enum_schema<gradient_backend>& s);
 void describe(options_schema<cnn_options>& s);
+
+/// What the policy sections of all algorithms begin with: kind, cnn, backend and device.
+template <class Policy, class Owner>
+void describe_network(options_schema<Policy>& s, network_body Owner::* body,
+                      cnn_options Owner::* cnn, gradient_backend Owner::* backend,
+                      std::string Owner::* device) {
+  s.field("kind", body)
+      .help(
+          "mlp: perceptrons, for any numbers; cnn: convolutions, for images; auto: cnn where the "
+          "environment shows images");
+  s.field("cnn", cnn).help("the layers of kind cnn");
+  s.field("backend", backend)
+      .help(
+          "whose gradients: fused, hand-written kernels; libtorch, its autograd; auto: fused where "
+          "the architecture allows it and no layer has 1024x1024 weights");
+  s.field("device", device)
+      .help("where networks act and learn: cpu, cuda or cuda:N; a GPU is not tried yet");
+  s.rule("device", "cpu, cuda or cuda:N",
+         [device](const Policy& p) { return is_device_name(p.*device); });
+}
+
 void describe(options_schema<env_section>& s);
 void describe(options_schema<evaluation_section>& s);
 void describe(options_schema<checkpoint_section>& s);

@@ -84,7 +84,7 @@ TEST_CASE("conv_trunk: what can't be convolved is named", "[policy]") {
   options = small_cnn();
   options.backend = gradient_backend::fused;
   CHECK_THROWS_WITH(actor_critic(small_image, options, 1),
-                    Catch::Contains("convolutions have no fused backward pass"));
+                    Catch::Contains("policy.backend fused: convolutions have no fused gradient"));
 }
 
 TEST_CASE("actor_critic: an image goes through convolutions, unless they are unwanted",

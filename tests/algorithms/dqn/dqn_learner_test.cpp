@@ -126,4 +126,35 @@ TEST_CASE("dqn: learns which of two actions the observation rewards", "[dqn]") {
   CHECK(choice == std::vector<std::int64_t>{0, 0, 1, 1});
 }
 
+TEST_CASE("dqn: convolutions learn which half of a picture is bright", "[dqn]") {
+  const network_shape picture{.obs_size = 64, .discrete_actions = 2, .image = {1, 8, 8}};
+  dqn_options options{.network = {.ortho_init = false}};
+  options.lr = 1e-2;
+  options.network.cnn = {.channels = {2}, .kernels = {4}, .strides = {4}, .features = 8};
+  dqn_learner learner(picture, options, 1);
+  transition_batch batch;
+  batch.resize(4, picture);
+  batch.choice = {0, 1, 0, 1};
+  batch.reward = {1.0f, 0.0f, 0.0f, 1.0f};  // for the bright half: left twice, then right
+  batch.terminated.assign(4, 1.0f);
+  batch.discount.assign(4, 0.99f);
+  for (std::size_t i = 0; i < batch.obs.size(); ++i) {
+    const bool left = i % 8 < 4, of_left = i / 64 < 2;
+    batch.obs[i] = batch.next_obs[i] = left == of_left ? 255.0f : 0.0f;
+  }
+  const double before = learner.update(batch).loss;
+  double after = before;
+  for (int i = 0; i < 300; ++i) after = learner.update(batch).loss;
+  CHECK(before > 0.05);
+  CHECK(after < 1e-3);
+  std::int64_t choice = -1;
+  action_random random(1);
+  learner.policy().act(batch.obs.data() + 3 * 64, 1, random, true, {.choice = &choice});
+  CHECK(choice == 1);
+
+  options.backend = gradient_backend::fused;
+  CHECK_THROWS_WITH(dqn_learner(picture, options, 1),
+                    Catch::Contains("policy.backend fused: convolutions have no fused gradient"));
+}
+
 }  // namespace troupe

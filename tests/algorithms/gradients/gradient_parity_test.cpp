@@ -126,8 +126,9 @@ parity dqn_case(case_random& random, bool double_q, bool dueling) {
     const auto sorted = std::get<0>(q.sort(1, true));
     watch.see(sorted.select(1, 0) - sorted.select(1, 1));
   }
-  const auto expected = detail::dqn_gradient_by_autograd(net, options.dueling, options.double_q,
-                                                         online, in_double(state.target), batch);
+  const auto expected =
+      detail::dqn_gradient_by_autograd(learner.policy().stack(), options.dueling, options.double_q,
+                                       online, in_double(state.target), batch);
   learner.update(batch);
   return {relative_distance(learner.gradient(), expected.gradient), watch.too_near()};
 }
