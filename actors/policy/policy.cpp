@@ -9,10 +9,20 @@
 
 namespace troupe {
 
+namespace {
+
+/// Weights that the store's replace before anybody asks: orthogonal ones take a second of a CNN.
+network_options with_quick_weights(network_options options) {
+  options.ortho_init = false;
+  return options;
+}
+
+}  // namespace
+
 policy::policy(const replica_info& info, policy_options options, service<weight_store> store)
     : options_(std::move(options)),
       store_(std::move(store)),
-      network_(options_.shape, options_.network, options_.seed),
+      network_(options_.shape, with_quick_weights(options_.network), options_.seed),
       random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation),
       matrices_(network_.noise_size()) {}
 

@@ -7,6 +7,7 @@
 
 #include "actors/policy/acting_network.hpp"
 #include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/dqn/dqn.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/sac/sac.hpp"
@@ -136,6 +137,37 @@ TEST_CASE("sac: state-dependent exploration, also in pieces") {
     CHECK(pieces.weights_sha256 == whole.weights_sha256);
     CHECK(without.weights_sha256 != whole.weights_sha256);
   }
+}
+
+TEST_CASE("off-policy algorithm: DQN trains a convolution policy, and plays it from its file") {
+  stage on;
+  auto config = short_run<dqn_config>();
+  config.env = {.id = "CatchSmall-v0", .n_envs = 2, .frame_stack = 2};
+  config.policy.cnn = {.channels = {4}, .kernels = {8}, .strides = {7}, .features = 8};
+  config.trainer.dueling = true;
+  config.checkpoint.every_updates = 3;
+  const auto whole = on.run(trainable_of(config), "whole").summary.value();
+  const auto pieces = on.run_in_pieces(trainable_of(config), "pieces", 3).summary.value();
+  CHECK(pieces.weights_sha256 == whole.weights_sha256);
+  const auto saved = load_model(run_directory::open(whole.run_directory).last_model());
+  CHECK(to_string(saved.shape, saved.options) ==
+        "image 2x36x36, discrete 3, cnn 4x8/7-8 dueling_q_values");
+  const evaluator_options playing{.environments = environments_of(config.env, 2),
+                                  .shape = saved.shape,
+                                  .network = saved.options};
+  const auto seen = evaluator(playing).evaluate(weights{1, saved.parameters, {}}, 4);
+  CHECK(seen.returns.size() == 4);
+}
+
+TEST_CASE("off-policy algorithm: what SAC can't is refused before anything is made") {
+  stage on;
+  auto config = short_run<sac_config>();
+  config.env.id = "Pendulum-v1";
+  config.policy.body = network_body::cnn;
+  CHECK_THROWS_WITH(
+      on.run(trainable_of(config), "cnn"),
+      Catch::Contains("policy.kind cnn: expected an environment that shows an image"));
+  CHECK(std::filesystem::is_empty(on.folder.path));
 }
 
 }  // namespace troupe
