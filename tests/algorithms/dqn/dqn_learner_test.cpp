@@ -128,7 +128,7 @@ TEST_CASE("dqn: learns which of two actions the observation rewards", "[dqn]") {
 
 TEST_CASE("dqn: convolutions learn which half of a picture is bright", "[dqn]") {
   const network_shape picture{.obs_size = 64, .discrete_actions = 2, .image = {1, 8, 8}};
-  dqn_options options{.network = {.ortho_init = false}};
+  dqn_options options;
   options.lr = 1e-2;
   options.network.cnn = {.channels = {2}, .kernels = {4}, .strides = {4}, .features = 8};
   dqn_learner learner(picture, options, 1);
