@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "actors/policy/actor_critic.hpp"
+#include "actors/policy/obs_scale.hpp"
 
 namespace troupe {
 
@@ -54,10 +55,12 @@ int outputs_of(const network_shape& shape, const network_options& options) {
 
 single_network::single_network(const network_shape& shape, const network_options& options)
     : kind_(options.kind),
+      normalize_obs_(options.normalize_obs),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
       net_(shape, options, outputs_of(shape, options)) {
   if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
-  parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0));
+  parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0) +
+                     (normalize_obs_ ? 2 * static_cast<std::size_t>(shape.obs_size) : 0));
 }
 
 std::int64_t single_network::parameter_count() const {
@@ -100,6 +103,13 @@ void single_network::act_with_noise(const float* obs, int rows, action_random& r
 
 void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
                          action_rows_out actions) {
+  if (normalize_obs_) {
+    const int inputs = net_.inputs();
+    seen_.resize(static_cast<std::size_t>(rows) * inputs);
+    const float* scale = parameters_.data() + parameters_.size() - 2 * inputs;
+    detail::scale_obs(obs, rows, inputs, scale, seen_.data());
+    obs = seen_.data();
+  }
   if (noise_) return act_with_noise(obs, rows, random, deterministic, actions.value);
   const std::size_t width = net_.outputs();
   outputs_.resize(static_cast<std::size_t>(rows) * width);

@@ -29,7 +29,8 @@ class action_scale {
 
 /// The network of an off-policy policy, as far as acting needs it: from observations to what
 /// network_kind says. Its parameters are a flat float block, as detail::network_stack lays it out,
-/// with use_sde followed by log std [H, A].
+/// with use_sde followed by log std [H, A], and with normalize_obs at the end by the scale of
+/// observations, see obs_scale.hpp.
 ///
 /// Not for two threads at once: calls share work buffers.
 class single_network {
@@ -54,11 +55,13 @@ class single_network {
                       float* actions);
 
   network_kind kind_;
+  bool normalize_obs_;
   int actions_;  // n, or A
   detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
   std::vector<float> outputs_;
+  std::vector<float> seen_;                             // [rows, D] with normalize_obs
   std::optional<detail::state_dependent_noise> noise_;  // with use_sde
   std::vector<float> matrices_;                         // [rows, H, A]
   std::vector<const float*> matrix_of_;                 // of each row

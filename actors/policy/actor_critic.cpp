@@ -9,13 +9,12 @@
 #include <stdexcept>
 
 #include "actors/policy/mlp_autograd.hpp"
+#include "actors/policy/obs_scale.hpp"
 
 namespace troupe {
 namespace {
 
 // Stable-Baselines3's VecNormalize.
-constexpr double obs_epsilon = 1e-8;
-constexpr float obs_clip = 10.0f;
 
 const network_shape& checked(const network_shape& shape, const network_options& options) {
   const int kinds =
@@ -200,10 +199,7 @@ void actor_critic::set_obs_statistics(std::span<const double> mean,
     throw std::invalid_argument("network (" + to_string(shape_, options_) +
                                 "): got statistics of " + std::to_string(mean.size()) + " numbers");
   }
-  for (std::size_t i = 0; i < width; ++i) {
-    obs_mean()[i] = static_cast<float>(mean[i]);
-    obs_inverse_scale()[i] = static_cast<float>(1.0 / std::sqrt(variance[i] + obs_epsilon));
-  }
+  detail::write_obs_scale(mean, variance, obs_mean());
 }
 
 const float* actor_critic::convolved(const float* obs, int rows) {
@@ -257,14 +253,8 @@ const float* actor_critic::seen(const float* obs, int rows) {
   if (trunk_) return convolved(obs, rows);
   if (!options_.normalize_obs) return obs;
   const int width = shape_.obs_size;
-  const float* mean = obs_mean();
-  const float* inverse_scale = obs_inverse_scale();
   float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
-  for (int row = 0; row < rows; ++row, obs += width, seen += width) {
-    for (int i = 0; i < width; ++i) {
-      seen[i] = std::clamp((obs[i] - mean[i]) * inverse_scale[i], -obs_clip, obs_clip);
-    }
-  }
+  detail::scale_obs(obs, rows, width, obs_mean(), seen);
   return seen_.data();
 }
 
@@ -348,7 +338,7 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
     const auto statistics = parameters_.narrow(0, trained_count(), 2 * shape_.obs_size);
     const auto mean = statistics.narrow(0, 0, shape_.obs_size);
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
-    x = ((x - mean) * inverse_scale).clamp(-obs_clip, obs_clip);
+    x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
   }
   x = link_.to_device(x);
   if (trunk_) x = run_trunk(x);

@@ -79,16 +79,28 @@ void transition_ring::insert(const transition_rows& rows) {
   }
 }
 
+// Inline, for a call costs as much as a short row.
+[[gnu::always_inline]] inline void transition_ring::copy_row(std::size_t place,
+                                                             transition_rows& into,
+                                                             std::size_t row) const {
+  const auto copy = [&](const char*, std::size_t width, const auto& from, auto& to) {
+    if (width > 0) copy_rows(from, place % block_rows, to, row, 1, width);
+  };
+  for_each_column(widths_, copy, blocks_[place / block_rows], into);
+}
+
+void transition_ring::gather(std::span<const std::size_t> places, transition_rows& into) const {
+  into.resize(places.size(), widths_);
+  for (std::size_t row = 0; row < places.size(); ++row) copy_row(places[row], into, row);
+}
+
 void transition_ring::sample(std::size_t count, action_random& random,
                              transition_rows& into) const {
   if (size_ == 0) throw std::logic_error("transition_ring: a sample of an empty ring");
   into.resize(count, widths_);
   for (std::size_t row = 0; row < count; ++row) {
     const auto place = static_cast<std::size_t>(random.below(static_cast<std::uint64_t>(size_)));
-    const auto copy = [&](const char*, std::size_t width, const auto& from, auto& to) {
-      if (width > 0) copy_rows(from, place % block_rows, to, row, 1, width);
-    };
-    for_each_column(widths_, copy, blocks_[place / block_rows], into);
+    copy_row(place, into, row);
   }
 }
 

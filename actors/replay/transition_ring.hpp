@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -34,6 +35,10 @@ class transition_ring {
   /// never held as many. Throws std::logic_error if there are none.
   void sample(std::size_t count, action_random& random, transition_rows& into) const;
 
+  /// The transitions at these places, into `into`. The n-th that was inserted, from 0, is at n
+  /// modulo the capacity. REQUIRES: each place < size().
+  void gather(std::span<const std::size_t> places, transition_rows& into) const;
+
   std::int64_t size() const noexcept { return size_; }
   std::int64_t inserted() const noexcept { return inserted_; }
   const transition_widths& widths() const noexcept { return widths_; }
@@ -55,6 +60,8 @@ class transition_ring {
     std::unique_ptr<float[]> obs, action, reward, next_obs, terminated, discount;
     std::unique_ptr<std::int64_t[]> choice;
   };
+
+  void copy_row(std::size_t place, transition_rows& into, std::size_t row) const;
 
   transition_widths widths_;
   std::int64_t capacity_;

@@ -31,13 +31,17 @@ struct transition_rows {
   std::vector<float> terminated;     ///< [N] 1 or 0. A truncated episode is not terminated.
   std::vector<float> discount;       ///< [N]
 
+  // Of a prioritised sample alone, see transition_priorities::draw; else empty.
+  std::vector<std::int64_t> number;  ///< [N] in the order of arrival
+  std::vector<float> weight;         ///< [N] importance
+
   std::size_t size() const { return reward.size(); }
   /// Keeps its memory where it shrinks.
   void resize(std::size_t rows, const transition_widths& widths);
 };
 
-/// Calls each(name, width, column...) for every column of transition_rows, or
-/// of what has members of the same names.
+/// Calls each(name, width, column...) for every column of transition_rows that is kept, or of what
+/// has members of the same names.
 template <class Each, class... Rows>
 void for_each_column(const transition_widths& widths, const Each& each, Rows&... rows) {
   each("obs", widths.obs, rows.obs...);

@@ -2,21 +2,36 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/checkpoint/state.hpp"
+#include "actors/policy/obs_scale.hpp"
 #include "actors/replay/replay_starved.hpp"
+#include "runtime/log.hpp"
 
 namespace troupe {
 
-transition_store::transition_store(const transition_store_options& options)
+transition_store::contents::contents(const transition_store_options& options)
+    : ring(options.widths, options.ring), random(options.seed) {
+  if (options.prioritised) priorities.emplace(*options.prioritised, options.ring.capacity);
+  if (options.normalize_obs) obs.emplace(options.widths.obs);
+  if (options.normalize_reward) reward.emplace(1, normalizer_options{.centre = false});
+}
+
+transition_store::transition_store(const transition_store_options& options,
+                                   std::shared_ptr<shelf> on)
     : options_(options),
-      ring_(options.widths, options.ring),
-      random_(options.seed),
-      admission_(1, options.max_staleness) {}
+      shelf_(on ? std::move(on) : std::make_shared<shelf>()),
+      held_(shelf_->contents_ ? *shelf_->contents_ : shelf_->contents_.emplace(options)),
+      admission_(1, options.max_staleness) {
+  // Of one that was restarted: who was admitted isn't known, but for those who have come.
+  const auto waiting = held_.due.size() - std::min(held_.due.size(), needed() - 1);
+  admission_.restore(held_.version + static_cast<std::int64_t>(waiting));
+}
 
 task<bool> transition_store::admit() {
-  while (!closed_ && !admission_.open(version_)) co_await changed_.wait();
+  while (!closed_ && !admission_.open(held_.version)) co_await changed_.wait();
   if (closed_) co_return false;
   admission_.begin();
   co_return true;
@@ -27,23 +42,35 @@ void transition_store::close() {
   changed_.notify_all();
 }
 
+void transition_store::learn_statistics(const collected_transitions& made) {
+  try {
+    if (held_.obs) held_.obs->update(made.rows.obs);
+    if (held_.reward) held_.reward->update(made.discounted);
+  } catch (const std::invalid_argument& e) {  // Of such rows no gradient step is taken either.
+    log::warn("transitions don't count for normalisation", {{"error", e.what()}});
+  }
+}
+
 void transition_store::insert(collected_transitions made) {
-  ring_.insert(made.rows);
+  held_.ring.insert(made.rows);
+  if (held_.priorities) held_.priorities->insert(static_cast<std::int64_t>(made.rows.size()));
+  learn_statistics(made);
   made.rows = {};
-  due_.push_back(std::move(made));
+  made.discounted = {};
+  held_.due.push_back(std::move(made));
   changed_.notify_all();
 }
 
 std::size_t transition_store::needed() const {
-  return counts_.collections == 0 ? static_cast<std::size_t>(options_.warm_up) + 1 : 1;
+  return held_.counts.collections == 0 ? static_cast<std::size_t>(options_.warm_up) + 1 : 1;
 }
 
 task<> transition_store::wait_until_satisfied() {
-  while (due_.size() < needed()) co_await changed_.wait();
+  while (held_.due.size() < needed()) co_await changed_.wait();
 }
 
 task<std::vector<collected_transitions>> transition_store::sample() {
-  if (due_.size() < needed()) {
+  if (held_.due.size() < needed()) {
     try {
       co_await with_timeout(wait_until_satisfied(), options_.patience);
     } catch (const call_error& e) {
@@ -51,51 +78,82 @@ task<std::vector<collected_transitions>> transition_store::sample() {
       throw replay_starved(fmt::format(
           "transition_store: an update of weights of version {} waited {}: {} of {} collections "
           "are there, {} transitions are held",
-          version_, detail::to_text(options_.patience), due_.size(), needed(), ring_.size()));
+          held_.version, detail::to_text(options_.patience), held_.due.size(), needed(),
+          held_.ring.size()));
     }
   }
-  const auto n = needed();
-  std::vector<collected_transitions> next;
-  for (std::size_t i = 0; i < n; ++i) {
-    next.push_back(std::move(due_.front()));
-    due_.pop_front();
-  }
-  const auto staleness = version_ - next.back().version;
-  counts_.staleness_max = std::max(counts_.staleness_max, staleness);
-  counts_.staleness_sum += static_cast<double>(staleness);
-  ++counts_.collections;
-  co_return next;
+  held_.handed_out = needed();
+  const auto end = held_.due.begin() + static_cast<std::ptrdiff_t>(held_.handed_out);
+  co_return std::vector<collected_transitions>(held_.due.begin(), end);
 }
 
 void transition_store::trained(std::int64_t version) {
-  version_ = version;
+  if (held_.handed_out > 0 && version > held_.version) {
+    const auto end = held_.due.begin() + static_cast<std::ptrdiff_t>(held_.handed_out);
+    const auto staleness = held_.version - std::prev(end)->version;
+    held_.counts.staleness_max = std::max(held_.counts.staleness_max, staleness);
+    held_.counts.staleness_sum += static_cast<double>(staleness);
+    ++held_.counts.collections;
+    held_.due.erase(held_.due.begin(), end);
+    held_.handed_out = 0;
+  }
+  held_.version = version;
   admission_.catch_up(version);
   changed_.notify_all();
 }
 
-transition_rows transition_store::draw(transition_rows into, std::size_t count) {
-  ring_.sample(count, random_, into);
+transition_rows transition_store::draw(transition_rows into, std::size_t count,
+                                       double progress_remaining) {
+  if (held_.priorities) {
+    held_.priorities->draw(count, progress_remaining, held_.random, into.number, into.weight);
+    held_.places.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      held_.places[i] = static_cast<std::size_t>(into.number[i] % options_.ring.capacity);
+    }
+    held_.ring.gather(held_.places, into);
+  } else {
+    held_.ring.sample(count, held_.random, into);
+  }
+  if (held_.obs) {
+    held_.obs->apply(into.obs);
+    held_.obs->apply(into.next_obs);
+  }
+  if (held_.reward) held_.reward->apply(into.reward);
   return into;
 }
 
+void transition_store::prioritise(std::vector<std::int64_t> numbers, std::vector<float> td_errors) {
+  if (held_.priorities) held_.priorities->update(numbers, td_errors);
+}
+
+std::vector<float> transition_store::obs_scale() const {
+  if (!held_.obs) return {};
+  std::vector<float> scale(2 * held_.obs->width());
+  detail::write_obs_scale(held_.obs->mean(), held_.obs->variance(), scale.data());
+  return scale;
+}
+
 transition_store_counts transition_store::counts() const {
-  auto now = counts_;
-  now.held = ring_.size();
-  now.bytes = static_cast<std::int64_t>(ring_.bytes());
+  auto now = held_.counts;
+  now.held = held_.ring.size();
+  now.bytes = static_cast<std::int64_t>(held_.ring.bytes());
   return now;
 }
 
 std::string transition_store::save() const {
   state_writer to;
-  ring_.save(to);
-  put_random(to, "random", random_);
+  held_.ring.save(to);
+  put_random(to, "random", held_.random);
   to.put("begun", admission_.begun());
-  to.put("version", version_);
-  to.put("collections", counts_.collections);
-  to.put("staleness_max", counts_.staleness_max);
-  to.put("staleness_sum", counts_.staleness_sum);
+  to.put("version", held_.version);
+  to.put("collections", held_.counts.collections);
+  to.put("staleness_max", held_.counts.staleness_max);
+  to.put("staleness_sum", held_.counts.staleness_sum);
+  if (held_.priorities) held_.priorities->save(to);
+  if (held_.obs) to.put("obs_statistics", held_.obs->state());
+  if (held_.reward) to.put("reward_statistics", held_.reward->state());
   std::vector<std::string> due;
-  for (const auto& made : due_) {
+  for (const auto& made : held_.due) {
     std::vector<std::int64_t> ends;
     std::vector<double> returns;
     for (const auto& e : made.episodes) {
@@ -115,14 +173,18 @@ std::string transition_store::save() const {
 
 void transition_store::restore(std::string bytes) {
   const state_reader from(bytes);
-  ring_.restore(from);
-  random_ = get_action_random(from, "random");
+  held_.ring.restore(from);
+  held_.random = get_action_random(from, "random");
   admission_.restore(from.get<std::int64_t>("begun"));
-  from.get("version", version_);
-  from.get("collections", counts_.collections);
-  from.get("staleness_max", counts_.staleness_max);
-  from.get("staleness_sum", counts_.staleness_sum);
-  due_.clear();
+  from.get("version", held_.version);
+  from.get("collections", held_.counts.collections);
+  from.get("staleness_max", held_.counts.staleness_max);
+  from.get("staleness_sum", held_.counts.staleness_sum);
+  if (held_.priorities) held_.priorities->restore(from);
+  if (held_.obs) held_.obs->set_state(from.get<std::string>("obs_statistics"));
+  if (held_.reward) held_.reward->set_state(from.get<std::string>("reward_statistics"));
+  held_.due.clear();
+  held_.handed_out = 0;
   for (const auto& each : from.get<std::vector<std::string>>("due")) {
     const state_reader one(each);
     collected_transitions made;
@@ -137,7 +199,7 @@ void transition_store::restore(std::string bytes) {
     for (std::size_t i = 0; i < returns.size(); ++i) {
       made.episodes.push_back({ends[2 * i], returns[i], ends[2 * i + 1]});
     }
-    due_.push_back(std::move(made));
+    held_.due.push_back(std::move(made));
   }
 }
 

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/env/running_normalizer.hpp"
 #include "actors/replay/admission.hpp"
+#include "actors/replay/transition_priorities.hpp"
 #include "actors/replay/transition_ring.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
@@ -22,9 +26,10 @@ struct collected_transitions {
   };
 
   transition_rows rows;
-  std::vector<episode> episodes;  ///< Those that ended.
-  std::int64_t steps = 0;         ///< Of all environments, those that gave no transition too.
-  std::int64_t version = 0;       ///< Of the weights that acted.
+  std::vector<double> discounted;  ///< Discounted returns of each step; empty where not asked for.
+  std::vector<episode> episodes;   ///< Those that ended.
+  std::int64_t steps = 0;          ///< Of all environments, those that gave no transition too.
+  std::int64_t version = 0;        ///< Of the weights that acted.
 };
 
 struct transition_store_options {
@@ -36,6 +41,11 @@ struct transition_store_options {
   std::int64_t max_staleness = 0;
   std::uint64_t seed = 0;                        ///< Of what is drawn.
   duration patience = std::chrono::minutes(10);  ///< After it a `sample` fails.
+  std::optional<priority_options> prioritised;   ///< None: what is drawn is drawn uniformly.
+  /// What is kept is raw. What is drawn is brought to one scale by the statistics of all that came
+  /// so far, as Stable-Baselines3's VecNormalize does with a replay's samples.
+  bool normalize_obs = false;
+  bool normalize_reward = false;  ///< The same by `discounted`; a reward of n steps is one number.
 };
 
 /// What a store has seen so far.
@@ -54,8 +64,8 @@ struct transition_store_counts {
 /// The role between collectors and an off-policy trainer.
 ///
 ///   admit ──> (a collection) ──> insert ──> sample ──> draw, draw, ... ──> trained
-///                                  │                     ^
-///                                  └── ring of rows ─────┘
+///                                  │                     ^   │
+///                                  └── ring of rows ─────┘   └─> prioritise
 ///
 /// One update is due for each collection, so the ratio of samples to inserts is what the update
 /// takes, and neither side runs ahead by more than max_staleness (Reverb's rate limiter with these
@@ -63,21 +73,34 @@ struct transition_store_counts {
 /// comes from the whole ring.
 class transition_store {
  public:
-  /// Throws std::invalid_argument as transition_ring.
-  explicit transition_store(const transition_store_options& options);
+  /// What is kept. Given to `serve`, it outlives the replica: one that is restarted has all that
+  /// the one before it had, but for who was admitted. For one store.
+  class shelf;
+
+  /// `on`: null: a shelf of its own. Throws std::invalid_argument as transition_ring and
+  /// transition_priorities.
+  explicit transition_store(const transition_store_options& options,
+                            std::shared_ptr<shelf> on = nullptr);
 
   /// Waits until another collection may begin. False: none does any more, it is closed.
   task<bool> admit();
   void close();
   void insert(collected_transitions made);
   /// What the next update is due on, without rows: one collection, and before the first those of
-  /// the warm-up. Waits; throws replay_starved once `patience` has passed.
+  /// the warm-up; the same again until it is `trained`. Waits; throws replay_starved once
+  /// `patience` has passed.
   task<std::vector<collected_transitions>> sample();
   /// Weights of `version` are in use now.
   void trained(std::int64_t version);
 
-  /// `count` transitions in the memory of `into`.
-  transition_rows draw(transition_rows into, std::size_t count);
+  /// `count` transitions in the memory of `into`. Where they are prioritised, with their numbers
+  /// and importance weights at that moment of the training (see transition_priorities::draw).
+  transition_rows draw(transition_rows into, std::size_t count, double progress_remaining);
+  /// What an update has found for drawn transitions: see transition_priorities::update.
+  void prioritise(std::vector<std::int64_t> numbers, std::vector<float> td_errors);
+  /// Of observations, as a network with normalize_obs has them at its end (see obs_scale.hpp): what
+  /// is drawn now is scaled by it. [2 D], empty without normalize_obs.
+  std::vector<float> obs_scale() const;
 
   transition_store_counts counts() const;
   std::string save() const;
@@ -85,18 +108,37 @@ class transition_store {
   void restore(std::string bytes);
 
  private:
+  struct contents;
+
   std::size_t needed() const;
   task<> wait_until_satisfied();
+  void learn_statistics(const collected_transitions& made);
 
   const transition_store_options options_;
-  transition_ring ring_;
-  action_random random_;
+  std::shared_ptr<shelf> shelf_;
+  contents& held_;
   admission admission_;
-  std::int64_t version_ = 0;
   bool closed_ = false;
-  std::deque<collected_transitions> due_;
-  transition_store_counts counts_;
   condition changed_;
+};
+
+struct transition_store::contents {
+  explicit contents(const transition_store_options& options);
+
+  transition_ring ring;
+  action_random random;
+  std::int64_t version = 0;
+  std::deque<collected_transitions> due;
+  std::size_t handed_out = 0;  // of `due`, at its front
+  transition_store_counts counts;
+  std::optional<transition_priorities> priorities;
+  std::optional<running_normalizer> obs, reward;
+  std::vector<std::size_t> places;
+};
+
+class transition_store::shelf {
+  friend class transition_store;
+  std::optional<contents> contents_;
 };
 
 }  // namespace troupe

@@ -28,7 +28,8 @@ collector::collector(const replica_info& info, collector_options options,
                      service<weight_store> store)
     : options_(std::move(options)),
       store_(std::move(store)),
-      environments_(info, options_.environments, options_.environment_seed, options_.observers),
+      environments_(info, options_.environments, options_.environment_seed, options_.observers,
+                    options_.discount_rewards ? std::optional(options_.gamma) : std::nullopt),
       network_(options_.shape, options_.network),
       scale_(scale_of(environments_.spec())),
       count_(environments_.size()),
@@ -147,6 +148,7 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
     draw_noise(t);
     auto after = environments_.step(act(obs, first + t * count));
     append(made.rows, obs, after);
+    made.discounted.insert(made.discounted.end(), after.discounted.begin(), after.discounted.end());
     made.steps += count;
     for (const auto& e : after.finished) {
       made.episodes.push_back({made.steps, e.episode_return, e.length});

@@ -22,7 +22,8 @@ struct collector_options {
   network_shape shape;
   network_options network;
   exploration explore;
-  int n_step = 1;  ///< Steps of one transition.
+  int n_step = 1;                 ///< Steps of one transition.
+  bool discount_rewards = false;  ///< Collections come with discounted returns of `gamma`.
   double gamma = 0.99;
   std::uint64_t seed = 0;  ///< Of the action draws; each replica has a stream of its own.
 };

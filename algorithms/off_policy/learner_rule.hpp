@@ -21,6 +21,7 @@ namespace troupe {
 ///
 ///   Learner(shape, options, seed)
 ///   metrics update(const transition_batch&, double progress_remaining)
+///   td_errors() const                                     float [B], of the last update
 ///   policy().parameters()                                 float [P], of the network that acts
 ///   state() const, set_state(state)
 template <class Learner>
@@ -36,6 +37,7 @@ class learner_rule : public off_policy_learner {
   std::span<const float> acting() const override {
     return std::as_const(learner_).policy().parameters();
   }
+  std::span<const float> td_errors() const override { return learner_.td_errors(); }
   named_values metrics() const override {
     auto columns = named(last_);
     columns.emplace_back("train/learning_rate", last_.learning_rate);

@@ -2,6 +2,8 @@
 
 #include "algorithms/off_policy/off_policy_cast.hpp"
 
+#include <fmt/format.h>
+
 #include "actors/checkpoint/state.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
@@ -20,6 +22,21 @@ std::uint64_t fresh_seed(const training_cast& cast, std::uint64_t what) {
 transition_ring_options ring_of(const off_policy_algorithm& algorithm) {
   const auto& replay = algorithm.config.replay;
   return {.capacity = replay.capacity, .max_bytes = replay.max_bytes};
+}
+
+/// Throws std::invalid_argument if the environment's actions are not those that the network gives.
+void require_actions(const training_settings& settings) {
+  const auto kind = settings.network.kind;
+  const bool discrete = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+  const auto actions = spec_of(settings.env).action_space;
+  const bool fits = discrete ? actions.get_if<spaces::discrete>() != nullptr
+                             : actions.get_if<spaces::box>() != nullptr;
+  if (fits) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: expected an environment with actions of {}, got {}, whose are {}; of the others {}",
+      settings.algo, discrete ? "Discrete" : "Box", settings.env.id, to_string(actions),
+      discrete ? "sac, td3 and ddpg take Box, ppo and a2c take any"
+               : "dqn takes Discrete, ppo and a2c take any"));
 }
 
 evaluator_options judging(const training_cast& cast, int episodes, std::uint64_t seed) {
@@ -64,27 +81,49 @@ task<> off_policy_cast::serve(const checkpoint* from) {
 task<> off_policy_cast::serve_learning(const checkpoint* from) {
   const auto& c = algorithm.config;
   const bool async = settings.mode == training_mode::async;
-  store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto keeping_weights =
+      restartable(sys, {.name = "weights"},
+                  {endpoint<&weight_store::put>, endpoint<&weight_store::get>,
+                   endpoint<&weight_store::latest>, endpoint<&weight_store::versions>});
+  auto weights_shelf = std::make_shared<weight_store::shelf>();
+  store = co_await sys.serve<weight_store>(std::move(keeping_weights), std::size_t{3},
+                                           std::move(weights_shelf));
   if (from) co_await store.route<&weight_store::put>(weights_of(*from));
 
   transition_store_options keeping{.widths = widths_of(shape),
                                    .ring = ring_of(algorithm),
                                    .warm_up = c.warm_up(),
                                    .max_staleness = async ? c.collection.max_staleness : 0,
-                                   .seed = settings.seed + 30'000};
-  roles.replay = co_await sys.serve<transition_store>({.name = "replay"}, keeping);
+                                   .seed = settings.seed + 30'000,
+                                   .prioritised = c.replay.prioritised,
+                                   .normalize_obs = c.env.normalize_obs,
+                                   .normalize_reward = c.env.normalize_reward};
+  // `insert` is not idempotent: a collection whose insertion is lost is made anew, and if it came
+  // after all, another update is due on it.
+  using transitions = transition_store;
+  auto keeping_transitions =
+      restartable(sys, {.name = "replay"},
+                  {endpoint<&transitions::admit>, endpoint<&transitions::sample>,
+                   endpoint<&transitions::trained>, endpoint<&transitions::close>,
+                   endpoint<&transitions::prioritise>, endpoint<&transitions::obs_scale>,
+                   endpoint<&transitions::counts>, endpoint<&transitions::save>,
+                   endpoint<&transitions::restore>});
+  auto ring_shelf = std::make_shared<transition_store::shelf>();
+  roles.replay = co_await sys.serve<transition_store>(std::move(keeping_transitions), keeping,
+                                                      std::move(ring_shelf));
   if (from) co_await roles.replay.route<&transition_store::restore>(file_of(*from, "replay.cbor"));
 
-  // Its optimiser and critics are in no store, so one that is lost can only go on from a
-  // checkpoint.
   off_policy_trainer::maker make = [make = algorithm.make_learner, shape = shape] {
     return make(shape);
   };
-  trainer = co_await sys.serve<off_policy_trainer>(
-      {.name = "trainer",
-       .placement = async ? placement::thread : placement::shared,
-       .max_restarts = 0},
-      std::move(make), algorithm.batch_size, widths_of(shape), roles.replay, store);
+  auto learning = restartable(
+      sys, {.name = "trainer", .placement = async ? placement::thread : placement::shared},
+      {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
+       endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>});
+  auto learner_shelf = std::make_shared<off_policy_trainer::shelf>();
+  trainer = co_await sys.serve<off_policy_trainer>(std::move(learning), std::move(make),
+                                                   algorithm.batch_size, widths_of(shape),
+                                                   roles.replay, store, std::move(learner_shelf));
   if (from) co_await trainer.route<&off_policy_trainer::restore>(file_of(*from, "trainer.cbor"));
 }
 
@@ -99,10 +138,12 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
                                .network = settings.network,
                                .explore = algorithm.explore,
                                .n_step = c.replay.n_step,
+                               .discount_rewards = c.env.normalize_reward,
                                .gamma = algorithm.gamma,
                                .seed = settings.seed + 40'000};
-  roles.collectors = co_await sys.serve<collector>({.name = "collectors", .replicas = collectors()},
-                                                   std::move(collecting), store);
+  auto hosting = restartable(sys, {.name = "collectors", .replicas = collectors()}, {});
+  roles.collectors =
+      co_await sys.serve<collector>(std::move(hosting), std::move(collecting), store);
   if (!from) co_return;
   const state_reader saved(file_of(*from, "collectors.cbor"));
   saved.get("begun", *roles.begun);
@@ -137,8 +178,9 @@ task<training_summary> off_policy_cast::conclude() {
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const int episodes = settings.evaluation.final_episodes;
+  auto measuring = restartable(sys, {.name = "final_evaluator"}, {endpoint<&evaluator::evaluate>});
   final_judge =
-      co_await sys.serve<evaluator>({.name = "final_evaluator"}, judging(*this, episodes, 20'000));
+      co_await sys.serve<evaluator>(std::move(measuring), judging(*this, episodes, 20'000));
   if (stop_asked && stop_asked()) {
     throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
   }
@@ -157,6 +199,7 @@ trainable trainable_of(off_policy_algorithm algorithm) {
                                              std::move(callbacks));
   };
   const auto check = [settings = algorithm.settings, ring = ring_of(algorithm)] {
+    require_actions(settings);
     require_network(settings);
     transition_ring(widths_of(shape_of(spec_of(settings.env))), ring);
   };

@@ -46,6 +46,25 @@ void describe(options_schema<collection_section>& s) {
          [](const collection_section& c) { return c.gradient_steps != 0; });
 }
 
+void describe(options_schema<priority_options>& s) {
+  s.field("alpha", &priority_options::alpha)
+      .at_least(0)
+      .at_most(1)
+      .help("exponent of priorities; 0: uniform");
+  s.field("beta", &priority_options::beta)
+      .also_known_as({"beta_start"})
+      .at_least(0)
+      .at_most(1)
+      .help("exponent of importance weights at the start; 1: full correction");
+  s.field("beta_end", &priority_options::beta_end)
+      .at_least(0)
+      .at_most(1)
+      .help("the same at the end, reached linearly");
+  s.field("eps", &priority_options::eps)
+      .above(0)
+      .help("added to |TD error|, so that none is never drawn again");
+}
+
 void describe(options_schema<ring_section>& s) {
   s.field("capacity", &ring_section::capacity)
       .at_least(1)
@@ -61,6 +80,9 @@ void describe(options_schema<ring_section>& s) {
       .at_most(1000)
       .unit("steps")
       .help("of one transition: Hessel et al. 2018, section 3");
+  s.field("prioritised", &ring_section::prioritised)
+      .also_known_as({"prioritized", "per"})
+      .help("drawn by their TD errors: Schaul et al. 2016; {}: with its defaults; null: uniformly");
 }
 
 network_options hidden_section::options(network_kind kind) const {
@@ -112,6 +134,7 @@ void describe(options_schema<action_noise_options>& s) {
 
 training_settings settings_of(const off_policy_config& c, network_options acting,
                               std::string resolved) {
+  acting.normalize_obs = c.env.normalize_obs;
   return {.algo = c.algo,
           .env = c.env,
           .seed = c.seed,
@@ -119,6 +142,7 @@ training_settings settings_of(const off_policy_config& c, network_options acting
           .evaluation = c.evaluation,
           .checkpoint = c.checkpoint,
           .deterministic = c.deterministic,
+          .faults = fault_plan_of(c.faults),
           .network = std::move(acting),
           .updates = c.updates(),
           .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),

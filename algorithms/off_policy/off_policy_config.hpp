@@ -3,11 +3,14 @@
 // Stable-Baselines3's.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/replay/transition_priorities.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/training/faults_option.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "algorithms/training/training_run.hpp"
 
@@ -25,6 +28,7 @@ struct ring_section {
   std::int64_t capacity = 1'000'000;               ///< transitions; memory is taken as they come
   std::int64_t max_bytes = std::int64_t{4} << 30;  ///< that a full replay may take
   int n_step = 1;                                  ///< steps of one transition
+  std::optional<priority_options> prioritised;     ///< none: drawn uniformly
 };
 
 /// The same for actor and critics.
@@ -64,6 +68,8 @@ struct off_policy_config {
   checkpoint_section checkpoint;
   episode_log_section log;
   bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
+  /// What goes wrong on purpose in a deterministic run: a fault_plan as text; empty: nothing.
+  std::string faults;
 
   /// Environment steps of one collection.
   std::int64_t steps_of_collection() const;
@@ -84,6 +90,7 @@ struct off_policy_config_with : off_policy_config {
 };
 
 void describe(options_schema<collection_section>& s);
+void describe(options_schema<priority_options>& s);
 void describe(options_schema<ring_section>& s);
 void describe(options_schema<hidden_section>& s);
 /// The fields of hidden_section as those of a Section that is derived from it.
@@ -152,8 +159,9 @@ void describe_off_policy(options_schema<Config>& s) {
       .help(
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
-  s.rule("env", "normalize_obs and normalize_reward of false: replayed transitions would go stale",
-         [](const Config& c) { return !c.env.normalize_obs && !c.env.normalize_reward; });
+  describe_faults(s);
+  s.rule("replay", "a capacity of at least trainer.batch_size",
+         [](const Config& c) { return c.replay.capacity >= c.trainer.batch_size; });
   s.rule(
       "total_steps",
       [](const Config& c) {

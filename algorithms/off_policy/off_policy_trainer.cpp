@@ -2,6 +2,8 @@
 
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 
+#include <algorithm>
+
 #include "actors/checkpoint/state.hpp"
 #include "actors/weights/give_weights.hpp"
 
@@ -12,66 +14,106 @@ void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,
                                        transition_widths widths,
                                        service<transition_store> transitions,
-                                       service<weight_store> store)
-    : learner_(make()),
+                                       service<weight_store> store, std::shared_ptr<shelf> on)
+    : shelf_(std::move(on)),
       batch_size_(batch_size),
       widths_(widths),
       transitions_(std::move(transitions)),
       store_(std::move(store)) {
+  if (!shelf_->learner) shelf_->learner = make();
   batch_.rows = static_cast<int>(batch_size);
 }
 
 weights off_policy_trainer::current() const {
-  const auto acting = learner_->acting();
-  auto* first = const_cast<float*>(acting.data());  // cloned below
-  const auto n = static_cast<std::int64_t>(acting.size());
-  return {version_, at::from_blob(first, {n}, at::kFloat).clone(), {}};
+  const auto acting = shelf_->learner->acting();
+  const auto& scale = shelf_->obs_scale;
+  auto parameters =
+      at::empty({static_cast<std::int64_t>(acting.size() + scale.size())}, at::kFloat);
+  auto* end = std::copy(acting.begin(), acting.end(), parameters.data_ptr<float>());
+  std::copy(scale.begin(), scale.end(), end);
+  return {shelf_->version, parameters, {}};
+}
+
+task<> off_policy_trainer::fetch_obs_scale() {
+  shelf_->obs_scale = co_await transitions_.route<&transition_store::obs_scale>();
 }
 
 task<> off_policy_trainer::catch_up() {
   const auto known = co_await store_.route<&weight_store::versions>();
   if (known.empty()) {
+    co_await fetch_obs_scale();
     co_await publish();
   } else {
-    version_ = published_ = known.back();
+    shelf_->published = known.back();
+    shelf_->version = std::max(shelf_->version, shelf_->published);
   }
+}
+
+/// Not an idempotent endpoint, whose arguments would be copied for another attempt.
+task<transition_rows> off_policy_trainer::draw(double progress_remaining) {
+  for (;;) {
+    auto drawn = co_await transitions_.try_route<&transition_store::draw>(
+        std::move(rows_), batch_size_, progress_remaining);
+    if (!is_kind(drawn.error(), error_kind::replica_lost)) co_return std::move(drawn).value();
+    rows_ = {};
+  }
+}
+
+task<> off_policy_trainer::take_step(double progress_remaining) {
+  const auto exchange = [this] {
+    const auto each = [](const char*, std::size_t, auto& mine, auto& other) { mine.swap(other); };
+    for_each_column(widths_, each, rows_, batch_);
+    rows_.weight.swap(batch_.weight);
+  };
+  rows_ = co_await draw(progress_remaining);
+  exchange();
+  shelf_->learner->update(batch_, progress_remaining);
+  ++shelf_->taken;
+  exchange();
+  if (rows_.number.empty()) co_return;
+  const auto errors = shelf_->learner->td_errors();
+  std::vector<float> found(errors.begin(), errors.end());
+  co_await transitions_.route<&transition_store::prioritise>(rows_.number, std::move(found));
 }
 
 task<off_policy_report> off_policy_trainer::train(off_policy_update due,
                                                   service<collector> collectors) {
-  learner_->stepped(due.steps_before, due.steps_after);
-  const auto exchange = [](const char*, std::size_t, auto& mine, auto& other) { mine.swap(other); };
-  for (std::int64_t i = 0; i < due.gradient_steps; ++i) {
-    rows_ = co_await transitions_.route<&transition_store::draw>(std::move(rows_), batch_size_);
-    for_each_column(widths_, exchange, rows_, batch_);
-    learner_->update(batch_, due.progress_remaining);
-    for_each_column(widths_, exchange, rows_, batch_);
+  auto& at = *shelf_;
+  if (at.version == due.version) {
+    if (!at.begun) at.learner->stepped(due.steps_before, due.steps_after);
+    at.begun = true;
+    while (at.taken < due.gradient_steps) co_await take_step(due.progress_remaining);
+    if (!at.obs_scale.empty()) co_await fetch_obs_scale();
+    at.begun = false;
+    at.taken = 0;
+    ++at.version;
   }
-  ++version_;
   co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{version_, learner_->metrics()};
+  co_return off_policy_report{at.version, at.learner->metrics()};
 }
 
 task<weights> off_policy_trainer::publish() {
   auto fresh = current();
-  if (version_ > published_) {
+  if (shelf_->version > shelf_->published) {
     co_await store_.route<&weight_store::put>(fresh);
-    published_ = version_;
+    shelf_->published = fresh.version;
   }
-  co_return co_await store_.route<&weight_store::get>(version_);
+  co_return co_await store_.route<&weight_store::get>(fresh.version);
 }
 
 std::string off_policy_trainer::save() const {
   state_writer to;
-  to.put("learner", learner_->save());
-  to.put("version", version_);
+  to.put("learner", shelf_->learner->save());
+  to.put("version", shelf_->version);
+  to.put("obs_scale", shelf_->obs_scale);
   return to.bytes();
 }
 
 void off_policy_trainer::restore(std::string bytes) {
   const state_reader from(bytes);
-  learner_->restore(from.get<std::string>("learner"));
-  from.get("version", version_);
+  shelf_->learner->restore(from.get<std::string>("learner"));
+  from.get("version", shelf_->version);
+  if (from.has("obs_scale")) from.get("obs_scale", shelf_->obs_scale);
 }
 
 }  // namespace troupe

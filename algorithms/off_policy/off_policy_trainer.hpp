@@ -24,6 +24,8 @@ class off_policy_learner {
 
   /// One gradient step. `progress_remaining` falls from 1 to 0 over the training.
   virtual void update(const transition_batch& batch, double progress_remaining) = 0;
+  /// |Q - target| of the rows of the last gradient step, for prioritised replay.
+  virtual std::span<const float> td_errors() const = 0;
   /// Every environment has made that many steps: DQN's target follows them.
   virtual void stepped(std::int64_t before, std::int64_t after);
   /// float [P], what collectors act with.
@@ -38,6 +40,7 @@ class off_policy_learner {
 
 /// What an update is to do.
 struct off_policy_update {
+  std::int64_t version = 0;  ///< Of the weights that it begins from.
   std::int64_t gradient_steps = 1;
   std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
   std::int64_t steps_after = 0;
@@ -55,15 +58,28 @@ class off_policy_trainer {
  public:
   using maker = std::function<std::unique_ptr<off_policy_learner>()>;
 
-  /// `make` makes the learner, here in the trainer's own replica.
+  /// The learner, and how far it has come. Given to `serve`, it outlives the replica: one that is
+  /// restarted goes on with the gradient step at which the one before it was. For one trainer.
+  struct shelf {
+    std::unique_ptr<off_policy_learner> learner;
+    std::int64_t version = 0;
+    std::int64_t published = -1;
+    std::int64_t taken = 0;        ///< Gradient steps of the update under way.
+    bool begun = false;            ///< An update is under way.
+    std::vector<float> obs_scale;  ///< That the weights go with; empty without normalize_obs.
+  };
+
+  /// `make` makes the learner, here in the trainer's own replica, where `on` has none yet.
   off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
-                     service<transition_store> transitions, service<weight_store> store);
+                     service<transition_store> transitions, service<weight_store> store,
+                     std::shared_ptr<shelf> on);
 
   /// Puts the first weights into the store.
   task<> catch_up();
 
   /// The gradient steps of one update; then every collector has the new weights, which it gets as a
-  /// control message, so it never queues behind work.
+  /// control message, so it never queues behind work. Asked again for an update that is done, it
+  /// only gives them the weights.
   task<off_policy_report> train(off_policy_update due, service<collector> collectors);
 
   /// The current weights, which the store has then too: it is given them only when somebody asks,
@@ -76,14 +92,15 @@ class off_policy_trainer {
 
  private:
   weights current() const;
+  task<> take_step(double progress_remaining);
+  task<transition_rows> draw(double progress_remaining);
+  task<> fetch_obs_scale();
 
-  std::unique_ptr<off_policy_learner> learner_;
+  std::shared_ptr<shelf> shelf_;
   std::size_t batch_size_;
   transition_widths widths_;
   service<transition_store> transitions_;
   service<weight_store> store_;
-  std::int64_t version_ = 0;
-  std::int64_t published_ = -1;
   transition_rows rows_;    // travels to the store and back
   transition_batch batch_;  // exchanges its columns with rows_
 };

@@ -45,7 +45,8 @@ double progress_remaining(const off_policy_cast& p) {
 task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();
   const auto environments = p.roles.environments;
-  off_policy_update due{.gradient_steps = p.algorithm.config.gradient_steps(),
+  off_policy_update due{.version = p.done.version,
+                        .gradient_steps = p.algorithm.config.gradient_steps(),
                         .steps_before = p.done.steps / environments};
   p.metrics.batch_sampled(p.done.version - made.back().version);
   co_await record_episodes(p, made);

@@ -6,15 +6,6 @@
 
 namespace troupe {
 
-bool has_good_faults(const on_policy_config& config) {
-  try {
-    fault_plan::parse(config.faults);
-    return true;
-  } catch (const fault_plan_error&) {
-    return config.faults.empty();
-  }
-}
-
 network_options on_policy_config::network() const {
   auto options = policy;
   options.normalize_obs = env.normalize_obs;
@@ -41,9 +32,7 @@ std::int64_t on_policy_config::updates() const {
   return (total_steps + steps_of_update() - 1) / steps_of_update();
 }
 
-fault_plan on_policy_config::plan() const {
-  return faults.empty() ? fault_plan{} : fault_plan::parse(faults);
-}
+fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
 
 void describe(options_schema<rollout_section>& s) {
   s.field("n_steps", &rollout_section::n_steps)

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "algorithms/ppo/ppo_options.hpp"
+#include "algorithms/training/faults_option.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/service/fault_plan.hpp"
 
 namespace troupe {
 
@@ -68,9 +68,6 @@ void describe(options_schema<network_options>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
 
-/// Whether `faults` can be read, or is empty.
-bool has_good_faults(const on_policy_config& config);
-
 /// The fields of on_policy_config as those of a Config that is derived from it.
 template <class Config>
 void describe_on_policy(options_schema<Config>& s) {
@@ -95,14 +92,7 @@ void describe_on_policy(options_schema<Config>& s) {
       .help(
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
-  s.field("faults", &on_policy_config::faults)
-      .help(
-          "what goes wrong on purpose in a deterministic run: random, or such as "
-          "crash=0.001,delay=0.01:50ms; empty: nothing");
-  s.rule("faults", "\"\" where deterministic is false",
-         [](const Config& c) { return c.faults.empty() || c.deterministic; });
-  s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms",
-         [](const Config& c) { return has_good_faults(c); });
+  describe_faults(s);
   s.rule("rollout", "groups of which env.n_envs is a multiple",
          [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
   s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",

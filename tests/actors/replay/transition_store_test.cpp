@@ -1,5 +1,8 @@
 #include "actors/replay/transition_store.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -46,9 +49,13 @@ task<> one_update_a_collection(system&) {
   CHECK(due[0].rows.size() == 0);
   CHECK(due[2].episodes[0].episode_return == 2);
   due = co_await store.sample();
+  CHECK(due.size() == 3);  // the same, for its answer may have been lost
+  store.trained(1);
+  due = co_await store.sample();
   CHECK(due.size() == 1);
+  store.trained(2);
   CHECK(co_await waits(store.sample()));
-  const auto drawn = store.draw({}, 50);
+  const auto drawn = store.draw({}, 50, 1);
   CHECK(drawn.size() == 50);
   CHECK(store.counts().held == 4);
 }
@@ -80,7 +87,7 @@ task<> goes_on(system&) {
   store.trained(1);
   transition_store back(options(1, 1));
   back.restore(store.save());
-  CHECK(back.draw({}, 30).reward == store.draw({}, 30).reward);
+  CHECK(back.draw({}, 30, 1).reward == store.draw({}, 30, 1).reward);
   const auto one = co_await store.sample();
   const auto other = co_await back.sample();
   CHECK(other.size() == 1);
@@ -100,6 +107,92 @@ TEST_CASE("transition_store: collections run ahead of updates by max_staleness")
 
 TEST_CASE("transition_store: a sample that waits too long says what is missing") {
   play(patience_ends);
+}
+
+task<> outlives_a_replica(system&) {
+  auto all = options(2, 1);
+  all.prioritised = priority_options{};
+  all.normalize_obs = all.normalize_reward = true;
+  const auto shelf = std::make_shared<transition_store::shelf>();
+  auto first = std::make_unique<transition_store>(all, shelf);
+  transition_store undisturbed(all);
+  for (int i = 0; i < 4; ++i) {
+    first->insert(collection(static_cast<float>(i)));
+    undisturbed.insert(collection(static_cast<float>(i)));
+  }
+  auto due = co_await first->sample();
+  co_await undisturbed.sample();
+  first = std::make_unique<transition_store>(all, shelf);
+  due = co_await first->sample();
+  CHECK(due.size() == 3);
+  const auto drawn = first->draw({}, 20, 1);
+  CHECK(drawn.number == undisturbed.draw({}, 20, 1).number);
+  first->trained(1);
+  due = co_await first->sample();
+  CHECK(due.size() == 1);
+  CHECK(co_await first->admit());
+  CHECK(co_await waits(first->admit()));  // one is there, another was admitted
+}
+
+task<> prioritised_draws(system&) {
+  auto by_errors = options();
+  by_errors.ring.capacity = 3;
+  by_errors.prioritised = {.alpha = 1, .eps = 1e-9};
+  transition_store store(by_errors);
+  for (int i = 0; i < 5; ++i) store.insert(collection(static_cast<float>(i)));
+  store.prioritise({2, 3, 4}, {1, 1, 8});
+  const auto drawn = store.draw({}, 100, 1);
+  CHECK(drawn.size() == 100);
+  for (std::size_t i = 0; i < 100; ++i) {  // a reward says which it is
+    CHECK(drawn.reward[i] == static_cast<float>(drawn.number[i]));
+    CHECK(drawn.weight[i] == Approx(drawn.number[i] == 4 ? std::pow(8, -0.4) : 1));
+  }
+  CHECK(std::abs(std::ranges::count(drawn.number, 4) - 80) <= 1);
+  transition_store back(by_errors);
+  back.restore(store.save());
+  CHECK(back.draw({}, 100, 0.5).number == store.draw({}, 100, 0.5).number);
+  co_return;
+}
+
+task<> normalised_draws(system&) {
+  auto scaled = options();
+  scaled.normalize_obs = scaled.normalize_reward = true;
+  transition_store store(scaled);
+  auto made = collection(3);
+  for (const float obs : {2.0f, 4.0f}) {
+    made.rows.obs = made.rows.next_obs = {obs};
+    made.discounted = {obs};
+    store.insert(made);
+  }
+  // Of 2 and 4 the mean is 3 and the variance 1; rewards are not centred.
+  CHECK(store.obs_scale()[0] == Approx(3).epsilon(1e-3));
+  CHECK(store.obs_scale()[1] == Approx(1).epsilon(1e-2));
+  const auto drawn = store.draw({}, 20, 1);
+  for (std::size_t i = 0; i < 20; ++i) {
+    CHECK(std::abs(drawn.obs[i]) == Approx(1).epsilon(1e-2));
+    CHECK(drawn.next_obs[i] == drawn.obs[i]);
+    CHECK(drawn.reward[i] == Approx(3).epsilon(1e-2));
+  }
+  made.rows.obs = {std::numeric_limits<float>::infinity()};
+  store.insert(made);  // does not count
+  CHECK(store.obs_scale()[0] == Approx(3).epsilon(1e-3));
+  transition_store back(scaled);
+  back.restore(store.save());
+  CHECK(back.obs_scale() == store.obs_scale());
+  CHECK(transition_store(options()).obs_scale().empty());
+  co_return;
+}
+
+TEST_CASE("transition_store: one that is restarted on its shelf goes on") {
+  play(outlives_a_replica);
+}
+
+TEST_CASE("transition_store: prioritised draws are of what they say, also where it is full") {
+  play(prioritised_draws);
+}
+
+TEST_CASE("transition_store: keeps raw transitions, and draws normalised ones") {
+  play(normalised_draws);
 }
 
 TEST_CASE("transition_store: one that was restored goes on as the one that was saved") {

@@ -79,6 +79,57 @@ TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces
   }
 }
 
+TEMPLATE_TEST_CASE("off-policy algorithm: prioritised and normalised, also in pieces", "",
+                   dqn_config, sac_config, td3_config) {
+  stage on;
+  std::set<std::string> weights;
+  for (const bool prioritised : {false, true}) {
+    for (const bool normalised : {false, true}) {
+      CAPTURE(prioritised, normalised);
+      const auto name = std::to_string(prioritised) + std::to_string(normalised);
+      auto config = short_run<TestType>();
+      if (prioritised) config.replay.prioritised = priority_options{};
+      config.env.normalize_obs = config.env.normalize_reward = normalised;
+      config.checkpoint.every_updates = 2;
+      const auto whole = on.run(trainable_of(config), name).summary.value();
+      const auto pieces = on.run_in_pieces(trainable_of(config), name + "p", 3).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      CHECK(pieces.eval_mean == whole.eval_mean);
+      weights.insert(whole.weights_sha256);
+
+      const auto model = load_model(std::filesystem::path(whole.run_directory) / "last_model");
+      CHECK(model.options.normalize_obs == normalised);
+      CHECK(single_network(model.shape, model.options).parameter_count() ==
+            model.parameters.numel());
+      if (!normalised) continue;
+      const auto scale = model.parameters.narrow(0, model.parameters.numel() - model.shape.obs_size,
+                                                 model.shape.obs_size);
+      CHECK((scale > 0).all().template item<bool>());
+      CHECK((scale != 1).all().template item<bool>());
+    }
+  }
+  CHECK(weights.size() == 4);
+}
+
+TEST_CASE("off-policy algorithm: a model's network sees observations by its own statistics") {
+  const network_shape shape{.obs_size = 3, .continuous_size = 2};
+  network_options options{.hidden = {8}, .kind = network_kind::squashed};
+  single_network plain(shape, options);
+  options.normalize_obs = true;
+  single_network normalised(shape, options);
+  REQUIRE(normalised.parameter_count() == plain.parameter_count() + 6);
+  const auto parameters = at::linspace(-1, 1, plain.parameter_count(), at::kFloat);
+  plain.load_parameters(parameters);
+  const auto scale = at::tensor({1.0f, 2.0f, 3.0f, 0.5f, 2.0f, 100.0f});
+  normalised.load_parameters(at::cat({parameters, scale}));
+  const std::vector<float> raw = {2, 3, 4}, seen = {0.5, 2, 10};  // the last is cut
+  std::vector<float> a(2), b(2);
+  action_random random(1);
+  plain.act(seen.data(), 1, random, true, {.value = a.data()});
+  normalised.act(raw.data(), 1, random, true, {.value = b.data()});
+  CHECK(a == b);
+}
+
 TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its model file") {
   stage on;
   std::set<std::string> weights;

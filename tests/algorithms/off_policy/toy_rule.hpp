@@ -16,9 +16,11 @@ class toy_rule final : public off_policy_learner {
 
   void update(const transition_batch& batch, double progress_remaining) override {
     ++updates_;
+    td_errors_ = batch.reward;
     double seen = progress_remaining;
     for (std::size_t i = 0; i < batch.reward.size(); ++i) {
       seen += batch.obs[i] + 2 * batch.next_obs[i] + 3 * batch.terminated[i];
+      if (!batch.weight.empty()) seen += batch.weight[i];
       seen += batch.action.empty() ? static_cast<double>(batch.choice[i]) : batch.action[i];
     }
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -27,6 +29,7 @@ class toy_rule final : public off_policy_learner {
   }
   void stepped(std::int64_t before, std::int64_t after) override { steps_ += after - before; }
   std::span<const float> acting() const override { return parameters_; }
+  std::span<const float> td_errors() const override { return td_errors_; }
   named_values metrics() const override {
     return {{"train/n_updates", static_cast<double>(updates_)},
             {"train/steps", static_cast<double>(steps_)}};
@@ -49,6 +52,7 @@ class toy_rule final : public off_policy_learner {
   std::vector<float> parameters_;
   std::int64_t updates_ = 0;
   std::int64_t steps_ = 0;
+  std::vector<float> td_errors_;
 };
 
 inline trainable toy_algorithm(off_policy_config config, network_kind kind) {

@@ -1,0 +1,34 @@
+#pragma once
+// Observations as a network with normalize_obs sees them: its parameters end with their mean [D]
+// and inverse scale [D], and it sees (obs - mean) * inverse scale, cut to +-10, as
+// Stable-Baselines3's VecNormalize.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace troupe::detail {
+
+inline constexpr float obs_clip = 10.0f;
+
+/// Mean and variance [D] as the 2 D floats at the end of the parameters.
+inline void write_obs_scale(std::span<const double> mean, std::span<const double> variance,
+                            float* to) {
+  constexpr double epsilon = 1e-8;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    to[i] = static_cast<float>(mean[i]);
+    to[mean.size() + i] = static_cast<float>(1.0 / std::sqrt(variance[i] + epsilon));
+  }
+}
+
+/// obs [rows, width] by these 2 * width floats, into `seen`.
+inline void scale_obs(const float* obs, int rows, int width, const float* scale, float* seen) {
+  for (int row = 0; row < rows; ++row, obs += width, seen += width) {
+    for (int i = 0; i < width; ++i) {
+      seen[i] = std::clamp((obs[i] - scale[i]) * scale[width + i], -obs_clip, obs_clip);
+    }
+  }
+}
+
+}  // namespace troupe::detail

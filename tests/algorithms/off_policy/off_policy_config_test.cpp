@@ -1,0 +1,60 @@
+#include "actors/torch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/dqn/dqn.hpp"
+#include "algorithms/sac/sac.hpp"
+#include "algorithms/td3/td3.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+template <class Config>
+Config parse(const std::vector<std::string>& overrides) {
+  return parse_config<Config>(load_config({}, overrides));
+}
+
+TEST_CASE("off-policy config: what the options of replay and trainer come to") {
+  CHECK_FALSE(parse<sac_config>({}).replay.prioritised);
+  const auto defaults = parse<sac_config>({"replay.prioritised={}"}).replay.prioritised;
+  REQUIRE(defaults);
+  CHECK(defaults->alpha == 0.6);
+  CHECK(defaults->beta == 0.4);
+  CHECK(defaults->beta_end == 1);
+  const auto c = parse<dqn_config>({"replay.prioritised.alpha=0.7", "trainer.dueling=true",
+                                    "trainer.double_q=true", "env.normalize_obs=true"});
+  CHECK(c.replay.prioritised.value().alpha == 0.7);
+  CHECK(trainable_of(c).settings.network.kind == network_kind::dueling_q_values);
+  CHECK(trainable_of(c).settings.network.normalize_obs);
+  CHECK(parse<dqn_config>({"deterministic=true", "faults=random"}).faults == "random");
+}
+
+TEST_CASE("off-policy config: what does not fit together is refused") {
+  CHECK_THROWS_WITH(parse<sac_config>({"replay.capacity=255"}),
+                    Catch::Contains("/replay: expected a capacity of at least trainer.batch_size"));
+  CHECK_NOTHROW(parse<sac_config>({"replay.capacity=256"}));
+  CHECK_THROWS_WITH(
+      parse<td3_config>({"total_steps=100", "collection.learning_starts=100"}),
+      Catch::Contains("/total_steps: expected more than the 100 environment steps before"));
+  CHECK_THROWS_WITH(parse<dqn_config>({"faults=random"}), Catch::Contains("/faults"));
+  CHECK_THROWS_WITH(parse<dqn_config>({"deterministic=true", "faults=often"}),
+                    Catch::Contains("/faults: expected random, or faults such as"));
+  CHECK_THROWS_WITH(parse<dqn_config>({"replay.prioritised.beta=2"}),
+                    Catch::Contains("/replay/prioritised/beta"));
+}
+
+TEST_CASE("off-policy config: an environment with other actions is refused, and named") {
+  CHECK_THROWS_WITH(
+      trainable_of(parse<dqn_config>({"env.id=Pendulum-v1"})).check(),
+      Catch::Contains("dqn: expected an environment with actions of Discrete, got Pendulum-v1") &&
+          Catch::Contains("Box") && Catch::Contains("sac"));
+  CHECK_THROWS_WITH(
+      trainable_of(parse<sac_config>({"env.id=CartPole-v1"})).check(),
+      Catch::Contains("sac: expected an environment with actions of Box, got CartPole-v1") &&
+          Catch::Contains("Discrete(2)") && Catch::Contains("dqn"));
+  CHECK_NOTHROW(trainable_of(parse<td3_config>({})).check());
+}
+
+}  // namespace
+}  // namespace troupe
