@@ -82,6 +82,9 @@ class n_step {
   void clear() { open_.clear(); }
   /// Steps whose transition is not complete.
   std::size_t pending() const noexcept { return open_.size(); }
+  /// Those, oldest first, for checkpoints: nothing is known yet of how they end.
+  const std::deque<output>& begun() const noexcept { return open_; }
+  void set_begun(std::deque<output> sums) { open_ = std::move(sums); }
 
  private:
   const int n_;

@@ -49,8 +49,8 @@ class collector {
   /// Swaps in newer weights; older ones than those in use are ignored.
   void update(weights fresh);
 
-  /// Environments, generator and noise, for checkpoints; the weights are the store's. Up to
-  /// n_step - 1 steps of each environment that are part of no transition yet are left out.
+  /// Environments, generator, noise and the sums of n steps that have begun, for checkpoints; the
+  /// weights are the store's.
   std::string save();
   /// Throws state_error.
   void restore(std::string bytes);

@@ -347,7 +347,7 @@ report "eval takes a run of dqn" $?
 holds "and plays its episodes" "s['eval_episodes'] == 3 and s['env'] == 'CartPole-v1'"
 refuses "a configuration of another algorithm is refused" 2 '/algo' \
   train --algo ppo --config off/dqn/CartPole-v1_1/config.json
-refuses "an environment without discrete actions is refused" 2 'q_values' \
+refuses "an environment without discrete actions is refused" 2 'actions of Discrete' \
   train --algo dqn --env Pendulum-v1
 refuses "a replay that would take too much is refused" 2 'max_bytes' \
   train --algo dqn replay.capacity=1000000000

@@ -31,4 +31,5 @@ shows "an evaluation" '<title>[0-9.,]+ ± '
 shows "the services" '<td class="">environments</td><td class="number">1</td>'
 shows "a rate" '<b>[0-9.,]+[kM]?</b><span>steps a second'
 shows "every metric" '<td>troupe_train_loss</td>'
+{ kill -KILL $training && wait $training; } 2>/dev/null  # bash says nothing of it then
 finish

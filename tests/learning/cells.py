@@ -1,9 +1,8 @@
 """Holds Troupe to RL Zoo's published results: cells.py BUILD_DIR [cells|ALGO[/ENVIRONMENT]...] [--json] [--list]
 
-A cell is an algorithm on an environment with RL Zoo's tuned settings (cells/ALGO.json, with their source; a cell whose
-name goes on behind the environment says what it leaves out). It is
-trained with the seeds 1 to 5, or those that the cell names, and each final policy is evaluated over 100 deterministic
-episodes. The bar: the median of the seeds' means reaches the published mean less its standard deviation.
+A cell is an algorithm on an environment with RL Zoo's tuned settings (cells/ALGO.json, with their source). It is trained
+with the seeds 1 to 5, or those that the cell names, and each final policy is evaluated over 100 deterministic episodes.
+The bar: the median of the seeds' means reaches the published mean less its standard deviation.
 
 What is done is kept below runs/learning/ALGO/ENVIRONMENT/, a file a seed, and is not done again unless the cell's
 settings have changed since; an interrupted command goes on where it stood. A cell that needs an algorithm, an

@@ -113,7 +113,7 @@ task<> newer_weights(system& sys) {
 }
 
 task<> goes_on(system& sys) {
-  auto noisy = options(2);
+  auto noisy = options(2, 3);
   noisy.environments = [] { return make_vector_environment("Pendulum-v1", 2); };
   noisy.shape = {.obs_size = 3, .continuous_size = 1};
   noisy.network.kind = network_kind::squashed_gaussian;
@@ -130,6 +130,10 @@ task<> goes_on(system& sys) {
   const auto b = co_await other.route<&collector::collect>(60, 300);
   CHECK(a.rows.obs == b.rows.obs);
   CHECK(a.rows.action == b.rows.action);
+  CHECK(a.rows.reward == b.rows.reward);
+  CHECK(a.rows.next_obs == b.rows.next_obs);
+  CHECK(a.rows.discount == b.rows.discount);
+  CHECK(a.rows.reward.size() == 2 * 300);  // Those that had begun are completed, too.
   CHECK(a.episodes.size() == 2);
 }
 

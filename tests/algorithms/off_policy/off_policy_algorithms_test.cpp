@@ -59,6 +59,7 @@ TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces
                    sac_config, td3_config, ddpg_config) {
   stage on;
   auto config = short_run<TestType>();
+  config.replay.n_step = 3;
   config.checkpoint.every_updates = 2;
   const auto constant = on.run(trainable_of(config), "constant").summary.value();
   config.trainer.lr_schedule = annealing::linear;
