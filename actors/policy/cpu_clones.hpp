@@ -3,11 +3,9 @@
 // best one for the processor. One build then runs everywhere and is fast where it can be. Where the
 // levels need different code, TROUPE_CPU_V3 and TROUPE_CPU_V4 mark a function for one of them.
 // Sanitizers start after the loader has picked, so they get the plain function.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TROUPE_SANITIZED 1
-#endif
-#endif
+
+#include "runtime/sanitizers.hpp"
+
 #if defined(__x86_64__) && defined(__clang__) && __clang_major__ >= 18 && !defined(TROUPE_SANITIZED)
 #define TROUPE_HAS_CPU_LEVELS 1
 #define TROUPE_CPU_CLONES \

@@ -3,11 +3,7 @@
 // thread to thread by atomics inside libcaf_core; Debian's is not instrumented, so without a word
 // from us every message would look like a data race. Elsewhere these are empty.
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TROUPE_THREAD_SANITIZER 1
-#endif
-#endif
+#include "runtime/sanitizers.hpp"
 
 #ifdef TROUPE_THREAD_SANITIZER
 extern "C" void __tsan_acquire(void* address);

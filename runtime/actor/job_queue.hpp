@@ -43,7 +43,6 @@ class job_queue {
   void change(Change change);
 
  private:
-  using clock = std::chrono::steady_clock;
   /// How long a job lies before the watch takes it: the shortest while that happens, else longer.
   static constexpr auto short_watch = std::chrono::microseconds(100);
   static constexpr auto long_watch = std::chrono::microseconds(800);

@@ -2,22 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <mutex>
 #include <utility>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TROUPE_SEES_EVERY_OBJECT 1  // a sanitizer follows memory from its allocation to its end
-#endif
-#endif
+#include "runtime/sanitizers.hpp"
 
 namespace troupe::detail {
 
-#ifdef TROUPE_SEES_EVERY_OBJECT
+#ifdef TROUPE_SANITIZED  // it follows memory from its allocation to its end
 
 void* take_memory(std::size_t size) { return ::operator new(size); }
 void give_memory_back(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+std::size_t kept_memory() { return 0; }
 
 #else
 
@@ -41,9 +39,27 @@ struct block {
   block* next;
 };
 
+/// A number that one thread changes and any may read.
+class tally {
+ public:
+  constexpr tally() = default;
+  tally(const tally& other) : number_(other) {}
+  tally& operator=(const tally& other) { return set(other); }
+  operator std::size_t() const { return number_.load(std::memory_order_relaxed); }
+  tally& operator++() { return set(*this + 1); }
+  tally& operator--() { return set(*this - 1); }
+
+ private:
+  tally& set(std::size_t number) {
+    number_.store(number, std::memory_order_relaxed);
+    return *this;
+  }
+  std::atomic<std::size_t> number_ = 0;
+};
+
 struct stack {
   block* top = nullptr;
-  std::size_t count = 0;
+  tally count;
 
   void push(void* memory) {
     top = new (memory) block{top};
@@ -82,6 +98,13 @@ class exchange_place {
     }
     batch.release();
   }
+  /// Blocks in all batches.
+  std::size_t blocks() {
+    std::lock_guard lock(mutex_);
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < count_; ++i) sum += batches_[i].count;
+    return sum;
+  }
 
  private:
   std::mutex mutex_;
@@ -93,12 +116,31 @@ constinit std::array<exchange_place, kinds> left_for_others;
 constinit thread_local std::array<stack, kinds> kept;
 constinit thread_local bool thread_ends = false;
 
+/// Of each thread that keeps blocks.
 struct thread_end {
+  thread_end() {
+    std::lock_guard lock(mutex);
+    next = std::exchange(newest, this);
+  }
   ~thread_end() {
     thread_ends = true;
-    for (auto& blocks : kept) blocks.release();
+    {
+      std::lock_guard lock(mutex);
+      auto** place = &newest;
+      while (*place != this) place = &(*place)->next;
+      *place = next;
+    }
+    for (auto& blocks : mine) blocks.release();
   }
+
+  std::array<stack, kinds>& mine = kept;
+  thread_end* next = nullptr;
+
+  static constinit std::mutex mutex;  ///< Of this list of them.
+  static constinit thread_end* newest;
 };
+constinit std::mutex thread_end::mutex;
+constinit thread_end* thread_end::newest = nullptr;
 
 /// This thread's blocks are released at its end.
 void watch_thread_end() { static thread_local thread_end watched; }
@@ -124,6 +166,17 @@ void give_memory_back(void* memory, std::size_t size) noexcept {
   if (mine.count == 0) watch_thread_end();
   mine.push(memory);
   if (mine.count == 2 * batch_of(kind)) left_for_others[kind].leave(mine.take(batch_of(kind)));
+}
+
+std::size_t kept_memory() {
+  std::size_t bytes = 0;
+  std::lock_guard lock(thread_end::mutex);
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    std::size_t blocks = left_for_others[kind].blocks();
+    for (const auto* of = thread_end::newest; of; of = of->next) blocks += of->mine[kind].count;
+    bytes += blocks * size_of(kind);
+  }
+  return bytes;
 }
 
 #endif

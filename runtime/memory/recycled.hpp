@@ -16,6 +16,9 @@ namespace detail {
 void* take_memory(std::size_t size);
 /// Of the size that was taken. On whichever thread.
 void give_memory_back(void* memory, std::size_t size) noexcept;
+/// Bytes that all threads together keep for the next, in no use now. Where others take and give
+/// meanwhile it is of no one moment.
+std::size_t kept_memory();
 
 /// Objects of a class that is derived from it lie in such memory.
 struct recycled {
