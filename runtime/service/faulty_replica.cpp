@@ -31,7 +31,7 @@ void faulty_replica::on_request(ref<call_base> call) {
     return lose_link(*call);
   }
   if (faults.duplicates()) {
-    self()->post_last([this, call] { replica::on_request(call); });
+    self()->post_last([this, call] { local_replica::on_request(call); });
   }
   if (const auto pause = faults.delay(); pause > duration(0)) {
     return after(pause, [me = self(), this, call] { me->post([this, call] { take_up(call); }); });
@@ -48,7 +48,7 @@ void faulty_replica::take_up(ref<call_base> call) {
   }
   turn_began();  // What is spent from here on counts as this call's.
   if (const auto more = faults.slowness(); more > duration(0)) system_.spend(more);
-  replica::on_request(std::move(call));
+  local_replica::on_request(std::move(call));
 }
 
 void faulty_replica::deliver(call_base& call) {

@@ -1,15 +1,15 @@
 #pragma once
 // A replica of a system with a fault plan. Internal to runtime/.
 
-#include "runtime/service/replica.hpp"
+#include "runtime/service/local_replica.hpp"
 
 namespace troupe::detail {
 
 /// Loses, delays and repeats requests and replies, takes long and crashes, as its system's
 /// fault_source draws.
-class faulty_replica final : public replica {
+class faulty_replica final : public local_replica {
  public:
-  using replica::replica;
+  using local_replica::local_replica;
 
  private:
   void on_request(ref<call_base> call) override;

@@ -43,10 +43,10 @@ void supervisor::start_replica(const place_ptr& at) {
   if (system_.faults() && service_->options.faults) {
     actor = actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, ready);
   } else if (own_thread) {
-    actor =
-        actors.spawn<replica, caf::detached>(std::ref(system_), service_, factory_, info, ready);
+    actor = actors.spawn<local_replica, caf::detached>(std::ref(system_), service_, factory_, info,
+                                                       ready);
   } else {
-    actor = actors.spawn<replica>(std::ref(system_), service_, factory_, info, ready);
+    actor = actors.spawn<local_replica>(std::ref(system_), service_, factory_, info, ready);
   }
   at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   watch(*at->replica);
