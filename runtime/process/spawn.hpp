@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/descriptor.hpp"
+
+namespace troupe::detail {
+
+/// Where a child finds what it inherits beside standard input (/dev/null), output and error.
+inline constexpr int inherited_socket = 3;
+inline constexpr int inherited_memory = 4;
+/// Tells a process that it is a child: the two numbers above, as in "3,4".
+inline constexpr const char* child_variable = "TROUPE_CHILD";
+
+/// How a child of this program is started.
+struct child_options {
+  std::vector<std::string> arguments = {};  ///< After argv[0]; for people who look at `ps`.
+  std::size_t memory_limit = 0;             ///< Bytes of private memory (RLIMIT_DATA); 0: no limit.
+  int nice = 0;                             ///< Added to this process's, 0 to 19.
+};
+
+/// The program that runs, once more. The child dies when the calling thread ends, SIGKILL included.
+/// Throws std::system_error when it does not start.
+pid_t spawn_self(const child_options& options, const descriptor& socket, const descriptor& memory);
+
+}  // namespace troupe::detail
