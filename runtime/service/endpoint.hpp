@@ -9,6 +9,7 @@
 
 #include "runtime/coroutine/task.hpp"
 #include "runtime/service/batch.hpp"
+#include "runtime/type_name.hpp"
 
 namespace troupe {
 
@@ -81,15 +82,6 @@ template <auto F>
 using endpoint_of = endpoint_traits<decltype(F)>;
 
 std::size_t next_endpoint_number();
-
-/// "observation" out of the compiler's spelling of a function template's argument.
-template <class T>
-constexpr std::string_view type_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text.remove_prefix(text.find("T = ") + 4);
-  text.remove_suffix(1);
-  return text.substr(0, text.find(';'));
-}
 
 /// "counter::add" out of the compiler's spelling of a function template's argument.
 template <auto F>
