@@ -52,7 +52,7 @@ class outbound_arena final : public block::keeper,
   /// Where a block that was allocated here is: from now on the receiver's, which gives it back.
   /// Nothing for other memory.
   std::optional<std::uint64_t> hand_over(const block& message);
-  /// Bytes of blocks that are not given back; for tests.
+  /// Bytes of the blocks that are not given back.
   std::size_t used();
 
   void give_back(std::byte* data, std::size_t size) noexcept override;

@@ -16,11 +16,8 @@
 #include <optional>
 #include <unordered_set>
 
-extern "C" {  // glibc 2.36 does not say so itself.
-#include <sys/pidfd.h>
-}
-
 #include "runtime/process/event_loop.hpp"
+#include "runtime/process/pidfd.hpp"
 #include "runtime/process/socket_link.hpp"
 
 namespace troupe::detail {

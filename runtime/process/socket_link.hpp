@@ -62,6 +62,8 @@ class socket_link final : public link,
   void close(const std::string& why) override;
   bool needs_checksum() const override { return false; }
 
+  /// Bytes of shared memory that blocks of this side hold.
+  std::size_t shared_bytes() { return outbound_->used(); }
   /// Nothing more will come: what has come is read, then the link ends.
   void no_more();
 

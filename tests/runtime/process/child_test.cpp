@@ -1,7 +1,14 @@
 #include "runtime/process/child.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/process/pidfd.hpp"
 #include "tests/runtime/process/support.hpp"
 #include "tests/test.hpp"
 
@@ -28,6 +35,93 @@ TEST_CASE("child: how it ended is said in words, to the owner and by the link") 
   CHECK(end.why == why);
   CHECK(end.code == code);
   CHECK(end.killed == (told != "exit"));
+}
+
+TEST_CASE("child: a killed one is told apart from one that its parent killed") {
+  player by_hand("listen"), by_parent("hang");
+  ::kill(by_hand.process.pid(), SIGKILL);
+  CHECK(by_hand.wait_end().why == "was killed by signal 9 (by hand or for want of memory)");
+  by_parent.process.kill();
+  CHECK(by_parent.wait_end().why == "was killed by signal 9 (by its parent)");
+  CHECK(by_parent.heard->wait_closed().ends_with("was killed by signal 9 (by its parent)"));
+}
+
+TEST_CASE("child: it ends by itself when its link closes") {
+  player listens("listen");
+  listens.process.way()->close("enough");
+  CHECK(listens.heard->wait_closed() == "enough");
+  CHECK(listens.wait_end().why == "ended with exit code 0");
+}
+
+TEST_CASE("child: one that does not hear its link is killed when its owner lets go of it") {
+  std::promise<child_end> ended;
+  {
+    child hangs({.arguments = {"hang"}}, [&](const child_end& end) { ended.set_value(end); });
+  }
+  auto end = ended.get_future();
+  REQUIRE(end.wait_for(deadline) == std::future_status::ready);
+  CHECK(end.get().why == "was killed by signal 9 (by its parent)");
+}
+
+TEST_CASE("child: none is left when its parent is killed") {
+  player middle("middle");
+  std::vector<descriptor> left;
+  for (int i = 0; i < 3; ++i) {
+    left.emplace_back(::pidfd_open(std::stoi(middle.heard->next_text()), 0), "watch");
+  }
+  middle.process.kill();
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  for (const auto& process : left) {
+    pollfd ended{process.number(), POLLIN, 0};
+    const auto time =
+        std::chrono::ceil<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now());
+    CHECK(::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(time.count(), 0))) == 1);
+  }
+}
+
+TEST_CASE("child: it inherits its three standard descriptors and nothing else of its parent's") {
+  // Not close-on-exec, and above what a child opens itself.
+  const descriptor of_parent(::fcntl(STDIN_FILENO, F_DUPFD, 100), "copy");
+  player describes("describe", {.nice = 3});
+  const auto about = describes.heard->next_text();
+  // Its own are the link's: socket, epoll instance, eventfd.
+  CHECK(about == "0 1 2 3 4 5 | 0 blocked, own group 1, nice 3, test_process, not marked");
+}
+
+TEST_CASE("child: what can't be started is an error in words, and nothing is left of it") {
+  const std::string too_long(200'000, 'x');
+  CHECK_THROWS_WITH(child({.arguments = {too_long}}),
+                    "cannot start a child: it could not execute the program again: "
+                    "Argument list too long");
+  siginfo_t about;
+  CHECK(::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("child: a limit on its memory costs it alone") {
+  player eats("obey", {.memory_limit = 256 << 20});
+  eats.send("eat");
+  CHECK(eats.wait_end().why == "ended with exit code 4");
+}
+
+TEST_CASE("child: a thousand of them leave no descriptor and no zombie") {
+  const auto open_descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto round = [] {
+    std::vector<std::unique_ptr<player>> group;
+    for (int i = 0; i < 10; ++i) group.push_back(std::make_unique<player>("leave"));
+    for (const auto& one : group) {
+      CHECK(one->wait_end().why == "ended with exit code 0");
+      one->heard->wait_closed();
+    }
+  };
+  round();
+  const auto before = open_descriptors();
+  for (int i = 0; i < 100; ++i) round();
+  CHECK(open_descriptors() == before);
+  siginfo_t about;
+  CHECK(::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == -1);
 }
 
 }  // namespace

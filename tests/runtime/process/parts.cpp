@@ -1,5 +1,7 @@
 // Plays a part if this process is a child, before the tests' main.
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,31 +27,124 @@ int echo(const std::shared_ptr<link>& parent) {
   }
 }
 
-/// Dies as it is told, or answers what it is asked.
+/// Says how many bytes came, and the first of them.
+int tell(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  parent->open(heard);
+  for (;;) {
+    const auto message = heard->next();
+    parent->send(block_of(std::to_string(message.size()) + text_of(message).substr(0, 1)),
+                 priority::normal);
+  }
+}
+
+/// Keeps what comes, and gives it back when there is none left to come.
+int keep(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  parent->open(heard);
+  std::vector<block> kept;
+  for (;;) {
+    kept.push_back(heard->next());
+    if (text_of(kept.back()) != "let go") continue;
+    kept.clear();
+    parent->send(block_of("gone"), priority::normal);
+  }
+}
+
+/// Dies as it is told.
 int obey(const std::shared_ptr<link>& parent) {
   const auto heard = std::make_shared<hearer>();
   parent->open(heard);
   for (;;) {
     const auto told = heard->next_text();
-    if (told == "segfault") *static_cast<volatile int*>(nullptr) = 1;
-    if (told == "abort") std::abort();
+    if (told == "segfault") ::raise(SIGSEGV);
+    if (told == "abort") ::raise(SIGABRT);
     if (told == "exit") return 3;
+    if (told == "eat") {
+      std::vector<std::string> eaten;
+      try {
+        for (;;) eaten.emplace_back(1 << 20, 'x');
+      } catch (const std::bad_alloc&) {
+        return 4;
+      }
+    }
   }
+}
+
+/// Does nothing; the second does not even hear its link.
+int listen_only(const std::shared_ptr<link>& parent) {
+  parent->open(std::make_shared<hearer>());
+  for (;;) ::pause();
+}
+int hang(const std::shared_ptr<link>&) {
+  for (;;) ::pause();
+}
+int leave(const std::shared_ptr<link>&) { return 0; }
+
+/// Has children of its own, and says who they are.
+int middle(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  parent->open(heard);
+  player listens("listen"), hangs("hang"), echoes("echo");
+  echoes.send("ready");
+  echoes.heard->next();
+  for (const auto* one : {&listens, &hangs, &echoes}) {
+    parent->send(block_of(std::to_string(one->process.pid())), priority::normal);
+  }
+  for (;;) ::pause();
+}
+
+/// What it has inherited: its descriptors, signals, group, priority.
+int describe(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  std::string numbers;
+  for (int number = 0; number < 1024; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) numbers += std::to_string(number) + " ";
+  }
+  sigset_t blocked;
+  sigprocmask(SIG_SETMASK, nullptr, &blocked);
+  int signals = 0;
+  for (int signal = 1; signal < NSIG; ++signal) signals += sigismember(&blocked, signal) == 1;
+  std::string name;
+  std::getline(std::ifstream("/proc/self/comm") >> std::ws, name);
+  const std::string marked = std::getenv(child_variable) ? "marked" : "not marked";
+  parent->open(heard);
+  parent->send(block_of(numbers + "| " + std::to_string(signals) + " blocked, own group " +
+                        std::to_string(getpgid(0) == getpid()) + ", nice " +
+                        std::to_string(getpriority(PRIO_PROCESS, 0)) + ", " + name + ", " + marked),
+               priority::normal);
+  for (;;) ::pause();
+}
+
+/// Writes what is no frame, past the link.
+int babble(const std::shared_ptr<link>&) {
+  const std::string noise(1000, '\xa7');
+  [[maybe_unused]] const auto written = ::write(inherited_socket, noise.data(), noise.size());
+  for (;;) ::pause();
 }
 
 }  // namespace
 
-std::map<std::string, part> parts() { return {{"echo", echo}, {"obey", obey}}; }
+std::map<std::string, part> parts() {
+  return {{"echo", echo},          {"tell", tell},    {"keep", keep},   {"obey", obey},
+          {"listen", listen_only}, {"hang", hang},    {"leave", leave}, {"middle", middle},
+          {"describe", describe},  {"babble", babble}};
+}
 
 namespace {
+
+std::string first_argument() {
+  std::ifstream arguments("/proc/self/cmdline");
+  std::string program, first;
+  std::getline(arguments, program, '\0');
+  std::getline(arguments, first, '\0');
+  return first;
+}
 
 [[maybe_unused]] const bool in_parent = [] {
   const auto parent = link_to_parent();
   if (!parent) return true;
-  std::ifstream arguments("/proc/self/cmdline");
-  std::string program, name;
-  std::getline(arguments, program, '\0');
-  std::getline(arguments, name, '\0');
+  const auto name = first_argument();
   const auto all = parts();
   const auto found = all.find(name);
   if (found == all.end()) _exit(120);

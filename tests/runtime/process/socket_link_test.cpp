@@ -1,6 +1,10 @@
 #include "runtime/process/socket_link.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <random>
+#include <thread>
 
 #include "tests/runtime/process/support.hpp"
 #include "tests/test.hpp"
@@ -16,20 +20,272 @@ void fill(block& what, unsigned seed) {
 
 bool equal(const block& a, const block& b) { return std::ranges::equal(a.bytes(), b.bytes()); }
 
+std::pair<descriptor, descriptor> socket_pair() {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
+constexpr std::size_t small_half = 4 << 20;
+
+/// Both sides in one process; each has a mapping of its own.
+struct two_ends {
+  two_ends() {
+    auto [a, b] = socket_pair();
+    auto memory = std::make_shared<shared_memory>(small_half);
+    auto inherited = std::make_shared<shared_memory>(memory->take_descriptor());
+    left = std::make_shared<socket_link>(std::move(a), memory, true);
+    right = std::make_shared<socket_link>(std::move(b), inherited, false);
+    left->open(at_left);
+  }
+  ~two_ends() {
+    left->close("the test ends");
+    right->close("the test ends");
+  }
+
+  const std::shared_ptr<hearer> at_left = std::make_shared<hearer>();
+  const std::shared_ptr<hearer> at_right = std::make_shared<hearer>();
+  std::shared_ptr<socket_link> left, right;
+};
+
 TEST_CASE("socket link: blocks of every size arrive whole, in order, by socket and shared memory") {
   player echo("echo");
+  const auto way = echo.process.way();
   const bool shared = GENERATE(false, true);
   std::vector<block> sent;
   for (const std::size_t size :
        {1, 23, 24, 25, 16383, 65535, 65536, 65537, 1 << 20, 5'000'001, 7}) {
-    const auto make = [&] { return shared ? echo.process.way()->allocate(size) : block(size); };
-    block message = make(), copy(size);
+    block message = shared ? way->allocate(size) : block(size), copy(size);
     fill(message, static_cast<unsigned>(size));
     fill(copy, static_cast<unsigned>(size));
     sent.push_back(std::move(copy));
-    echo.process.way()->send(std::move(message), priority::normal);
+    way->send(std::move(message), priority::normal);
   }
   for (const auto& expected : sent) CHECK(equal(echo.heard->next(), expected));
+}
+
+TEST_CASE("socket link: threads send at once, and each one's messages stay in order") {
+  constexpr int threads = 4, messages = 500;
+  two_ends ends;
+  ends.right->open(ends.at_right);
+  std::vector<std::thread> senders;
+  for (int thread = 0; thread < threads; ++thread) {
+    senders.emplace_back([&ends, thread] {
+      for (int i = 0; i < messages; ++i) {
+        block message = ends.left->allocate(i % 50 == 0 ? 100'000 : 100);
+        std::memset(message.data(), 0, message.size());
+        std::memcpy(message.data(), &thread, sizeof thread);
+        std::memcpy(message.data() + sizeof thread, &i, sizeof i);
+        ends.left->send(std::move(message), priority::normal);
+      }
+    });
+  }
+  std::array<int, threads> seen{};
+  for (int i = 0; i < threads * messages; ++i) {
+    const auto message = ends.at_right->next();
+    int thread, number;
+    std::memcpy(&thread, message.data(), sizeof thread);
+    std::memcpy(&number, message.data() + sizeof thread, sizeof number);
+    REQUIRE(number == seen.at(static_cast<std::size_t>(thread))++);
+  }
+  for (auto& sender : senders) sender.join();
+}
+
+TEST_CASE("socket link: control overtakes what waits, also within a large message") {
+  two_ends ends;
+  ends.left->send(block(8 << 20), priority::normal);
+  ends.left->send(block_of("work"), priority::normal);
+  ends.left->send(block_of("stop"), priority::control);
+  ends.right->open(ends.at_right);
+  CHECK(ends.at_right->next_text() == "stop");
+  CHECK(ends.at_right->next().size() == 8 << 20);
+  CHECK(ends.at_right->next_text() == "work");
+}
+
+TEST_CASE("socket link: it says when it is full, and once when there is room again") {
+  two_ends ends;
+  constexpr std::size_t size = 8 << 20, count = socket_link::queue_bound / size + 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK_FALSE(ends.left->full());
+    ends.left->send(block(size), priority::normal);
+  }
+  CHECK(ends.left->full());
+  ends.right->open(ends.at_right);
+  ends.at_left->wait_writable(1);
+  CHECK_FALSE(ends.left->full());
+  for (std::size_t i = 0; i < count; ++i) CHECK(ends.at_right->next().size() == size);
+  ends.left->close("over");
+  ends.at_left->wait_closed();
+  CHECK(ends.at_left->times_writable() == 1);
+}
+
+TEST_CASE("socket link: a message that is too long is refused where it is sent") {
+  struct nobody final : block::keeper {
+    void give_back(std::byte*, std::size_t) noexcept override {}
+  };
+  std::byte only{};
+  two_ends ends;
+  CHECK_THROWS_WITH(
+      ends.left->send({&only, max_message + 1, std::make_shared<nobody>()}, priority::normal),
+      "a message of 1073741825 bytes: expected at most 1073741824");
+}
+
+TEST_CASE("socket link: without room in the shared memory the socket carries large blocks") {
+  two_ends ends;
+  ends.right->open(ends.at_right);
+  constexpr std::size_t size = 1 << 20;
+  std::vector<block> kept;
+  for (unsigned round = 0; round < 2; ++round) {
+    for (unsigned i = 0; i < 8; ++i) {
+      auto message = ends.left->allocate(size);
+      fill(message, i);
+      ends.left->send(std::move(message), priority::normal);
+      kept.push_back(ends.at_right->next());
+    }
+    CHECK(ends.left->shared_bytes() == 3 * size);  // The fourth does not fit beside the table.
+    for (unsigned i = 0; i < 8; ++i) {
+      block expected(size);
+      fill(expected, i);
+      CHECK(equal(kept[i], expected));
+    }
+    kept.clear();
+    CHECK(ends.left->shared_bytes() == 0);
+  }
+}
+
+TEST_CASE("socket link: a shared block that is never sent is free again") {
+  two_ends ends;
+  {
+    const auto unsent = ends.left->allocate(socket_link::shared_from);
+  }
+  CHECK(ends.left->shared_bytes() == 0);
+}
+
+TEST_CASE("socket link: who closes it is told so, and what is sent afterwards is dropped") {
+  two_ends ends;
+  ends.right->open(ends.at_right);
+  ends.left->close("enough");
+  ends.left->send(block_of("late"), priority::normal);
+  CHECK(ends.at_left->wait_closed() == "enough");
+  CHECK(ends.at_right->wait_closed() == "the other side has closed the link");
+}
+
+TEST_CASE("socket link: one that was closed before it was opened says so") {
+  two_ends ends;
+  ends.right->close("too late");
+  ends.right->open(ends.at_right);
+  CHECK(ends.at_right->wait_closed() == "too late");
+}
+
+TEST_CASE("socket link: what was sent before the end still comes") {
+  two_ends ends;
+  for (int i = 0; i < 10; ++i) ends.right->send(block_of(std::to_string(i)), priority::normal);
+  ends.right->close("enough");
+  for (int i = 0; i < 10; ++i) CHECK(ends.at_left->next_text() == std::to_string(i));
+  ends.at_left->wait_closed();
+}
+
+// ---- a peer that is broken
+
+/// A link whose other side writes what it likes.
+struct broken_peer {
+  broken_peer() {
+    auto [a, b] = socket_pair();
+    link = std::make_shared<socket_link>(std::move(a), std::make_shared<shared_memory>(small_half),
+                                         true);
+    link->open(heard);
+    other = std::move(b);
+  }
+  ~broken_peer() { link->close("the test ends"); }
+
+  void write(const void* bytes, std::size_t size) {
+    [[maybe_unused]] const auto written = ::send(other.number(), bytes, size, MSG_NOSIGNAL);
+  }
+
+  const std::shared_ptr<hearer> heard = std::make_shared<hearer>();
+  std::shared_ptr<socket_link> link;
+  descriptor other;
+};
+
+TEST_CASE("socket link: a malformed frame closes it with the reason") {
+  using kind = frame_header::kind;
+  struct lie {
+    frame_header header;
+    const char* why;
+  };
+  const lie lies[] = {
+      {{.mark = 0}, "the other side sent no frame (0)"},
+      {{.line = 2}, "the other side sent a frame on no line (2)"},
+      {{.what = static_cast<kind>(7)}, "the other side sent a frame of no kind (7)"},
+      {{.total = max_message + 1}, "the other side sent a message that is too long (1073741825)"},
+      {{.length = 9, .total = 8}, "the other side sent a piece that is too long (9)"},
+      {{.length = socket_link::piece_max + 1, .total = max_message},
+       "the other side sent a piece that is too long (65537)"},
+      {{.total = 8}, "the other side sent an empty piece (0)"},
+      {{.length = 8, .total = 8, .offset = 1}, "the other side sent a piece with an offset (1)"},
+      {{.what = kind::shared, .total = 8, .offset = 0},
+       "the other side sent a block where none can be (0)"},
+      {{.what = kind::shared, .total = 8, .offset = 4097},
+       "the other side sent a block where none can be (4097)"},
+      {{.what = kind::shared, .total = 8, .offset = small_half},
+       "the other side sent a block where none can be (4194304)"},
+      {{.what = kind::shared, .total = 4097, .offset = small_half - 4096},
+       "the other side sent a block where none can be (4190208)"},
+      {{.what = kind::shared, .total = 0, .offset = 4096},
+       "the other side sent a block where none can be (4096)"},
+      {{.what = kind::shared, .length = 1, .total = 8, .offset = 4096},
+       "the other side sent a block where none can be (4096)"}};
+  for (const auto& lie : lies) {
+    broken_peer peer;
+    peer.write(&lie.header, sizeof lie.header);
+    CHECK(peer.heard->wait_closed() == lie.why);
+  }
+}
+
+TEST_CASE("socket link: a message that changes its length on the way closes it") {
+  broken_peer peer;
+  const frame_header first{.length = 4, .total = 8}, second{.length = 4, .total = 9};
+  peer.write(&first, sizeof first);
+  peer.write("1234", 4);
+  peer.write(&second, sizeof second);
+  CHECK(peer.heard->wait_closed() == "the other side sent a message of two lengths (9)");
+}
+
+TEST_CASE("socket link: random and damaged bytes end in a closed link and nothing else") {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string stream;
+    const auto frames = random() % 6;
+    for (std::size_t n = 0; n < frames; ++n) {
+      frame_header header;
+      header.line = random() % 2;
+      if (random() % 2) {
+        header.length = static_cast<std::uint32_t>(random() % 300);
+        header.total = header.length + (random() % 3 ? 0 : random() % 300);
+      } else {
+        header.what = frame_header::kind::shared;
+        header.total = random() % small_half;
+        header.offset = random() % small_half / shared_memory::page * shared_memory::page;
+      }
+      stream.append(reinterpret_cast<const char*>(&header), sizeof header);
+      stream.append(header.length, 'x');
+    }
+    for (auto damaged = random() % 4; damaged > 0 && !stream.empty(); --damaged) {
+      stream[random() % stream.size()] = static_cast<char>(random());
+    }
+    broken_peer peer;
+    peer.write(stream.data(), stream.size());
+    peer.other = descriptor();
+    const auto why = peer.heard->wait_closed();
+    CHECK((why == "the other side has closed the link" || why.starts_with("the other side sent ")));
+  }
+}
+
+TEST_CASE("socket link: a child that writes past its link is closed, and its parent goes on") {
+  player babbles("babble"), echo("echo");
+  CHECK(babbles.heard->wait_closed() == "the other side sent no frame (167)");
+  echo.send("hello");
+  CHECK(echo.heard->next_text() == "hello");
 }
 
 }  // namespace

@@ -57,6 +57,10 @@ class hearer final : public link_listener {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return writable_ >= times; });
   }
+  int times_writable() {
+    std::lock_guard lock(mutex_);
+    return writable_;
+  }
   /// Why the link has closed.
   std::string wait_closed() {
     std::unique_lock lock(mutex_);
