@@ -21,6 +21,9 @@ if(LLD)
   add_link_options(--ld-path=${LLD})
 endif()
 
+# Processes that talk to each other compare the builds of their executables.
+add_link_options(-Wl,--build-id)
+
 # C++20, the include root, and for Troupe's own targets alone the warnings: who links an installed
 # Troupe has flags of their own.
 add_library(troupe_options INTERFACE)

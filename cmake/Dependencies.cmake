@@ -40,6 +40,21 @@ if(NOT TARGET re2)
   target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
 endif()
 
+# gRPC's own CMake package wants that of Abseil's and c-ares's builds; these libraries will do.
+# Programs that call nothing of them don't load them.
+find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h REQUIRED)
+find_library(GRPCPP_LIBRARY grpc++ REQUIRED)
+find_library(GRPC_LIBRARY grpc REQUIRED)
+find_library(GPR_LIBRARY gpr REQUIRED)
+find_library(ABSL_SYNCHRONIZATION_LIBRARY absl_synchronization REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+if(NOT TARGET grpc++)
+  add_library(grpc++ INTERFACE IMPORTED)
+  target_link_libraries(grpc++ INTERFACE -Wl,--push-state,--as-needed ${GRPCPP_LIBRARY} ${GRPC_LIBRARY}
+                                         ${GPR_LIBRARY} ${ABSL_SYNCHRONIZATION_LIBRARY} -Wl,--pop-state)
+  target_include_directories(grpc++ SYSTEM INTERFACE ${GRPC_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
+endif()
+
 # libtorch: Debian's 1.13, or a current one given by CMAKE_PREFIX_PATH.
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cluster/carrier.hpp"
+#include "runtime/cluster/frame.hpp"
+#include "runtime/cluster/heartbeat.hpp"
+#include "runtime/cluster/send_queue.hpp"
+#include "runtime/remote/link.hpp"
+
+namespace troupe::detail {
+
+struct link_options {
+  std::chrono::milliseconds ping_every{1000};
+  std::chrono::milliseconds lost_after{5000};  ///< Silence after which a peer has been lost.
+  std::size_t queue_bytes_max = std::size_t{64} << 20;  ///< Above it the link is full.
+  std::size_t frame_payload = std::size_t{256} << 10;   ///< Longer messages are cut.
+  std::size_t message_bytes_max = max_message;
+};
+
+/// A link over a stream of bytes. Its events come on the carrier's threads. While a listener is in
+/// `received` nothing more is read, so a slow one slows the sender down.
+///
+///   open -> closing (the end is told to the other side, who ends the stream) -> ended -> gone
+///     `------ the stream broke, a wrong frame came, or nothing for too long -----^
+class framed_link final : public link,
+                          public std::enable_shared_from_this<framed_link>,
+                          private frame_sink {
+ public:
+  /// `own` and `other`: the incarnations of the two sides.
+  framed_link(const link_options& options, const incarnation& own, const incarnation& other,
+              std::shared_ptr<carrier> stream);
+
+  void open(std::shared_ptr<link_listener> listener) override;
+  /// Throws std::length_error for a message above `message_bytes_max`.
+  void send(block message, priority urgency) override;
+  bool full() const override;
+  void close(const std::string& why) override;
+  bool needs_checksum() const override { return false; }  // its frames have one
+
+  /// Time has come to `now`: pings, notices what has been lost, ends what does not end by itself.
+  /// To be called a few times a second.
+  void tick(std::chrono::steady_clock::time_point now);
+  /// Whether nothing can be sent any more.
+  bool has_ended() const;
+  /// To be called once, when the stream has ended. Set before anything else is done.
+  void when_gone(std::function<void()> action) { when_gone_ = std::move(action); }
+
+  // For the carrier.
+  void arrived(const std::vector<std::span<const std::byte>>& pieces);
+  void read_failed();
+  void written(bool ok);
+  /// The stream has broken, whether or not anybody reads or writes.
+  void broken();
+  /// The stream has ended; `why` where it knows.
+  void gone(const std::string& why);
+
+ private:
+  using lock = std::unique_lock<std::mutex>;
+
+  void message_read(block message) override { batch_.push_back(std::move(message)); }
+  void ping_read(std::uint64_t number) override;
+  void pong_read(std::uint64_t) override {}
+  void end_read(std::string why) override;
+
+  void write_next(lock& held);
+  void write(std::vector<outgoing_frame> frames);
+  void end(lock& held, const std::string& why);
+  void finish_if_idle(lock& held);
+  void say_events(lock& held);
+
+  const link_options options_;
+  const incarnation own_;
+  const std::shared_ptr<carrier> stream_;
+  std::function<void()> when_gone_;
+
+  // The reader's, one at a time.
+  frame_reader reader_;
+  std::vector<block> batch_;  ///< What the last read has brought.
+  std::string end_told_;      ///< Why the other side ends the link.
+
+  // The writer's, one at a time.
+  std::uint64_t next_sequence_ = 0;
+  std::vector<std::byte> staging_;
+  std::vector<written_piece> pieces_;
+
+  mutable std::mutex mutex_;  // for everything below
+  send_queue queue_;
+  heartbeat heartbeat_;
+  std::shared_ptr<link_listener> listener_;
+  bool writing_ = false;
+  bool reading_ = false;
+  bool heard_ = true;
+  bool was_full_ = false;
+  bool closing_ = false;
+  std::optional<std::chrono::steady_clock::time_point> closing_since_;  ///< The first tick of it.
+  bool ended_ = false;      ///< No read or write is begun any more.
+  bool cancelled_ = false;  ///< The carrier has been told.
+  bool finished_ = false;   ///< The same, that nothing is under way.
+
+  // Events that the listener has not heard yet, and who tells it.
+  bool saying_ = false;
+  std::vector<block> received_;
+  bool read_next_ = false;  ///< When these have been heard.
+  bool writable_ = false;
+  bool gone_ = false;
+  std::string why_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,37 @@
+#include "runtime/cluster/incarnation.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include "runtime/cluster/hexadecimal.hpp"
+
+namespace troupe::detail {
+
+incarnation incarnation::random() {
+  incarnation made;
+  // The kernel gives up to 256 bytes at once.
+  if (getrandom(made.bits.data(), made.bits.size(), 0) != ssize_t{16}) {
+    throw std::system_error(errno, std::generic_category(), "incarnation: getrandom");
+  }
+  return made;
+}
+
+std::optional<incarnation> incarnation::parse(std::string_view text) {
+  incarnation read;
+  if (text.size() != 2 * read.bits.size()) return {};
+  for (std::size_t i = 0; i < read.bits.size(); ++i) {
+    unsigned value = 0;
+    const char* const first = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(first, first + 2, value, 16);
+    if (error != std::errc{} || end != first + 2) return {};
+    read.bits[i] = static_cast<std::byte>(value);
+  }
+  return read;
+}
+
+std::string to_string(const incarnation& of) { return hexadecimal(of.bits); }
+
+}  // namespace troupe::detail

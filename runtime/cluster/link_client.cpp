@@ -1,0 +1,174 @@
+#include "runtime/cluster/link_client.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "runtime/actor/splitmix.hpp"
+#include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/grpc_stream.hpp"
+#include "runtime/cluster/ticker.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+using time_point = std::chrono::steady_clock::time_point;
+constexpr std::chrono::milliseconds tick_every(250);
+/// For the end of the link to be told to the other side.
+constexpr std::chrono::milliseconds farewell(500);
+
+}  // namespace
+
+class link_client::core final : public stream_owner, public std::enable_shared_from_this<core> {
+ public:
+  core(link_client_options options, link_client_events events)
+      : options_(std::move(options)),
+        events_(std::move(events)),
+        own_{.build = options_.build.empty() ? build_id() : options_.build,
+             .self = incarnation::random(),
+             .name = options_.name,
+             .role = "node",
+             .slots = options_.slots},
+        pause_(options_.retry_first) {
+    check_peer_name(options_.name);
+    std::memcpy(&jitter_, own_.self.bits.data(), sizeof jitter_);
+  }
+
+  void start() {
+    pulse_.start([this](time_point now) { return look(now); });
+  }
+
+  void stop() {
+    {
+      const std::lock_guard held(mutex_);
+      stopping_ = true;
+    }
+    pulse_.stop();  // begins no call any more
+    std::unique_lock held(mutex_);
+    const auto call = call_;
+    const auto way = way_;
+    if (!call) return;
+    const auto wait = [&] { ended_.wait_for(held, farewell, [this] { return !call_; }); };
+    held.unlock();
+    if (way) {
+      way->close("the node is stopping");
+    } else {
+      call->cancel();
+    }
+    held.lock();
+    wait();
+    if (!call_) return;
+    held.unlock();
+    call->cancel();
+    held.lock();
+    wait();
+  }
+
+  hello own_hello() override { return own_; }
+
+  std::optional<refusal> judge(const hello& theirs, const proven_identity&) override {
+    if (auto text = disagreement(own_, theirs); !text.empty()) return refusal{"build", text};
+    if (theirs.role != "controller") {
+      return refusal{"role", "expected a controller, got a " + theirs.role};
+    }
+    return {};
+  }
+
+  void joined(const hello& theirs, std::shared_ptr<framed_link> way) override {
+    way->when_gone([self = shared_from_this()] { self->ended(); });
+    {
+      const std::lock_guard held(mutex_);
+      way_ = way;
+      pause_ = options_.retry_first;
+      if (stopping_) return way->close("the node is stopping");
+    }
+    log::info("joined the cluster", {{"controller", options_.address}, {"node", own_.name}});
+    events_.joined(theirs, way);
+  }
+
+  void left(const hello&) override {}
+
+  void failed(const refusal& why) override {
+    const bool refused = why.reason != "unreachable";
+    bool stopping;
+    {
+      const std::lock_guard held(mutex_);
+      stopping = stopping_;
+    }
+    if (!stopping && events_.failed) events_.failed(why.text, refused);
+    ended();
+  }
+
+ private:
+  /// What there is to do now.
+  time_point look(time_point now) {
+    std::unique_lock held(mutex_);
+    if (call_ && !way_ && now >= give_up_at_) {
+      const auto call = call_;
+      held.unlock();
+      call->cancel();
+      return now + tick_every;
+    }
+    if (way_) {
+      const auto way = way_;
+      held.unlock();
+      way->tick(now);
+      return now + tick_every;
+    }
+    if (call_ || stopping_) return now + tick_every;
+    if (now < retry_at_) return std::min(retry_at_, now + tick_every);
+    give_up_at_ = now + options_.join_within;
+    calling_ = true;
+    held.unlock();
+    auto call = call_listener(options_.address, options_.link, shared_from_this());
+    held.lock();
+    if (std::exchange(calling_, false)) call_ = std::move(call);  // or else it has ended already
+    return now + tick_every;
+  }
+
+  /// The attempt, or the link that came of it.
+  void ended() {
+    const auto now = std::chrono::steady_clock::now();
+    {
+      const std::lock_guard held(mutex_);
+      const auto whole = static_cast<std::uint64_t>(pause_.count());
+      // From half of the pause to all of it, so that nodes come back one after the other.
+      const auto pause = whole / 2 + next_of(jitter_) % (whole / 2 + 1);
+      retry_at_ = now + std::chrono::milliseconds(pause);
+      pause_ = std::min(2 * pause_, options_.retry_max);
+      calling_ = false;
+      call_ = nullptr;
+      way_ = nullptr;
+    }
+    ended_.notify_all();
+    pulse_.hurry();
+  }
+
+  const link_client_options options_;
+  const link_client_events events_;
+  const hello own_;
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool stopping_ = false;
+  bool calling_ = false;             ///< An attempt is being begun.
+  std::shared_ptr<grpc_call> call_;  ///< The attempt, and the stream of the link.
+  std::shared_ptr<framed_link> way_;
+  time_point give_up_at_{}, retry_at_{};
+  std::chrono::milliseconds pause_;
+  std::uint64_t jitter_;
+  ticker pulse_;
+};
+
+link_client::link_client(link_client_options options, link_client_events events)
+    : core_(std::make_shared<core>(std::move(options), std::move(events))) {
+  core_->start();
+}
+
+link_client::~link_client() { core_->stop(); }
+
+}  // namespace troupe::detail

@@ -1,0 +1,49 @@
+#pragma once
+// Joins a cluster, and joins it again whenever the link has been lost.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/cluster/framed_link.hpp"
+#include "runtime/cluster/hello.hpp"
+
+namespace troupe::detail {
+
+struct link_client_options {
+  std::string address;  ///< HOST:PORT of the controller.
+  std::string name;     ///< Of this node.
+  int slots = 0;
+  std::string build;  ///< Empty: build_id().
+  link_options link;
+  std::chrono::milliseconds join_within{5000};  ///< One attempt, from the connection to the hello.
+  std::chrono::milliseconds retry_first{50};    ///< The pause after an attempt that has failed,
+  std::chrono::milliseconds retry_max{5000};    ///< doubled each time up to this, with jitter.
+};
+
+struct link_client_events {
+  /// A link was made: `controller` is on the other side. On a thread of gRPC's; the next one is
+  /// made after this one has been lost. To be opened soon.
+  std::function<void(const hello& controller, std::shared_ptr<link> way)> joined;
+  /// An attempt has failed; the next one follows by itself. `refused`: the controller does not
+  /// want this node, and says why. May be empty.
+  std::function<void(const std::string& why, bool refused)> failed;
+};
+
+class link_client {
+ public:
+  /// Throws std::invalid_argument for a bad name. Waits for nothing.
+  link_client(link_client_options options, link_client_events events);
+  /// Closes the link, and gives up what is under way. Takes a second at most where no listener
+  /// blocks.
+  ~link_client();
+  link_client(const link_client&) = delete;
+  link_client& operator=(const link_client&) = delete;
+
+ private:
+  class core;
+  std::shared_ptr<core> core_;
+};
+
+}  // namespace troupe::detail

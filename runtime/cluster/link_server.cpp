@@ -1,0 +1,167 @@
+#include "runtime/cluster/link_server.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/grpc_stream.hpp"
+#include "runtime/cluster/ticker.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+constexpr std::chrono::milliseconds tick_every(250);
+/// For the ends of links to be told to the other sides.
+constexpr std::chrono::milliseconds farewell(500);
+
+/// What is said in plain text may not leave this machine.
+void require_loopback(const std::string& address) {
+  for (const auto* host : {"127.", "localhost:", "[::1]:"}) {
+    if (address.starts_with(host)) return;
+  }
+  throw std::invalid_argument("cannot listen at " + address +
+                              ": expected a loopback address, such as 127.0.0.1:0");
+}
+
+}  // namespace
+
+/// Who is there.
+class link_server::core final : public stream_owner, public std::enable_shared_from_this<core> {
+ public:
+  core(const link_server_options& options, joined_handler on_joined)
+      : on_joined_(std::move(on_joined)),
+        own_{.build = options.build.empty() ? build_id() : options.build,
+             .self = incarnation::random(),
+             .name = options.name,
+             .role = "controller"} {
+    check_peer_name(options.name);
+    require_loopback(options.address);
+  }
+
+  hello own_hello() override { return own_; }
+
+  std::optional<refusal> judge(const hello& theirs, const proven_identity&) override {
+    if (theirs.protocol != own_.protocol) return refusal{"protocol", disagreement(own_, theirs)};
+    if (theirs.build != own_.build) return refusal{"build", disagreement(own_, theirs)};
+    if (theirs.role != "node") {
+      return refusal{"role", "expected a node, got a " + theirs.role};
+    }
+    std::shared_ptr<framed_link> replaced;
+    {
+      const std::lock_guard held(mutex_);
+      if (stopping_) return refusal{"stopping", "the controller is stopping"};
+      auto& place = members_[theirs.name];
+      // The same process again: what it had before is broken, though that was not noticed here.
+      const bool again = place.self == theirs.self;
+      const bool live = place.reserved && (!place.way || !place.way->has_ended());
+      if (live && !again) {
+        return refusal{"name_in_use", "a node named " + theirs.name + " is there already"};
+      }
+      replaced = std::exchange(place.way, nullptr);
+      place = {theirs.self, true, nullptr};
+    }
+    if (replaced) replaced->close("a new connection of the same process has replaced it");
+    return {};
+  }
+
+  void joined(const hello& theirs, std::shared_ptr<framed_link> way) override {
+    way->when_gone([self = weak_from_this(), theirs, of = std::weak_ptr(way)] {
+      if (const auto here = self.lock()) here->forget(theirs, of.lock());
+    });
+    bool stopping;
+    {
+      const std::lock_guard held(mutex_);
+      stopping = stopping_;
+      if (auto& place = members_[theirs.name]; place.self == theirs.self) place.way = way;
+    }
+    if (stopping) return way->close("the controller is stopping");
+    log::info("a node has joined", {{"node", theirs.name}});
+    on_joined_(theirs, way);
+  }
+
+  void left(const hello& theirs) override { forget(theirs, nullptr); }
+
+  void failed(const refusal& why) override {
+    log::warn("a peer was refused", {{"reason", why.reason}, {"why", why.text}});
+  }
+
+  void tick(std::chrono::steady_clock::time_point now) {
+    for (const auto& way : links()) way->tick(now);
+  }
+
+  /// Admits nobody any more, and closes every link.
+  void stop() {
+    {
+      const std::lock_guard held(mutex_);
+      stopping_ = true;
+    }
+    for (const auto& way : links()) way->close("the controller is stopping");
+    std::unique_lock held(mutex_);
+    emptied_.wait_for(held, farewell, [this] { return members_.empty(); });
+  }
+
+ private:
+  struct member {
+    incarnation self;
+    bool reserved = false;
+    std::shared_ptr<framed_link> way;  ///< Null until the hellos have been exchanged.
+  };
+
+  std::vector<std::shared_ptr<framed_link>> links() const {
+    const std::lock_guard held(mutex_);
+    std::vector<std::shared_ptr<framed_link>> found;
+    for (const auto& [name, member] : members_) {
+      if (member.way) found.push_back(member.way);
+    }
+    return found;
+  }
+
+  /// Where that link is still the one of this name.
+  void forget(const hello& who, const std::shared_ptr<framed_link>& way) {
+    const std::lock_guard held(mutex_);
+    const auto found = members_.find(who.name);
+    if (found == members_.end() || found->second.self != who.self || found->second.way != way) {
+      return;
+    }
+    members_.erase(found);
+    if (members_.empty()) emptied_.notify_all();
+  }
+
+  const link_server::joined_handler on_joined_;
+  const hello own_;
+  mutable std::mutex mutex_;
+  std::condition_variable emptied_;
+  std::map<std::string, member> members_;  ///< By name.
+  bool stopping_ = false;
+};
+
+struct link_server::parts {
+  parts(const std::shared_ptr<core>& shared, const link_server_options& options)
+      : listener(options.address, options.link, shared), within(options.hello_within) {
+    pulse.start([this, shared](auto now) {
+      shared->tick(now);
+      listener.expire_hellos(now - within);
+      return now + tick_every;
+    });
+  }
+
+  grpc_listener listener;
+  const std::chrono::milliseconds within;
+  ticker pulse;  // the first to end
+};
+
+link_server::link_server(link_server_options options, joined_handler on_joined)
+    : core_(std::make_shared<core>(options, std::move(on_joined))),
+      parts_(std::make_unique<parts>(core_, options)) {}
+
+link_server::~link_server() { core_->stop(); }
+
+std::uint16_t link_server::port() const { return parts_->listener.port(); }
+
+}  // namespace troupe::detail

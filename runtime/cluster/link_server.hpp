@@ -1,0 +1,48 @@
+#pragma once
+// Listens for the processes of a cluster, and says who of them may join.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/cluster/framed_link.hpp"
+#include "runtime/cluster/hello.hpp"
+
+namespace troupe::detail {
+
+struct link_server_options {
+  std::string address = "127.0.0.1:0";  ///< HOST:PORT; port 0: any free one.
+  std::string name = "controller";
+  std::string build;  ///< Empty: build_id(). Another build is refused.
+  link_options link;
+  std::chrono::milliseconds hello_within{5000};  ///< From a stream's begin to its hello.
+};
+
+/// Admits nodes: of the same protocol and build, one a name at a time. The name of a link that has
+/// been lost is free again.
+class link_server {
+ public:
+  /// Called for each node that is admitted, on threads of gRPC's, maybe several at once. `way` is
+  /// to be opened soon: before that, what is lost isn't noticed.
+  using joined_handler = std::function<void(const hello& who, std::shared_ptr<link> way)>;
+
+  /// Throws std::runtime_error naming the address where it can't be listened at, and
+  /// std::invalid_argument for a bad name.
+  link_server(link_server_options options, joined_handler on_joined);
+  /// Closes every link and the port. Takes two seconds at most where no listener of a link blocks.
+  ~link_server();
+  link_server(const link_server&) = delete;
+  link_server& operator=(const link_server&) = delete;
+
+  std::uint16_t port() const;
+
+ private:
+  class core;
+  std::shared_ptr<core> core_;
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace troupe::detail

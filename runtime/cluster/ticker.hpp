@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace troupe::detail {
+
+/// A thread that does something again and again.
+class ticker {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  ticker() = default;
+  ~ticker() { stop(); }
+  ticker(const ticker&) = delete;
+  ticker& operator=(const ticker&) = delete;
+
+  /// `action` gets the time, and says when it wants to be called next at the latest. Once.
+  void start(std::function<clock::time_point(clock::time_point now)> action);
+  /// Ends it for good; waits for an action under way. Not to be called by the action.
+  void stop();
+  /// Calls the action soon.
+  void hurry();
+
+ private:
+  void run();
+
+  std::function<clock::time_point(clock::time_point)> action_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool hurried_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace troupe::detail
