@@ -286,24 +286,33 @@ std::shared_ptr<grpc::Channel> make_channel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-class called_stream final
-    : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>,
-      public grpc_call {
+/// A channel is let go with this, not with the stream: a link's last owner may be a thread of
+/// gRPC's.
+class called_channel final : public grpc_call {
  public:
-  called_stream(const std::string& address, const link_options& options,
+  explicit called_channel(const std::string& address) : stub(make_channel(address)) {}
+  void cancel() override { context.TryCancel(); }
+
+  grpc::ClientContext context;
+  grpc::GenericStub stub;
+};
+
+class called_stream final
+    : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
+ public:
+  called_stream(called_channel& channel, const link_options& options,
                 std::shared_ptr<stream_owner> owner)
-      : stream(options, std::move(owner)), stub_(make_channel(address)) {}
+      : stream(options, std::move(owner)), channel_(channel) {}
 
   void begin() {
-    stub_.PrepareBidiStreamingCall(&context_, method, {}, this);
+    channel_.stub.PrepareBidiStreamingCall(&channel_.context, method, {}, this);
     AddHold();  // until finish(): reads and writes begin on other threads than gRPC's
     read();
     write_hello(owner_->own_hello());
     StartCall();
   }
 
-  // Of carrier and grpc_call.
-  void cancel() override { context_.TryCancel(); }
+  void cancel() override { channel_.cancel(); }
   void finish() override { RemoveHold(); }
 
   void OnDone(const grpc::Status& status) override {
@@ -319,7 +328,7 @@ class called_stream final
  private:
   void hello_arrived(bool ok) override {
     if (!ok) return half_done(false);
-    failure_ = judge(identity_of(context_.auth_context()));
+    failure_ = judge(identity_of(channel_.context.auth_context()));
     if (!failure_) return half_done(true);
     cancel();
     half_done(false);
@@ -334,8 +343,7 @@ class called_stream final
     finish();
   }
 
-  grpc::ClientContext context_;
-  grpc::GenericStub stub_;
+  called_channel& channel_;
   std::optional<refusal> failure_;
   std::atomic<bool> exchanged_{true};
   std::atomic<int> halves_{2};
@@ -343,12 +351,13 @@ class called_stream final
 
 }  // namespace
 
-std::shared_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
+std::unique_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
                                          std::shared_ptr<stream_owner> owner) {
-  const auto made = std::make_shared<called_stream>(address, options, std::move(owner));
+  auto channel = std::make_unique<called_channel>(address);
+  const auto made = std::make_shared<called_stream>(*channel, options, std::move(owner));
   made->keep(made);
   made->begin();
-  return made;
+  return channel;
 }
 
 }  // namespace troupe::detail

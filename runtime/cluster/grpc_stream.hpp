@@ -61,7 +61,9 @@ class grpc_listener {
   std::unique_ptr<service> service_;
 };
 
-/// An attempt to reach a listener, and what comes of it.
+/// An attempt to reach a listener, and what comes of it. To be kept until the owner has heard
+/// `failed`, or its link has gone. The last one of a process waits for gRPC's threads to end, so
+/// it must not be let go on one of them.
 class grpc_call {
  public:
   virtual ~grpc_call() = default;
@@ -69,8 +71,8 @@ class grpc_call {
   virtual void cancel() = 0;
 };
 
-/// Begins one. `owner` hears either `failed` or `joined`.
-std::shared_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
+/// Begins one. `owner` hears either `failed` or `joined`, maybe before this returns.
+std::unique_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
                                          std::shared_ptr<stream_owner> owner);
 
 }  // namespace troupe::detail

@@ -48,24 +48,16 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       stopping_ = true;
     }
     pulse_.stop();  // begins no call any more
-    std::unique_lock held(mutex_);
-    const auto call = call_;
-    const auto way = way_;
-    if (!call) return;
-    const auto wait = [&] { ended_.wait_for(held, farewell, [this] { return !call_; }); };
-    held.unlock();
-    if (way) {
+    if (const auto way = link_there()) {
       way->close("the node is stopping");
-    } else {
-      call->cancel();
+    } else if (call_) {
+      call_->cancel();
     }
-    held.lock();
-    wait();
-    if (!call_) return;
-    held.unlock();
-    call->cancel();
-    held.lock();
-    wait();
+    if (call_ && !wait_for_end()) {
+      call_->cancel();
+      if (!wait_for_end()) return;  // a listener blocks
+    }
+    call_ = nullptr;
   }
 
   hello own_hello() override { return own_; }
@@ -106,28 +98,41 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
  private:
   /// What there is to do now.
   time_point look(time_point now) {
-    std::unique_lock held(mutex_);
-    if (call_ && !way_ && now >= give_up_at_) {
-      const auto call = call_;
+    if (call_) {
+      std::unique_lock held(mutex_);
+      if (!call_ended_) {
+        const auto way = way_;
+        held.unlock();
+        if (way) {
+          way->tick(now);
+        } else if (now >= give_up_at_) {
+          call_->cancel();
+        }
+        return now + tick_every;
+      }
+      const auto retry_at = retry_at_;
       held.unlock();
-      call->cancel();
-      return now + tick_every;
+      if (now < retry_at) return retry_at;
+      call_ = nullptr;
     }
-    if (way_) {
-      const auto way = way_;
-      held.unlock();
-      way->tick(now);
-      return now + tick_every;
-    }
-    if (call_ || stopping_) return now + tick_every;
-    if (now < retry_at_) return std::min(retry_at_, now + tick_every);
     give_up_at_ = now + options_.join_within;
-    calling_ = true;
-    held.unlock();
-    auto call = call_listener(options_.address, options_.link, shared_from_this());
-    held.lock();
-    if (std::exchange(calling_, false)) call_ = std::move(call);  // or else it has ended already
+    {
+      const std::lock_guard held(mutex_);
+      if (stopping_) return now + tick_every;
+      call_ended_ = false;
+    }
+    call_ = call_listener(options_.address, options_.link, shared_from_this());
     return now + tick_every;
+  }
+
+  std::shared_ptr<framed_link> link_there() {
+    const std::lock_guard held(mutex_);
+    return way_;
+  }
+
+  bool wait_for_end() {
+    std::unique_lock held(mutex_);
+    return ended_.wait_for(held, farewell, [this] { return call_ended_; });
   }
 
   /// The attempt, or the link that came of it.
@@ -140,8 +145,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       const auto pause = whole / 2 + next_of(jitter_) % (whole / 2 + 1);
       retry_at_ = now + std::chrono::milliseconds(pause);
       pause_ = std::min(2 * pause_, options_.retry_max);
-      calling_ = false;
-      call_ = nullptr;
+      call_ended_ = true;
       way_ = nullptr;
     }
     ended_.notify_all();
@@ -152,13 +156,16 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
   const link_client_events events_;
   const hello own_;
 
-  std::mutex mutex_;
+  // Of the ticker's thread, and of who stops it.
+  std::unique_ptr<grpc_call> call_;  ///< The attempt, and the stream of the link.
+  time_point give_up_at_{};
+
+  std::mutex mutex_;  // for everything below
   std::condition_variable ended_;
   bool stopping_ = false;
-  bool calling_ = false;             ///< An attempt is being begun.
-  std::shared_ptr<grpc_call> call_;  ///< The attempt, and the stream of the link.
+  bool call_ended_ = true;
   std::shared_ptr<framed_link> way_;
-  time_point give_up_at_{}, retry_at_{};
+  time_point retry_at_{};
   std::chrono::milliseconds pause_;
   std::uint64_t jitter_;
   ticker pulse_;

@@ -36,7 +36,7 @@ class link_client {
   /// Throws std::invalid_argument for a bad name. Waits for nothing.
   link_client(link_client_options options, link_client_events events);
   /// Closes the link, and gives up what is under way. Takes a second at most where no listener
-  /// blocks.
+  /// blocks. Not to be called by an event.
   ~link_client();
   link_client(const link_client&) = delete;
   link_client& operator=(const link_client&) = delete;

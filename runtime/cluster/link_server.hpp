@@ -32,6 +32,7 @@ class link_server {
   /// std::invalid_argument for a bad name.
   link_server(link_server_options options, joined_handler on_joined);
   /// Closes every link and the port. Takes two seconds at most where no listener of a link blocks.
+  /// Not to be called by one.
   ~link_server();
   link_server(const link_server&) = delete;
   link_server& operator=(const link_server&) = delete;
