@@ -17,8 +17,11 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -325,4 +328,5 @@ block encode(const T& value) {
 }  // namespace troupe
 
 #include "runtime/wire/error_codec.hpp"      // IWYU pragma: export
+#include "runtime/wire/json_codec.hpp"       // IWYU pragma: export
 #include "runtime/wire/standard_codecs.hpp"  // IWYU pragma: export

@@ -215,6 +215,9 @@ std::exception_ptr wire_codec<std::exception_ptr>::read(wire_reader& from) {
   if (seen.known >= known_types().size()) {
     from.fail("std::exception_ptr", "no exception has number " + std::to_string(seen.known));
   }
+  if (!detail::is_utf8(seen.type) || !detail::is_utf8(seen.text)) {
+    from.fail("std::exception_ptr", "its text is no UTF-8");
+  }
   return make(std::move(seen));
 }
 

@@ -44,7 +44,7 @@ class wire_reader {
    private:
     wire_reader& reader_;
   };
-  static constexpr int depth_max = 64;
+  static constexpr int depth_max = 128;
 
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
   std::size_t offset() const noexcept { return static_cast<std::size_t>(at_ - begin_); }

@@ -1,6 +1,7 @@
 #include "runtime/wire/codec.hpp"
 
 #include <bit>
+#include <cmath>
 #include <functional>
 
 #include "runtime/memory/recycled_vector.hpp"
@@ -94,6 +95,16 @@ TEST_CASE("codec: floats keep their bits: NaN with its payload, infinities, -0, 
     const auto list = there_and_back(std::vector<point>{{value, 1}});
     CHECK(std::bit_cast<std::uint32_t>(list[0].x) == bits);
   }
+}
+
+TEST_CASE("codec: JSON keeps what its text could not") {
+  const double payload = std::bit_cast<double>(std::uint64_t{0xfff8dead0000beefu});
+  const auto back = there_and_back(nlohmann::json{{"nan", payload}, {"zero", -0.0}});
+  CHECK(std::bit_cast<std::uint64_t>(back["nan"].get<double>()) == 0xfff8dead0000beefu);
+  CHECK(std::signbit(back["zero"].get<double>()));
+  nlohmann::json deep;
+  for (int i = 0; i < 1000; ++i) deep = nlohmann::json::array({std::move(deep)});
+  CHECK_THAT(refusal<nlohmann::json>(bytes_of(deep)), Contains("values within each other"));
 }
 
 TEST_CASE("codec: pointers carry the value, or nothing") {

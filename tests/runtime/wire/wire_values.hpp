@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -83,6 +84,7 @@ struct everything {
   std::unordered_map<int, label> hashed;
   std::set<std::uint16_t> set;
   std::chrono::nanoseconds time{};
+  nlohmann::json json;
   bool operator==(const everything&) const = default;
 };
 
@@ -105,7 +107,10 @@ inline everything one_of_each() {
           .map = {{"a", 1}, {"b", 2}},
           .hashed = {{5, {"five", colour::red, 5.0}}},
           .set = {3, 1, 2},
-          .time = std::chrono::nanoseconds(-5)};
+          .time = std::chrono::nanoseconds(-5),
+          .json = {{"list", {1, -2, 0.5, nullptr, true, "text"}},
+                   {"bytes", nlohmann::json::binary({1, 2}, 7)},
+                   {"nested", {{"large", std::numeric_limits<std::uint64_t>::max()}}}}};
 }
 
 template <class T>
