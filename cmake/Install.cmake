@@ -1,4 +1,5 @@
-# `cmake --install`: the libraries with their headers, for find_package(troupe), and the troupe command.
+# `cmake --install`: the libraries with their headers, for find_package(troupe), and the troupe command. With
+# `--component command` that alone.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,11 +9,11 @@ foreach(library ${libraries})
   install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
 target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
-install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 # `troupe` looks for it there, beside its own folder.
-install(TARGETS troupe_work RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe)
+install(TARGETS troupe_work RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 if(TROUPE_UNUSED_LIBRARIES)
-  install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe)
+  install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 endif()
 
 # The include root is the repository's: #include "runtime/service/service.hpp".

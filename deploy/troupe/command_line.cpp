@@ -133,6 +133,17 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   config_command->add_option("algo", config.algo, "the algorithm")->required();
   config_command->add_flag("--json", config.json, "print the JSON schema");
 
+  health_arguments health;
+  auto* health_command =
+      app.add_subcommand("health", "Ask a running process whether it is well; exit code 0: yes.");
+  health_command->add_option("--port", health.port, "where it serves metrics")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  health_command->add_flag("--ready", health.ready, "whether its services are up, not only itself");
+  health_command->add_option("--timeout", health.timeout_s, "seconds to wait for its answer")
+      ->check(CLI::Range(1, 60))
+      ->capture_default_str();
+
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return 2;
@@ -153,6 +164,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*train_command) return command_line{log_level, std::move(train)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
+  if (*health_command) return command_line{log_level, health};
   return command_line{log_level, std::move(config)};
 }
 

@@ -10,7 +10,8 @@ namespace troupe::command {
 /// A command with its arguments.
 struct command_line {
   std::string log_level;
-  std::variant<train_arguments, eval_arguments, list_arguments, config_arguments> command;
+  std::variant<train_arguments, eval_arguments, list_arguments, config_arguments, health_arguments>
+      command;
 };
 
 /// Reads the command line. Where it asks for help or is wrong, prints that and gives the exit code.

@@ -50,4 +50,13 @@ struct config_arguments {
 /// Prints the options of an algorithm's configuration.
 int config_schema(const config_arguments& arguments);
 
+struct health_arguments {
+  std::uint16_t port = 9464;  ///< Where the process serves its metrics.
+  bool ready = false;         ///< Whether its services are up; else whether it lives.
+  int timeout_s = 2;
+};
+/// Asks a process on this machine how it is: 0 where it is well. What a container's health check
+/// runs.
+int health(const health_arguments& arguments);
+
 }  // namespace troupe::command

@@ -1,6 +1,7 @@
-// The `troupe` command as it is typed. Help and a mistyped option are answered here; everything
-// else is done by the program that takes this one's place, ../libexec/troupe/troupe (work.cpp).
-// That one links libtorch, which takes half a second to load: too long to wait for a help text.
+// The `troupe` command as it is typed. Help, a mistyped option and `troupe health`, which
+// a container's runtime asks every few seconds, are answered here; everything else is done by the
+// program that takes this one's place, ../libexec/troupe/troupe (work.cpp). That one links
+// libtorch, which takes half a second to load: too long to wait for a help text.
 
 #include <unistd.h>
 
@@ -14,6 +15,10 @@
 int main(int argc, char** argv) {
   const auto read = troupe::command::read_command_line(argc, argv);
   if (const int* code = std::get_if<int>(&read)) return *code;
+  const auto& command = std::get<troupe::command::command_line>(read).command;
+  if (const auto* health = std::get_if<troupe::command::health_arguments>(&command)) {
+    return troupe::command::health(*health);
+  }
 
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

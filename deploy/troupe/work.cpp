@@ -16,6 +16,7 @@ int run(const command_line& line) {
     int operator()(const eval_arguments& arguments) const { return eval(arguments); }
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
+    int operator()(const health_arguments& arguments) const { return health(arguments); }
   };
   log::set_level(line.log_level);
   try {

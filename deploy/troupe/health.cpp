@@ -1,0 +1,22 @@
+#include <cstdio>
+#include <exception>
+
+#include "deploy/troupe/commands.hpp"
+#include "deploy/troupe/http_get.hpp"
+
+namespace troupe::command {
+
+int health(const health_arguments& arguments) {
+  const auto* page = arguments.ready ? "/readyz" : "/livez";
+  try {
+    const auto answer =
+        http_get("127.0.0.1", arguments.port, page, std::chrono::seconds(arguments.timeout_s));
+    if (answer.status == 200) return 0;
+    std::fprintf(stderr, "troupe health: %s says %s", page, answer.body.c_str());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe health: %s\n", e.what());
+  }
+  return 1;
+}
+
+}  // namespace troupe::command
