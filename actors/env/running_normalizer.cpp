@@ -28,21 +28,36 @@ running_normalizer::running_normalizer(std::size_t width, normalizer_options opt
   set_scale();
 }
 
-void running_normalizer::update(std::span<const float> rows) { take_in(rows); }
-void running_normalizer::update(std::span<const double> rows) { take_in(rows); }
+void running_normalizer::update(std::span<const float> rows) {
+  lone_rank alone;
+  take_in(rows, alone);
+}
+void running_normalizer::update(std::span<const double> rows) {
+  lone_rank alone;
+  take_in(rows, alone);
+}
+void running_normalizer::update(std::span<const float> rows, collective& ranks) {
+  take_in(rows, ranks);
+}
+void running_normalizer::update(std::span<const double> rows, collective& ranks) {
+  take_in(rows, ranks);
+}
 void running_normalizer::apply(std::span<float> rows) const { normalize(rows); }
 void running_normalizer::apply(std::span<double> rows) const { normalize(rows); }
 
 template <class T>
-void running_normalizer::take_in(std::span<const T> rows) {
+void running_normalizer::take_in(std::span<const T> rows, collective& ranks) {
   check_rows(rows.size());
-  if (!training_ || rows.empty()) return;
+  if (!training_) return;
   const std::size_t width = mean_.size();
-  const auto n = static_cast<double>(rows.size() / width);
+  auto n = static_cast<double>(rows.size() / width);
+  ranks.sum(std::span<double>(&n, 1));
+  if (n == 0) return;
 
   std::fill(batch_mean_.begin(), batch_mean_.end(), 0.0);
   for (std::size_t at = 0; at < rows.size(); at += width)
     for (std::size_t d = 0; d < width; ++d) batch_mean_[d] += double{rows[at + d]};
+  ranks.sum(std::span<double>(batch_mean_));
   for (std::size_t d = 0; d < width; ++d) {
     batch_mean_[d] /= n;
     if (!std::isfinite(batch_mean_[d]))
@@ -55,6 +70,7 @@ void running_normalizer::take_in(std::span<const T> rows) {
       const double off = double{rows[at + d]} - batch_mean_[d];
       batch_variance_[d] += off * off;
     }
+  ranks.sum(std::span<double>(batch_variance_));
 
   // M2 = M2_a + M2_b + delta^2 * n_a * n_b / (n_a + n_b), and variance = M2 / n.
   const double total = count_ + n;

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/collective/collective.hpp"
+
 namespace troupe {
 
 /// Stable-Baselines3's defaults for observations; for rewards `centre` is false.
@@ -45,6 +47,9 @@ class running_normalizer {
   /// takes in nothing, if these are no whole rows or a column is not finite.
   void update(std::span<const float> rows);
   void update(std::span<const double> rows);
+  /// The same with the rows of all ranks, each of which gives its own.
+  void update(std::span<const float> rows, collective& ranks);
+  void update(std::span<const double> rows, collective& ranks);
   /// rows [N, D] -> clip((row - mean) / sqrt(variance + epsilon)), in place. Throws
   /// std::invalid_argument if these are no whole rows.
   void apply(std::span<float> rows) const;
@@ -66,7 +71,7 @@ class running_normalizer {
 
  private:
   template <class T>
-  void take_in(std::span<const T> rows);
+  void take_in(std::span<const T> rows, collective& ranks);
   template <class T>
   void normalize(std::span<T> rows) const;
   void check_rows(std::size_t size) const;

@@ -8,29 +8,27 @@
 namespace troupe {
 namespace {
 
-// advantage' = scale * (advantage - mean)
-struct normalisation {
-  float mean = 0.0f;
-  float scale = 1.0f;
-};
-
-normalisation normalise(const float* advantage, int rows) {
-  if (rows < 2) return {};
+advantage_scale scale_of(const float* advantage, int rows) {
   double mean = 0.0;
   for (int i = 0; i < rows; ++i) mean += advantage[i];
   mean /= rows;
   double squares = 0.0;
   for (int i = 0; i < rows; ++i) squares += (advantage[i] - mean) * (advantage[i] - mean);
-  const double std = std::sqrt(squares / (rows - 1));
-  return {static_cast<float>(mean), static_cast<float>(1.0 / (std + 1e-8))};
+  return advantage_scale_of(static_cast<std::size_t>(rows), mean, squares);
 }
 
 }  // namespace
 
+advantage_scale advantage_scale_of(std::size_t rows, double mean, double squares) {
+  if (rows < 2) return {};
+  const double std = std::sqrt(squares / static_cast<double>(rows - 1));
+  return {static_cast<float>(mean), static_cast<float>(1.0 / (std + 1e-8))};
+}
+
 ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_options& options,
                                         const ppo_loss_derivatives& out) {
   const auto [mean, scale] =
-      options.normalize_advantage ? normalise(in.advantage, in.rows) : normalisation{};
+      options.normalize_advantage ? scale_of(in.advantage, in.rows) : advantage_scale{};
   const auto clip_range = static_cast<float>(options.clip_range);
   const auto cap = static_cast<float>(options.importance_cap);
   const auto vf_range = static_cast<float>(options.clip_range_vf.value_or(0.0));

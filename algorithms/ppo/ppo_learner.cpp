@@ -2,7 +2,9 @@
 
 #include "algorithms/ppo/ppo_learner.hpp"
 
+#include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -55,6 +57,40 @@ optimizer make_optimizer(const ppo_options& options, std::int64_t parameter_coun
                   .eps = options.optimizer_eps,
                   .max_grad_norm = options.max_grad_norm,
                   .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
+}
+
+// What decides a rank's next update besides the weights and its rows, in one number.
+double fingerprint(const ppo_learner_state& state) {
+  std::string text = state.obs_statistics + state.reward_statistics;
+  const auto add = [&](const auto& values) {
+    text.append(reinterpret_cast<const char*>(std::data(values)),
+                std::size(values) * sizeof(*std::data(values)));
+  };
+  add(state.random);
+  add(std::array{state.n_updates, std::int64_t{state.skipped_in_a_row}});
+  if (const auto* adam = std::get_if<adam_state>(&state.optimizer)) {
+    add(adam->first_moment);
+    add(adam->second_moment);
+    add(std::array{adam->step});
+  } else {
+    const auto& rmsprop = std::get<rmsprop_state>(state.optimizer);
+    add(rmsprop.mean_square);
+    add(std::array{rmsprop.step});
+  }
+  return static_cast<double>(std::hash<std::string>()(text) >> 16);  // exact, and in a sum too
+}
+
+void require_same_state(collective& ranks, const ppo_learner_state& state) {
+  std::vector<double> prints(ranks.world(), 0.0);
+  prints[ranks.rank()] = fingerprint(state);
+  ranks.sum(std::span<double>(prints));
+  for (std::size_t rank = 1; rank < prints.size(); ++rank) {
+    if (prints[rank] == prints[0]) continue;
+    throw collective_error(fmt::format(
+        "ppo: rank {} of {} has another optimiser, generator or statistics than rank 0; expected "
+        "learners made with the same seed and options, or restored from the same state",
+        rank, ranks.world()));
+  }
 }
 
 // `valid` without the steps after which no episode ends in this batch.
@@ -138,7 +174,8 @@ rollout_batch ppo_learner::prepared(rollout_batch batch) {
                     batch.discounted.scalar_type() == at::kDouble,
                 "rollout batch: discounted must be double ", batch.reward.sizes(),
                 " where rewards are normalised");
-    reward_statistics_->update(std::span<const double>(batch.discounted.data_ptr<double>(), n));
+    reward_statistics_->update(std::span<const double>(batch.discounted.data_ptr<double>(), n),
+                               *ranks_);
     batch.reward = batch.reward.clone();
     reward_statistics_->apply(std::span<float>(batch.reward.data_ptr<float>(), n));
   }
@@ -156,7 +193,7 @@ void ppo_learner::learn_obs_statistics(const rollout_batch& batch,
   for (const auto row : usable) {
     rows.insert(rows.end(), obs + row * width, obs + (row + 1) * width);
   }
-  obs_statistics_->update(std::span<const float>(rows));
+  obs_statistics_->update(std::span<const float>(rows), *ranks_);
   model_.set_obs_statistics(obs_statistics_->mean(), obs_statistics_->variance());
 }
 
@@ -238,16 +275,20 @@ void ppo_learner::count_skipped(const char* what, double value) {
 
 // False when the KL divergence ends the update.
 bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
-                              std::span<const detail::row_index> order, double lr,
-                              epoch_sums& sums) {
+                              detail::shared_rows& order, double lr, epoch_sums& sums) {
   const auto batch_size = static_cast<std::size_t>(options_.batch_size);
   const auto count = static_cast<std::size_t>(model_.trained_count());
   const std::span<float> parameters(model_.parameters().data_ptr<float>(), count);
   const std::span<const float> gradient(model_.gradient().data_ptr<float>(), count);
+  std::vector<advantage_scale> scales;
+  if (ranks_->world() > 1 && options_.normalize_advantage) {
+    scales = detail::advantage_scales(order, batch_size, targets.advantage, *ranks_);
+  }
   for (std::size_t from = 0; from < order.size(); from += batch_size) {
-    minibatch_.gather(batch, targets,
-                      order.subspan(from, std::min(batch_size, order.size() - from)));
-    const auto metrics = gradient_.evaluate(model_, minibatch_);
+    const auto rows = std::min(batch_size, order.size() - from);
+    minibatch_.gather(batch, targets, order.own(from, rows));
+    if (!scales.empty()) minibatch_.normalise_advantage(scales[from / batch_size]);
+    const auto metrics = gradient_.evaluate(model_, minibatch_, rows);
     // The loss is summed in double; what overflows a float is no number to learn from either.
     if (!std::isfinite(static_cast<float>(metrics.loss))) {
       ++sums.skipped;
@@ -273,14 +314,20 @@ bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training
   return true;
 }
 
+double ppo_learner::over_ranks(double value) {
+  ranks_->sum(std::span<double>(&value, 1));
+  return value;
+}
+
 ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_remaining) {
-  const bool stale = given.proximal_correction || options_.proximal_correction;
+  // Stale rows of another rank are in the same minibatches.
+  const bool stale = over_ranks(given.proximal_correction || options_.proximal_correction) > 0;
   check(given, model_.shape(), stale);
   const at::NoGradGuard no_grad;
   const auto batch = prepared(given);
   auto targets = make_targets(batch, stale);
-  auto order = detail::usable_rows(batch, targets, model_.shape());
-  if (stale) find_proximal_log_prob(batch, targets, order);
+  detail::shared_rows order(detail::usable_rows(batch, targets, model_.shape()), *ranks_);
+  if (stale) find_proximal_log_prob(batch, targets, order.own());
 
   const double lr = annealed(options_.lr, options_.lr_schedule, progress_remaining);
   const double clip_range =
@@ -290,18 +337,20 @@ ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_rema
   ppo_metrics metrics{.learning_rate = lr,
                       .clip_range = clip_range,
                       .trained_rows = row_count,
-                      .dropped_rows = batch.reward.numel() - row_count};
+                      .dropped_rows = std::llround(over_ranks(batch.reward.numel())) - row_count};
 
   epoch_sums sums;
-  if (!order.empty()) metrics.explained_variance = detail::explained_variance(targets, order);
-  for (int epoch = 0; epoch < options_.n_epochs && !order.empty(); ++epoch) {
+  if (row_count > 0) {
+    metrics.explained_variance = detail::explained_variance(targets, order.own(), *ranks_);
+  }
+  for (int epoch = 0; epoch < options_.n_epochs && row_count > 0; ++epoch) {
     sums.begin_epoch();
-    detail::shuffle(order, random_);
+    order.shuffle(random_);
     metrics.stopped_by_kl = !train_epoch(batch, targets, order, lr, sums);
     ++n_updates_;
     if (metrics.stopped_by_kl) break;
   }
-  if (obs_statistics_) learn_obs_statistics(batch, order);
+  if (obs_statistics_) learn_obs_statistics(batch, order.own());
 
   metrics.loss = sums.means();
   metrics.grad_norm = sums.steps ? sums.grad_norm / sums.steps : 0.0;
@@ -311,6 +360,15 @@ ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_rema
   const auto std = model_.action_std();
   if (!std.empty()) metrics.std = std::accumulate(std.begin(), std.end(), 0.0) / std.size();
   return metrics;
+}
+
+void ppo_learner::join(std::shared_ptr<collective> ranks) {
+  if (ranks->world() == 1) return;
+  ranks_ = std::move(ranks);
+  ranks_->broadcast(
+      {model_.parameters().data_ptr<float>(), static_cast<std::size_t>(model_.parameter_count())});
+  require_same_state(*ranks_, state());
+  gradient_.share_with(ranks_);
 }
 
 ppo_learner_state ppo_learner::state() const {

@@ -10,7 +10,7 @@
 #include "algorithms/ppo/minibatch_gradient.hpp"
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
-#include "algorithms/ppo/training_rows.hpp"
+#include "algorithms/ppo/shared_rows.hpp"
 
 namespace troupe {
 
@@ -57,6 +57,14 @@ class ppo_learner {
   /// c10::Error if the batch has other shapes.
   ppo_metrics update(const rollout_batch& batch, double progress_remaining = 1.0);
 
+  /// From now on this is one of several ranks, each of which is given a shard of a batch, rank 0's
+  /// environments first: all of them update together to what one learner would make of the whole
+  /// batch, but for rounding, and report the same. The weights become rank 0's. A group of one
+  /// changes nothing. Throws collective_error, also if the ranks' optimisers or generators are not
+  /// in the same state. Where an update throws it, the learner is left in the middle of that
+  /// update: it goes on with set_state and with another group.
+  void join(std::shared_ptr<collective> ranks);
+
   const ppo_options& options() const { return options_; }
   actor_critic& model() { return model_; }
   const actor_critic& model() const { return model_; }
@@ -69,11 +77,12 @@ class ppo_learner {
   struct epoch_sums;
   rollout_batch prepared(rollout_batch batch);
   detail::training_targets make_targets(const rollout_batch& batch, bool stale);
+  double over_ranks(double value);
   at::Tensor final_values(const rollout_batch& batch);
   void find_proximal_log_prob(const rollout_batch& batch, detail::training_targets& targets,
                               std::span<const detail::row_index> usable);
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
-                   std::span<const detail::row_index> order, double lr, epoch_sums& sums);
+                   detail::shared_rows& order, double lr, epoch_sums& sums);
   void learn_obs_statistics(const rollout_batch& batch, std::span<const detail::row_index> usable);
   void count_skipped(const char* what, double value);
 
@@ -81,6 +90,7 @@ class ppo_learner {
   actor_critic model_;
   optimizer optimizer_;
   action_random random_;
+  std::shared_ptr<collective> ranks_ = std::make_shared<lone_rank>();
   detail::minibatch minibatch_;
   detail::minibatch_gradient gradient_;
   std::optional<running_normalizer> obs_statistics_;

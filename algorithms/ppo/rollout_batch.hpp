@@ -34,6 +34,9 @@ struct rollout_batch {
   std::int64_t environments() const { return obs.size(1); }
 };
 
+/// The same steps of `count` environments from `first` on. Throws c10::Error if there are fewer.
+rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, std::int64_t count);
+
 /// Throws c10::Error naming the field, its shape and the one expected, if the batch does not fit a
 /// network of that shape. `with_observations`: what proximal_correction needs must be there too.
 void check(const rollout_batch& batch, const network_shape& shape, bool with_observations);

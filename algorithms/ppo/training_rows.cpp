@@ -62,6 +62,10 @@ void minibatch::gather(const rollout_batch& batch, const training_targets& targe
   if (stale_) gather_rows(targets.proximal_log_prob, 1, index, proximal_log_prob_);
 }
 
+void minibatch::normalise_advantage(const advantage_scale& by) {
+  for (int i = 0; i < rows_; ++i) advantage_[i] = by.scale * (advantage_[i] - by.mean);
+}
+
 action_rows minibatch::actions() const {
   if (continuous_) return {.value = action_value_.data()};
   return {.choice = action_choice_.data()};
@@ -151,15 +155,21 @@ void shuffle(std::span<row_index> index, action_random& random) {
   }
 }
 
-double explained_variance(const training_targets& targets, std::span<const row_index> index) {
+double explained_variance(const training_targets& targets, std::span<const row_index> index,
+                          collective& ranks) {
   const float* value = targets.value.data_ptr<float>();
   const float* returns = targets.returns.data_ptr<float>();
+  const auto sum_of = [&](double sum) {
+    ranks.sum(std::span<double>(&sum, 1));
+    return sum;
+  };
+  const double count = sum_of(static_cast<double>(index.size()));
   const auto variance = [&](auto number) {
     double mean = 0.0, squares = 0.0;
     for (auto i : index) mean += number(i);
-    mean /= static_cast<double>(index.size());
+    mean = sum_of(mean) / count;
     for (auto i : index) squares += (number(i) - mean) * (number(i) - mean);
-    return squares / static_cast<double>(index.size());
+    return sum_of(squares) / count;
   };
   const double total = variance([&](row_index i) -> double { return returns[i]; });
   const double left = variance([&](row_index i) -> double { return returns[i] - value[i]; });

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/collective/collective.hpp"
 #include "actors/policy/actor_critic.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
@@ -27,6 +28,8 @@ class minibatch {
   /// Copies the steps named by `index`. The tensors must be contiguous.
   void gather(const rollout_batch& batch, const training_targets& targets,
               std::span<const row_index> index);
+  /// Advantages become scale * (advantage - mean).
+  void normalise_advantage(const advantage_scale& by);
   /// Observations and actions alone.
   void gather(const rollout_batch& batch, std::span<const row_index> index);
 
@@ -59,7 +62,9 @@ std::vector<row_index> usable_rows(const rollout_batch& batch, const training_ta
 /// A new random order, all equally likely (Fisher and Yates).
 void shuffle(std::span<row_index> index, action_random& random);
 
-/// 1 - Var(returns - value) / Var(returns) over some steps; NaN if returns do not vary.
-double explained_variance(const training_targets& targets, std::span<const row_index> index);
+/// 1 - Var(returns - value) / Var(returns) over all ranks' steps, of which `index` are this rank's;
+/// NaN if returns do not vary.
+double explained_variance(const training_targets& targets, std::span<const row_index> index,
+                          collective& ranks);
 
 }  // namespace troupe::detail

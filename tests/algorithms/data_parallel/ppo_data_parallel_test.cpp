@@ -1,0 +1,182 @@
+#include "actors/torch.hpp"
+
+#include <signal.h>
+
+#include <fstream>
+#include <thread>
+
+#include "algorithms/ppo/rollout_learner.hpp"
+#include "tests/actors/collective/rank_process.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/ppo/acted_batch.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::int64_t T = 16, B = 8;
+constexpr std::uint64_t seed = 7;
+
+/// A training of 100 steps, of which rank 0 has the first `first_share` environments.
+struct training {
+  std::string name;
+  network_shape shape;
+  ppo_options options;
+  std::int64_t first_share = B / 2;
+  int updates = 5;
+};
+
+const network_shape discrete{.obs_size = 4, .discrete_actions = 3};
+const network_shape continuous{.obs_size = 4, .continuous_size = 2};
+
+/// In the second, rank 1 has no row of many a minibatch.
+const std::vector<training>& trainings() {
+  static const std::vector<training> all{
+      {"discrete", discrete, {.batch_size = 32, .n_epochs = 5, .ent_coef = 0.01}},
+      {"continuous, 7 to 1",
+       continuous,
+       {.batch_size = 13,
+        .n_epochs = 2,
+        .clip_range_vf = 0.3,
+        .network = {.normalize_obs = true},
+        .normalize_reward = true},
+       7},
+      {"libtorch, 3 to 5",
+       discrete,
+       {.batch_size = 32,
+        .n_epochs = 5,
+        .ent_coef = 0.01,
+        .network = {.backend = gradient_backend::libtorch}},
+       3},
+      {"A2C",
+       continuous,
+       {.lr = 7e-4,
+        .batch_size = T * B,
+        .n_epochs = 1,
+        .clip_range = std::numeric_limits<double>::infinity(),
+        .normalize_advantage = false,
+        .optimizer = optimizer_kind::rmsprop},
+       B / 2,
+       100}};
+  return all;
+}
+
+/// What is trained on in one update. Drawn from the first weights, so after the first update it is
+/// corrected for; some of its rows are invalid.
+rollout_batch batch_of(const training& what, int update) {
+  actor_critic first(what.shape, what.options.network, seed);
+  auto batch = acted_batch(first, T, B, 100 + static_cast<std::uint64_t>(update));
+  batch.proximal_correction = update > 0;
+  batch.valid = at::ones({T, B}, at::kBool);
+  for (std::int64_t t = 3; t < 3 + update % 5; ++t) batch.valid[t][t % B] = false;
+  batch.discounted = batch.reward.cumsum(0).to(at::kDouble).contiguous();
+  return batch;
+}
+
+rollout_batch shard_of(const training& what, int update, std::size_t rank) {
+  const auto batch = batch_of(what, update);
+  const auto split = what.first_share;
+  return rank == 0 ? of_environments(batch, 0, split) : of_environments(batch, split, B - split);
+}
+
+/// Weights other than rank 0's are replaced when the learner joins.
+ppo_learner learner_of(const training& what, std::size_t rank) {
+  ppo_learner learner(what.shape, what.options, seed);
+  if (rank != 0) learner.model().parameters().narrow(0, 0, 10).fill_(9.0f);
+  return learner;
+}
+
+gloo_rendezvous nth(gloo_rendezvous where, std::size_t n) {
+  where.file += "-" + std::to_string(n);
+  return where;
+}
+
+std::vector<float> numbers(const at::Tensor& tensor) {
+  const auto* first = tensor.data_ptr<float>();
+  return {first, first + tensor.numel()};
+}
+
+struct outcome_of_rank {
+  std::vector<float> parameters;
+  ppo_metrics last;
+};
+
+/// A rank's part in a training.
+outcome_of_rank train_shard(const training& what, const gloo_rendezvous& where) {
+  auto learner = learner_of(what, where.rank);
+  learner.join(join_gloo(where));
+  outcome_of_rank out;
+  for (int update = 0; update < what.updates; ++update) {
+    out.last = learner.update(shard_of(what, update, where.rank), 0.5);
+  }
+  out.parameters = numbers(learner.model().parameters());
+  return out;
+}
+
+std::string bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "data parallel ppo: 100 steps of two processes give the weights of one on the whole batch",
+    "[data_parallel]") {
+  const temporary_folder folder;
+  const gloo_rendezvous me{.rank = 0, .world = 2, .file = folder.path / "group", .timeout = 20s};
+  auto other = me;
+  other.rank = 1;
+  rank_process child("rank 1 of every training", other);
+  for (std::size_t i = 0; i < trainings().size(); ++i) {
+    const auto& what = trainings()[i];
+    const auto shared = train_shard(what, nth(me, i));
+    ppo_learner whole(what.shape, what.options, seed);
+    const auto start = whole.model().parameters().clone();
+    ppo_metrics last;
+    std::int64_t steps = 0;
+    for (int update = 0; update < what.updates; ++update) {
+      last = whole.update(batch_of(what, update), 0.5);
+      steps += last.optimizer_steps;
+    }
+    const auto expected = whole.model().parameters();
+    const auto got = at::tensor(shared.parameters);
+    const auto apart = (got - expected).to(at::kDouble);
+    const auto moved = (expected - start).to(at::kDouble);
+    const double of_norm = (apart.norm() / expected.to(at::kDouble).norm()).item<double>();
+    const double of_movement = (apart.norm() / moved.norm()).item<double>();
+    const double of_largest = (apart.abs().max() / expected.abs().max()).item<double>();
+    const double of_element = (apart.abs() / expected.abs().clamp_min(1e-30)).max().item<double>();
+    INFO(what.name << ": relative to the norm " << of_norm << ", to the largest weight "
+                   << of_largest << ", to the movement's norm " << of_movement
+                   << ", to each weight at most " << of_element << ", absolute at most "
+                   << apart.abs().max().item<double>());
+    CHECK(steps == 100);
+    CHECK(of_norm <= 1e-6);
+    CHECK(of_movement < 1e-3);  // and that is not for want of training
+    CHECK(shared.last.loss.loss == Approx(last.loss.loss).epsilon(1e-4));
+    CHECK(shared.last.explained_variance == Approx(last.explained_variance).epsilon(1e-4));
+    CHECK(shared.last.loss.approx_kl == Approx(last.loss.approx_kl).epsilon(1e-3).margin(1e-7));
+    CHECK(shared.last.trained_rows == last.trained_rows);
+    CHECK(shared.last.dropped_rows == last.dropped_rows);
+    CHECK(shared.last.dropped_rows > 0);
+    const auto end = std::chrono::steady_clock::now() + 30s;
+    const auto theirs = me.file + "-" + std::to_string(i) + ".rank1";
+    while (!std::filesystem::exists(theirs) && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(2ms);
+    }
+    CHECK((read_text(theirs) == bytes_of(shared.parameters)));
+  }
+  CHECK(child.wait(30s) == 0);
+}
+
+TEST_CASE("rank 1 of every training", "[.rank]") {
+  const auto me = rank_of_this_process();
+  for (std::size_t i = 0; i < trainings().size(); ++i) {
+    const auto where = nth(me, i);
+    const auto out = train_shard(trainings()[i], where);
+    std::ofstream(where.file + ".unfinished", std::ios::binary) << bytes_of(out.parameters);
+    std::filesystem::rename(where.file + ".unfinished", where.file + ".rank1");
+  }
+}
