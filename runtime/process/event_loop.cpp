@@ -114,13 +114,14 @@ void event_loop::run() {
   for (;;) {
     const int count = epoll_wait(epoll_.number(), events.data(), events.size(), wait_ms());
     for (int i = 0; i < count; ++i) {
-      const auto& event = events[static_cast<std::size_t>(i)];
-      if (event.data.u64 == wake_key) {
+      const auto [of, data] = events[static_cast<std::size_t>(i)];  // A copy: it is packed.
+      const key watched = data.u64;
+      if (watched == wake_key) {
         std::uint64_t times;
         [[maybe_unused]] const auto got = ::read(wake_.number(), &times, sizeof times);
-      } else if (const auto found = handlers_.find(event.data.u64); found != handlers_.end()) {
+      } else if (const auto found = handlers_.find(watched); found != handlers_.end()) {
         const auto who = found->second;  // It may forget itself.
-        who->ready(event.events);
+        who->ready(of);
       }
     }
     run_posted();

@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cstring>
@@ -206,17 +205,18 @@ void socket_link::write_more() {
 void socket_link::read() {
   for (int i = 0; i < reads_a_turn && !closing_; ++i) {
     iovec parts[2];
-    int count = 0;
+    msghdr where{};
+    where.msg_iov = parts;
     // A piece goes straight where it belongs, and behind it comes the next one's header.
     auto staged_max = staging_.size() - staged_end_;
     if (piece_left_ > 0) {
       auto& to = *partial_[reading_];
-      parts[count++] = {to.message.data() + to.filled, piece_left_};
+      parts[where.msg_iovlen++] = {to.message.data() + to.filled, piece_left_};
       if (to.filled + piece_left_ < to.message.size()) staged_max = sizeof(frame_header);
     }
-    parts[count++] = {staging_.data() + staged_end_, staged_max};
+    parts[where.msg_iovlen++] = {staging_.data() + staged_end_, staged_max};
     const auto wanted = piece_left_ + staged_max;
-    const auto got = ::readv(socket_.number(), parts, count);
+    const auto got = ::recvmsg(socket_.number(), &where, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
     if (got <= 0) return gone();
     const auto of_piece = std::min(static_cast<std::size_t>(got), piece_left_);

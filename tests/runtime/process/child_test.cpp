@@ -3,17 +3,30 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 
 #include "runtime/process/pidfd.hpp"
+#include "runtime/sanitizers.hpp"
 #include "tests/runtime/process/support.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::detail {
 namespace {
+
+/// The children of this process, zombies too; of earlier tests some may still be ending.
+std::set<pid_t> children() {
+  std::set<pid_t> all;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream list(thread.path() / "children");
+    all.insert(std::istream_iterator<pid_t>(list), {});
+  }
+  return all;
+}
 
 TEST_CASE("child: it gets what is sent to it, and answers") {
   player echo("echo");
@@ -89,22 +102,28 @@ TEST_CASE("child: it inherits its three standard descriptors and nothing else of
 }
 
 TEST_CASE("child: what can't be started is an error in words, and nothing is left of it") {
+  const auto before = children();
   const std::string too_long(200'000, 'x');
   CHECK_THROWS_WITH(child({.arguments = {too_long}}),
                     "cannot start a child: it could not execute the program again: "
                     "Argument list too long");
-  siginfo_t about;
-  CHECK(::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == -1);
-  CHECK(errno == ECHILD);
+  CHECK(std::ranges::includes(before, children()));
 }
 
+#ifndef TROUPE_SANITIZED  // The sanitizers' shadow memory is above any limit.
 TEST_CASE("child: a limit on its memory costs it alone") {
   player eats("obey", {.memory_limit = 256 << 20});
   eats.send("eat");
   CHECK(eats.wait_end().why == "ended with exit code 4");
 }
+#endif
 
 TEST_CASE("child: a thousand of them leave no descriptor and no zombie") {
+#ifdef TROUPE_SANITIZED
+  constexpr int rounds = 3;  // They take a hundred times as long to start and to end.
+#else
+  constexpr int rounds = 100;
+#endif
   const auto open_descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
@@ -118,10 +137,10 @@ TEST_CASE("child: a thousand of them leave no descriptor and no zombie") {
   };
   round();
   const auto before = open_descriptors();
-  for (int i = 0; i < 100; ++i) round();
-  CHECK(open_descriptors() == before);
-  siginfo_t about;
-  CHECK(::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == -1);
+  const auto children_before = children();
+  for (int i = 0; i < rounds; ++i) round();
+  CHECK(open_descriptors() <= before);
+  CHECK(std::ranges::includes(children_before, children()));
 }
 
 }  // namespace

@@ -51,14 +51,19 @@ int keep(const std::shared_ptr<link>& parent) {
   }
 }
 
+void die_of(int signal) {
+  ::signal(signal, SIG_DFL);  // A sanitizer has a handler.
+  ::raise(signal);
+}
+
 /// Dies as it is told.
 int obey(const std::shared_ptr<link>& parent) {
   const auto heard = std::make_shared<hearer>();
   parent->open(heard);
   for (;;) {
     const auto told = heard->next_text();
-    if (told == "segfault") ::raise(SIGSEGV);
-    if (told == "abort") ::raise(SIGABRT);
+    if (told == "segfault") die_of(SIGSEGV);
+    if (told == "abort") die_of(SIGABRT);
     if (told == "exit") return 3;
     if (told == "eat") {
       std::vector<std::string> eaten;
@@ -150,6 +155,8 @@ std::string first_argument() {
   if (found == all.end()) _exit(120);
   try {
     _exit(found->second(parent));
+  } catch (const link_closed&) {
+    for (;;) ::pause();  // The link's thread ends the process.
   } catch (const std::exception& e) {
     std::cerr << name << ": " << e.what() << "\n";
     _exit(121);

@@ -30,6 +30,10 @@ inline std::string text_of(const block& from) {
   return {reinterpret_cast<const char*>(from.data()), from.size()};
 }
 
+struct link_closed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Keeps what it hears until it is asked for.
 class hearer final : public link_listener {
  public:
@@ -43,11 +47,11 @@ class hearer final : public link_listener {
     note([&] { why_ = why; });
   }
 
-  /// Throws std::runtime_error at the deadline, or when the link has closed with none left.
+  /// Throws link_closed when the link has closed with none left.
   block next() {
     std::unique_lock lock(mutex_);
     wait(lock, [&] { return !messages_.empty() || !why_.empty(); });
-    if (messages_.empty()) throw std::runtime_error("closed: " + why_);
+    if (messages_.empty()) throw link_closed(why_);
     block message = std::move(messages_.front());
     messages_.pop_front();
     return message;
