@@ -1,18 +1,29 @@
 #include "runtime/cluster/grpc_stream.hpp"
 
+#include <grpc/support/log.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <list>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "runtime/cluster/doorman.hpp"
+#include "runtime/log.hpp"
 
 namespace troupe::detail {
 
@@ -22,7 +33,22 @@ constexpr char method[] = "/troupe.link.v1/stream";
 /// A gRPC message: as many frames as are written at once, and the notes between them.
 constexpr int grpc_message_max = 4 << 20;
 constexpr int connect_ms_max = 5000;
+/// Connections without a stream are let go after this, and those whose other side answers nothing.
+constexpr int idle_ms_max = 10'000;
+/// Certificates are read again, so that new ones need no restart.
+constexpr unsigned certificates_every_s = 60;
 constexpr std::chrono::seconds shutdown_within(2);
+
+/// What gRPC has to say goes where the rest does; the variables that it knows still rule.
+void join_logs() {
+  static const bool joined = [] {
+    if (std::getenv("GRPC_VERBOSITY") || std::getenv("GRPC_TRACE")) return false;
+    gpr_set_log_function(
+        [](gpr_log_func_args* line) { log::debug("gRPC", {{"line", line->message}}); });
+    return true;
+  }();
+  (void)joined;
+}
 
 void release(void* keeper) { delete static_cast<std::shared_ptr<const void>*>(keeper); }
 
@@ -49,14 +75,94 @@ std::string text_of(const grpc::ByteBuffer& buffer) {
   return text;
 }
 
-proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>&) { return {}; }
+// ---- certificates -------------------------------------------------------------------------------
+
+using provider = grpc::experimental::CertificateProviderInterface;
+
+std::shared_ptr<provider> watch_files(const credentials& own) {
+  return std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      own.key_file(), own.certificate_file(), own.authority_file(), certificates_every_s);
+}
+
+/// Judges the certificates of those who connect, so that each refusal has its reason.
+class peer_verifier final : public grpc::experimental::ExternalCertificateVerifier {
+ public:
+  peer_verifier(std::filesystem::path authority_file, std::shared_ptr<stream_owner> owner)
+      : authority_file_(std::move(authority_file)), owner_(std::move(owner)) {}
+
+  bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
+              std::function<void(grpc::Status)>, grpc::Status* status) override {
+    const auto no = judge(*request);
+    *status = no ? grpc::Status(grpc::StatusCode::UNAUTHENTICATED, no->text) : grpc::Status::OK;
+    if (no) owner_->failed(*no);
+    return true;
+  }
+  void Cancel(grpc::experimental::TlsCustomVerificationCheckRequest*) override {}
+
+ private:
+  std::optional<refusal> judge(
+      const grpc::experimental::TlsCustomVerificationCheckRequest& request) const {
+    const auto text = [](grpc::string_ref t) { return std::string(t.data(), t.size()); };
+    // OpenSSL leaves the peer's own out of the chain where that is who connects.
+    auto chain = text(request.peer_cert());
+    if (!chain.empty()) chain += text(request.peer_cert_full_chain());
+    try {
+      const auto authority = read_whole_file(authority_file_);
+      const auto found = verify_chain(chain, authority, std::chrono::system_clock::now());
+      if (const auto* no = std::get_if<refusal>(&found)) return *no;
+    } catch (const std::runtime_error& e) {
+      return refusal{"certificate", e.what()};
+    }
+    return {};
+  }
+
+  const std::filesystem::path authority_file_;
+  const std::shared_ptr<stream_owner> owner_;
+};
+
+std::shared_ptr<grpc::ServerCredentials> listening_credentials(
+    const std::optional<credentials>& own, const std::shared_ptr<stream_owner>& owner) {
+  if (!own) return grpc::InsecureServerCredentials();
+  grpc::experimental::TlsServerCredentialsOptions options(watch_files(*own));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  // Not verified by gRPC, which would not say why it refuses: by the verifier.
+  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
+  options.set_certificate_verifier(
+      peer_verifier::Create<peer_verifier>(own->authority_file(), owner));
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> calling_credentials(
+    const std::shared_ptr<provider>& files) {
+  if (!files) return grpc::InsecureChannelCredentials();
+  grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(files);
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_verify_server_certs(true);
+  options.set_certificate_verifier(
+      std::make_shared<grpc::experimental::HostNameCertificateVerifier>());
+  return grpc::experimental::TlsCredentials(options);
+}
+
+/// What the peer's certificate says, which has been verified.
+proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>& context, bool secure) {
+  if (!secure) return {};
+  const auto shown = context ? context->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)
+                             : std::vector<grpc::string_ref>{};
+  if (shown.empty()) return {.secure = true};
+  return identity_in({shown[0].data(), shown[0].size()});
+}
+
+// ---- streams ------------------------------------------------------------------------------------
 
 /// What the two sides of a stream have in common. Keeps itself until gRPC has done with it.
 template <class Reactor>
 class stream : public Reactor, public carrier {
  public:
-  stream(const link_options& options, std::shared_ptr<stream_owner> owner)
-      : options_(options), owner_(std::move(owner)) {}
+  stream(const link_options& options, bool secure, std::shared_ptr<stream_owner> owner)
+      : options_(options), secure_(secure), owner_(std::move(owner)) {}
 
   void keep(std::shared_ptr<stream> self) { self_ = std::move(self); }
 
@@ -89,6 +195,7 @@ class stream : public Reactor, public carrier {
  protected:
   virtual void hello_arrived(bool ok) = 0;
   virtual void hello_written(bool ok) = 0;
+  virtual std::optional<refusal> wrong_name(const proven_identity& proven) const = 0;
 
   void write_hello(const hello& ours) {
     ours_ = ours;
@@ -97,14 +204,17 @@ class stream : public Reactor, public carrier {
   }
 
   /// Reads theirs, and asks the owner.
-  std::optional<refusal> judge(const proven_identity& proven) {
+  std::optional<refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
     try {
       theirs_ = parse_hello(text_of(in_));
     } catch (const std::invalid_argument& e) {
       return refusal{"garbage", e.what()};
     }
     in_.Clear();
-    return owner_->judge(theirs_, proven);
+    const auto proven = identity_of(context, secure_);
+    if (auto no = role_contradiction(proven, theirs_.role)) return no;
+    if (auto no = wrong_name(proven)) return no;
+    return owner_->judge(theirs_);
   }
 
   void join() {
@@ -119,6 +229,7 @@ class stream : public Reactor, public carrier {
   }
 
   const link_options options_;
+  const bool secure_;
   const std::shared_ptr<stream_owner> owner_;
   hello ours_, theirs_;
   std::shared_ptr<framed_link> link_;
@@ -135,8 +246,8 @@ class stream : public Reactor, public carrier {
 class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
  public:
   accepted_stream(grpc::GenericCallbackServerContext& context, const link_options& options,
-                  std::shared_ptr<stream_owner> owner)
-      : stream(options, std::move(owner)), context_(context) {}
+                  bool secure, std::shared_ptr<stream_owner> owner)
+      : stream(options, secure, std::move(owner)), context_(context) {}
 
   void begin() { read(); }
 
@@ -168,10 +279,13 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
       owner_->failed({"silent", "said no hello"});
       return Finish(grpc::Status::CANCELLED);
     }
-    const auto no = judge(identity_of(context_.auth_context()));
+    const auto no = judge(context_.auth_context());
     if (!no) return write_hello(owner_->own_hello());
     owner_->failed(*no);
     Finish({grpc::StatusCode::PERMISSION_DENIED, no->text});
+  }
+  std::optional<refusal> wrong_name(const proven_identity& proven) const override {
+    return name_contradiction(proven, theirs_.name);
   }
   void hello_written(bool ok) override {
     if (ok) return join();
@@ -195,29 +309,42 @@ class refused_stream final : public grpc::ServerGenericBidiReactor {
 
 class grpc_listener::service final : public grpc::CallbackGenericService {
  public:
-  service(const std::string& address, const link_options& options,
-          std::shared_ptr<stream_owner> owner)
-      : options_(options), owner_(std::move(owner)) {
-    int port = 0;
+  service(listener_options options, std::shared_ptr<stream_owner> owner)
+      : options_(std::move(options)), owner_(std::move(owner)) {
+    join_logs();
+    const auto within = static_cast<int>(options_.hello_within.count());
+    door_.emplace(doorman_options{.address = options_.address,
+                                  .secure = options_.own.has_value(),
+                                  .first_bytes_within = options_.hello_within},
+                  doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
+                                    .refuse = [this](const refusal& no) { owner_->failed(no); }});
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
     builder.SetMaxReceiveMessageSize(grpc_message_max);
     builder.SetMaxSendMessageSize(grpc_message_max);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 4);
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, within);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, idle_ms_max);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, idle_ms_max);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, within);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        listening_credentials(options_.own, owner_));
     server_ = builder.BuildAndStart();
-    if (!server_ || port == 0) throw std::runtime_error("cannot listen at " + address);
-    port_ = static_cast<std::uint16_t>(port);
+    if (!server_) throw std::runtime_error("cannot listen at " + options_.address);
+    door_->open();
   }
   ~service() {
+    door_.reset();
     server_->Shutdown(std::chrono::system_clock::now() + shutdown_within);
     server_->Wait();
   }
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return door_->port(); }
 
-  void expire_hellos(std::chrono::steady_clock::time_point begun_before) {
+  void tick(std::chrono::steady_clock::time_point now) {
+    const auto begun_before = now - options_.hello_within;
     std::vector<std::shared_ptr<accepted_stream>> late;
     {
       const std::lock_guard held(mutex_);
@@ -234,7 +361,8 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
     if (context->method() != method) return new refused_stream;
-    const auto made = std::make_shared<accepted_stream>(*context, options_, owner_);
+    const auto made = std::make_shared<accepted_stream>(*context, options_.link,
+                                                        options_.own.has_value(), owner_);
     made->keep(made);
     {
       const std::lock_guard held(mutex_);
@@ -250,31 +378,36 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
     std::chrono::steady_clock::time_point since;
   };
 
-  const link_options options_;
+  void let_in(int connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = connection;
+    acceptor_->HandleNewConnection(&parameters);
+  }
+
+  const listener_options options_;
   const std::shared_ptr<stream_owner> owner_;
   std::mutex mutex_;
   std::list<waiting> waiting_;  ///< For a hello.
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
-  std::uint16_t port_ = 0;
+  std::optional<doorman> door_;
 };
 
-grpc_listener::grpc_listener(const std::string& address, const link_options& options,
-                             std::shared_ptr<stream_owner> owner)
-    : service_(std::make_unique<service>(address, options, std::move(owner))) {}
+grpc_listener::grpc_listener(listener_options options, std::shared_ptr<stream_owner> owner)
+    : service_(std::make_unique<service>(std::move(options), std::move(owner))) {}
 
 grpc_listener::~grpc_listener() = default;
 
 std::uint16_t grpc_listener::port() const { return service_->port(); }
 
-void grpc_listener::expire_hellos(std::chrono::steady_clock::time_point begun_before) {
-  service_->expire_hellos(begun_before);
-}
+void grpc_listener::tick(std::chrono::steady_clock::time_point now) { service_->tick(now); }
 
 // ---- the calling side ---------------------------------------------------------------------------
 
 namespace {
 
-std::shared_ptr<grpc::Channel> make_channel(const std::string& address) {
+std::shared_ptr<grpc::Channel> make_channel(
+    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& security) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(grpc_message_max);
   arguments.SetMaxSendMessageSize(grpc_message_max);
@@ -283,14 +416,16 @@ std::shared_ptr<grpc::Channel> make_channel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, connect_ms_max);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, security, arguments);
 }
 
 /// A channel is let go with this, not with the stream: a link's last owner may be a thread of
 /// gRPC's.
 class called_channel final : public grpc_call {
  public:
-  explicit called_channel(const std::string& address) : stub(make_channel(address)) {}
+  called_channel(const std::string& address,
+                 const std::shared_ptr<grpc::ChannelCredentials>& security)
+      : stub(make_channel(address, security)) {}
   void cancel() override { context.TryCancel(); }
 
   grpc::ClientContext context;
@@ -300,9 +435,9 @@ class called_channel final : public grpc_call {
 class called_stream final
     : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
-  called_stream(called_channel& channel, const link_options& options,
+  called_stream(called_channel& channel, const link_options& options, bool secure,
                 std::shared_ptr<stream_owner> owner)
-      : stream(options, std::move(owner)), channel_(channel) {}
+      : stream(options, secure, std::move(owner)), channel_(channel) {}
 
   void begin() {
     channel_.stub.PrepareBidiStreamingCall(&channel_.context, method, {}, this);
@@ -328,12 +463,14 @@ class called_stream final
  private:
   void hello_arrived(bool ok) override {
     if (!ok) return half_done(false);
-    failure_ = judge(identity_of(channel_.context.auth_context()));
+    failure_ = judge(channel_.context.auth_context());
     if (!failure_) return half_done(true);
     cancel();
     half_done(false);
   }
   void hello_written(bool ok) override { half_done(ok); }
+  /// It has proved to be at its host, so it may have any.
+  std::optional<refusal> wrong_name(const proven_identity&) const override { return {}; }
 
   /// Both halves end on threads of gRPC's, maybe at once.
   void half_done(bool ok) {
@@ -351,10 +488,26 @@ class called_stream final
 
 }  // namespace
 
-std::unique_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
-                                         std::shared_ptr<stream_owner> owner) {
-  auto channel = std::make_unique<called_channel>(address);
-  const auto made = std::make_shared<called_stream>(*channel, options, std::move(owner));
+struct caller_side::security {
+  std::shared_ptr<provider> files;  ///< Null: plain text.
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+};
+
+caller_side::caller_side(const std::optional<credentials>& own)
+    : security_(std::make_unique<security>()) {
+  join_logs();
+  if (own) security_->files = watch_files(*own);
+  security_->credentials = calling_credentials(security_->files);
+}
+
+caller_side::~caller_side() = default;
+
+std::unique_ptr<grpc_call> caller_side::call(const std::string& address,
+                                             const link_options& options,
+                                             std::shared_ptr<stream_owner> owner) {
+  auto channel = std::make_unique<called_channel>(address, security_->credentials);
+  const auto made = std::make_shared<called_stream>(*channel, options, security_->files != nullptr,
+                                                    std::move(owner));
   made->keep(made);
   made->begin();
   return channel;

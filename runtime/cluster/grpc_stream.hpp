@@ -9,23 +9,12 @@
 #include <optional>
 #include <string>
 
+#include "runtime/cluster/credentials.hpp"
 #include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/hello.hpp"
+#include "runtime/cluster/refusal.hpp"
 
 namespace troupe::detail {
-
-/// Why a peer is not admitted.
-struct refusal {
-  std::string reason;  ///< For a metric: one of few words, such as "build".
-  std::string text;    ///< For people.
-};
-
-/// What a peer's certificate says of it. Empty without certificates.
-struct proven_identity {
-  bool secure = false;
-  std::string name;
-  std::string role;
-};
 
 /// Hears of streams, on gRPC's threads, several at once.
 class stream_owner {
@@ -33,28 +22,35 @@ class stream_owner {
   virtual ~stream_owner() = default;
   /// What this side says of itself.
   virtual hello own_hello() = 0;
-  /// Whether to go on with this peer. Each one that is admitted ends up in `joined` or `left`.
-  virtual std::optional<refusal> judge(const hello& theirs, const proven_identity& proven) = 0;
+  /// Whether to go on with this peer, whose certificate agrees with what it says. Each one that is
+  /// admitted ends up in `joined` or `left`.
+  virtual std::optional<refusal> judge(const hello& theirs) = 0;
   virtual void joined(const hello& theirs, std::shared_ptr<framed_link> way) = 0;
   /// One that was admitted has gone before the link was made.
   virtual void left(const hello& theirs) = 0;
-  /// A stream ended without a link: what came was no hello, or the peer has refused or can't be
-  /// reached.
+  /// A stream, or what was to become one, ended without a link. For who calls, `reason` is
+  /// "refused" by the peer or "unreachable", too.
   virtual void failed(const refusal& why) = 0;
+};
+
+struct listener_options {
+  std::string address;             ///< HOST:PORT; port 0: any free one.
+  std::optional<credentials> own;  ///< None: plain text, on loopback addresses alone.
+  link_options link;
+  /// How long a connection may take to say something, to agree on TLS, and to say hello.
+  std::chrono::milliseconds hello_within{5000};
 };
 
 /// Listens for streams.
 class grpc_listener {
  public:
-  /// `address`: HOST:PORT, where port 0 is any free one. Throws std::runtime_error naming it where
-  /// it can't be listened at.
-  grpc_listener(const std::string& address, const link_options& options,
-                std::shared_ptr<stream_owner> owner);
+  /// Throws as doorman does.
+  grpc_listener(listener_options options, std::shared_ptr<stream_owner> owner);
   /// Ends every stream.
   ~grpc_listener();
   std::uint16_t port() const;
-  /// Ends streams that have not said hello by now.
-  void expire_hellos(std::chrono::steady_clock::time_point begun_before);
+  /// Ends streams that have taken too long to say hello.
+  void tick(std::chrono::steady_clock::time_point now);
 
  private:
   class service;
@@ -71,8 +67,20 @@ class grpc_call {
   virtual void cancel() = 0;
 };
 
-/// Begins one. `owner` hears either `failed` or `joined`, maybe before this returns.
-std::unique_ptr<grpc_call> call_listener(const std::string& address, const link_options& options,
-                                         std::shared_ptr<stream_owner> owner);
+/// What calls of one process share.
+class caller_side {
+ public:
+  explicit caller_side(const std::optional<credentials>& own);
+  ~caller_side();
+
+  /// Begins an attempt. `owner` hears either `failed` or `joined`, maybe before this returns. With
+  /// credentials, who listens has to prove that it is at `address`.
+  std::unique_ptr<grpc_call> call(const std::string& address, const link_options& options,
+                                  std::shared_ptr<stream_owner> owner);
+
+ private:
+  struct security;
+  std::unique_ptr<security> security_;
+};
 
 }  // namespace troupe::detail

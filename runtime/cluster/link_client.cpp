@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "runtime/actor/splitmix.hpp"
@@ -21,6 +23,21 @@ constexpr std::chrono::milliseconds tick_every(250);
 /// For the end of the link to be told to the other side.
 constexpr std::chrono::milliseconds farewell(500);
 
+std::optional<credentials> own_credentials(const link_client_options& options) {
+  if (options.certs.empty()) {
+    for (const auto* host : {"127.", "localhost:", "[::1]:"}) {
+      if (options.address.starts_with(host)) return {};
+    }
+    throw std::invalid_argument("cannot join " + options.address +
+                                " without certificates: expected --certs DIR, or a loopback "
+                                "address such as 127.0.0.1:7777; `troupe certs init` and `troupe "
+                                "certs add` make them");
+  }
+  auto loaded = load_credentials(options.certs, "node");
+  if (options.metrics) show_expiry(loaded, *options.metrics);
+  return loaded;
+}
+
 }  // namespace
 
 class link_client::core final : public stream_owner, public std::enable_shared_from_this<core> {
@@ -33,6 +50,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
              .name = options_.name,
              .role = "node",
              .slots = options_.slots},
+        side_(own_credentials(options_)),
         pause_(options_.retry_first) {
     check_peer_name(options_.name);
     std::memcpy(&jitter_, own_.self.bits.data(), sizeof jitter_);
@@ -62,7 +80,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   hello own_hello() override { return own_; }
 
-  std::optional<refusal> judge(const hello& theirs, const proven_identity&) override {
+  std::optional<refusal> judge(const hello& theirs) override {
     if (auto text = disagreement(own_, theirs); !text.empty()) return refusal{"build", text};
     if (theirs.role != "controller") {
       return refusal{"role", "expected a controller, got a " + theirs.role};
@@ -121,7 +139,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       if (stopping_) return now + tick_every;
       call_ended_ = false;
     }
-    call_ = call_listener(options_.address, options_.link, shared_from_this());
+    call_ = side_.call(options_.address, options_.link, shared_from_this());
     return now + tick_every;
   }
 
@@ -155,6 +173,8 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
   const link_client_options options_;
   const link_client_events events_;
   const hello own_;
+
+  caller_side side_;
 
   // Of the ticker's thread, and of who stops it.
   std::unique_ptr<grpc_call> call_;  ///< The attempt, and the stream of the link.

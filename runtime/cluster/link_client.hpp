@@ -9,17 +9,26 @@
 #include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/hello.hpp"
 
+namespace troupe {
+class metrics_registry;
+}
+
 namespace troupe::detail {
 
 struct link_client_options {
   std::string address;  ///< HOST:PORT of the controller.
-  std::string name;     ///< Of this node.
+  /// A directory with ca.pem, cert.pem and key.pem, whose role is "node". Empty: plain text, to
+  /// loopback addresses alone.
+  std::string certs;
+  std::string name;  ///< Of this node.
   int slots = 0;
   std::string build;  ///< Empty: build_id().
   link_options link;
   std::chrono::milliseconds join_within{5000};  ///< One attempt, from the connection to the hello.
   std::chrono::milliseconds retry_first{50};    ///< The pause after an attempt that has failed,
   std::chrono::milliseconds retry_max{5000};    ///< doubled each time up to this, with jitter.
+  /// Says when the certificate expires. It outlives the client.
+  metrics_registry* metrics = nullptr;
 };
 
 struct link_client_events {
@@ -33,7 +42,8 @@ struct link_client_events {
 
 class link_client {
  public:
-  /// Throws std::invalid_argument for a bad name. Waits for nothing.
+  /// Waits for nothing. Throws std::invalid_argument for a bad name, and std::runtime_error naming
+  /// the file of a certificate that will not do.
   link_client(link_client_options options, link_client_events events);
   /// Closes the link, and gives up what is under way. Takes a second at most where no listener
   /// blocks. Not to be called by an event.

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <stdexcept>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
+#include "runtime/cluster/refusals.hpp"
 #include "runtime/cluster/ticker.hpp"
 #include "runtime/log.hpp"
 
@@ -20,13 +21,11 @@ constexpr std::chrono::milliseconds tick_every(250);
 /// For the ends of links to be told to the other sides.
 constexpr std::chrono::milliseconds farewell(500);
 
-/// What is said in plain text may not leave this machine.
-void require_loopback(const std::string& address) {
-  for (const auto* host : {"127.", "localhost:", "[::1]:"}) {
-    if (address.starts_with(host)) return;
-  }
-  throw std::invalid_argument("cannot listen at " + address +
-                              ": expected a loopback address, such as 127.0.0.1:0");
+std::optional<credentials> own_credentials(const link_server_options& options) {
+  if (options.certs.empty()) return {};
+  auto loaded = load_credentials(options.certs, "controller");
+  if (options.metrics) show_expiry(loaded, *options.metrics);
+  return loaded;
 }
 
 }  // namespace
@@ -39,14 +38,14 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
         own_{.build = options.build.empty() ? build_id() : options.build,
              .self = incarnation::random(),
              .name = options.name,
-             .role = "controller"} {
+             .role = "controller"},
+        refusals_(options.metrics) {
     check_peer_name(options.name);
-    require_loopback(options.address);
   }
 
   hello own_hello() override { return own_; }
 
-  std::optional<refusal> judge(const hello& theirs, const proven_identity&) override {
+  std::optional<refusal> judge(const hello& theirs) override {
     if (theirs.protocol != own_.protocol) return refusal{"protocol", disagreement(own_, theirs)};
     if (theirs.build != own_.build) return refusal{"build", disagreement(own_, theirs)};
     if (theirs.role != "node") {
@@ -87,9 +86,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
 
   void left(const hello& theirs) override { forget(theirs, nullptr); }
 
-  void failed(const refusal& why) override {
-    log::warn("a peer was refused", {{"reason", why.reason}, {"why", why.text}});
-  }
+  void failed(const refusal& why) override { refusals_.add(why); }
 
   void tick(std::chrono::steady_clock::time_point now) {
     for (const auto& way : links()) way->tick(now);
@@ -135,6 +132,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
 
   const link_server::joined_handler on_joined_;
   const hello own_;
+  refusals refusals_;
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::map<std::string, member> members_;  ///< By name.
@@ -143,16 +141,19 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
 
 struct link_server::parts {
   parts(const std::shared_ptr<core>& shared, const link_server_options& options)
-      : listener(options.address, options.link, shared), within(options.hello_within) {
+      : listener({.address = options.address,
+                  .own = own_credentials(options),
+                  .link = options.link,
+                  .hello_within = options.hello_within},
+                 shared) {
     pulse.start([this, shared](auto now) {
       shared->tick(now);
-      listener.expire_hellos(now - within);
+      listener.tick(now);
       return now + tick_every;
     });
   }
 
   grpc_listener listener;
-  const std::chrono::milliseconds within;
   ticker pulse;  // the first to end
 };
 

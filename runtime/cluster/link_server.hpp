@@ -10,17 +10,28 @@
 #include "runtime/cluster/framed_link.hpp"
 #include "runtime/cluster/hello.hpp"
 
+namespace troupe {
+class metrics_registry;
+}
+
 namespace troupe::detail {
 
 struct link_server_options {
   std::string address = "127.0.0.1:0";  ///< HOST:PORT; port 0: any free one.
+  /// A directory with ca.pem, cert.pem and key.pem, whose role is "controller". Empty: plain text,
+  /// on loopback addresses alone.
+  std::string certs;
   std::string name = "controller";
   std::string build;  ///< Empty: build_id(). Another build is refused.
   link_options link;
-  std::chrono::milliseconds hello_within{5000};  ///< From a stream's begin to its hello.
+  /// How long a connection may take to say something, to agree on TLS, and to say hello.
+  std::chrono::milliseconds hello_within{5000};
+  /// Counts who is refused, and says when the certificate expires. It outlives the server.
+  metrics_registry* metrics = nullptr;
 };
 
-/// Admits nodes: of the same protocol and build, one a name at a time. The name of a link that has
+/// Admits nodes: those with a certificate of the same authority for their name and role, of the
+/// same protocol and build, one a name at a time. The name of a link that has
 /// been lost is free again.
 class link_server {
  public:
@@ -28,8 +39,9 @@ class link_server {
   /// to be opened soon: before that, what is lost isn't noticed.
   using joined_handler = std::function<void(const hello& who, std::shared_ptr<link> way)>;
 
-  /// Throws std::runtime_error naming the address where it can't be listened at, and
-  /// std::invalid_argument for a bad name.
+  /// Throws std::runtime_error naming the address where it can't be listened at or the file of
+  /// a certificate that will not do, and std::invalid_argument for a bad name or address, or one
+  /// beyond this machine without certificates.
   link_server(link_server_options options, joined_handler on_joined);
   /// Closes every link and the port. Takes two seconds at most where no listener of a link blocks.
   /// Not to be called by one.

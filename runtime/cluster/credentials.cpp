@@ -1,0 +1,176 @@
+#include "runtime/cluster/credentials.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "runtime/cluster/certificate_text.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
+  throw std::runtime_error(file.string() + ": " + what);
+}
+
+std::string day_of(std::chrono::sys_seconds time) {
+  const auto t = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&t, &parts);
+  char text[32];
+  const auto size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return {text, size};
+}
+
+std::string why_not_now(const certificate_facts& facts, std::chrono::system_clock::time_point now) {
+  if (now >= facts.not_after) return "expired at " + day_of(facts.not_after);
+  if (now < facts.not_before) return "is not valid before " + day_of(facts.not_before);
+  return {};
+}
+
+const char* reason_of(int error) {
+  switch (error) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return "expired";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+    case X509_V_ERR_SUBJECT_ISSUER_MISMATCH:
+    case X509_V_ERR_AKID_SKID_MISMATCH:
+      return "other_authority";
+    default:
+      return "certificate";
+  }
+}
+
+proven_identity identity_of(const X509& certificate) {
+  const auto facts = facts_of(certificate);
+  return {true, facts.name, facts.role};
+}
+
+}  // namespace
+
+std::string read_whole_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) {
+    fail(path, std::string("cannot read it: ") + std::strerror(errno) +
+                   "; `troupe certs add` makes ca.pem, cert.pem and key.pem");
+  }
+  return text;
+}
+
+std::variant<proven_identity, refusal> verify_chain(const std::string& chain,
+                                                    const std::string& authority,
+                                                    std::chrono::system_clock::time_point now) {
+  if (chain.empty()) return refusal{"no_certificate", "expected a certificate, got none"};
+  const auto shown = certificates_in(chain);
+  if (sk_X509_num(shown.get()) == 0) return refusal{"certificate", "the certificate is malformed"};
+  X509& own = *sk_X509_value(shown.get(), 0);
+
+  const store_ptr store(X509_STORE_new());
+  const auto trusted = certificates_in(authority);
+  for (int i = 0; i < sk_X509_num(trusted.get()); ++i) {
+    X509_STORE_add_cert(store.get(), sk_X509_value(trusted.get(), i));
+  }
+  const store_context_ptr check(X509_STORE_CTX_new());
+  if (!check || X509_STORE_CTX_init(check.get(), store.get(), &own, shown.get()) != 1) {
+    return refusal{"certificate", "the certificate can't be checked: " + openssl_reason()};
+  }
+  X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_CLIENT);
+  X509_STORE_CTX_set_time(check.get(), 0, std::chrono::system_clock::to_time_t(now));
+  const bool good = X509_verify_cert(check.get()) == 1;
+  ERR_clear_error();
+  if (good) return identity_of(own);
+  const int error = X509_STORE_CTX_get_error(check.get());
+  return refusal{reason_of(error), "the certificate of " + facts_of(own).name + ": " +
+                                       X509_verify_cert_error_string(error)};
+}
+
+proven_identity identity_in(const std::string& certificate) {
+  const auto read = certificate_in(certificate);
+  return read ? identity_of(*read) : proven_identity{.secure = true};
+}
+
+credentials load_credentials(const std::filesystem::path& directory, const std::string& role) {
+  credentials loaded{.directory = directory};
+  const auto authority = read_whole_file(loaded.authority_file());
+  const auto chain = read_whole_file(loaded.certificate_file());
+  const auto key_text = read_whole_file(loaded.key_file());
+  if (!certificate_in(authority)) fail(loaded.authority_file(), "expected a certificate in PEM");
+  const auto own = certificate_in(chain);
+  if (!own) fail(loaded.certificate_file(), "expected a certificate in PEM");
+  const auto key = key_in(key_text);
+  if (!key) fail(loaded.key_file(), "expected a private key in PEM without a passphrase");
+  if (X509_check_private_key(own.get(), key.get()) != 1) {
+    ERR_clear_error();
+    fail(loaded.key_file(), "is not the key of " + loaded.certificate_file().string());
+  }
+  loaded.own = facts_of(*own);
+  const auto now = std::chrono::system_clock::now();
+  if (const auto why = why_not_now(loaded.own, now); !why.empty()) {
+    fail(loaded.certificate_file(), why);
+  }
+  const auto authority_facts = facts_of(*certificate_in(authority));
+  if (const auto why = why_not_now(authority_facts, now); !why.empty()) {
+    fail(loaded.authority_file(), why);
+  }
+  const auto verified = verify_chain(chain, authority, now);
+  if (const auto* no = std::get_if<refusal>(&verified)) {
+    fail(loaded.certificate_file(), no->text + "; expected one signed by the authority of " +
+                                        loaded.authority_file().string());
+  }
+  if (loaded.own.role != role) {
+    fail(loaded.certificate_file(),
+         "expected the role " + role + ", got \"" + loaded.own.role + "\"");
+  }
+  return loaded;
+}
+
+void show_expiry(const credentials& own, metrics_registry& in) {
+  in.gauge("troupe_tls_not_after_timestamp_seconds",
+           "When the certificate of this process expires, in seconds since 1970.")
+      .set(static_cast<double>(own.own.not_after.time_since_epoch().count()));
+}
+
+std::optional<refusal> role_contradiction(const proven_identity& proven, const std::string& role) {
+  if (!proven.secure || proven.role == role) return {};
+  return refusal{
+      "role", "expected the certificate of a " + role + ", got that of a \"" + proven.role + "\""};
+}
+
+std::optional<refusal> name_contradiction(const proven_identity& proven, const std::string& name) {
+  if (!proven.secure || matches(proven.name, name)) return {};
+  return refusal{"name",
+                 "expected the certificate of " + name + ", got that of \"" + proven.name + "\""};
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+  // Where the last '*' stood, and what it has taken so far.
+  std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,202 @@
+#include "runtime/cluster/doorman.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+namespace troupe::detail {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto accept_pause = std::chrono::milliseconds(100);
+constexpr auto look_every = std::chrono::milliseconds(250);
+
+/// The address of HOST:PORT, [HOST]:PORT for IPv6.
+tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
+  const auto colon = text.rfind(':');
+  auto host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const auto port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  if (host.empty() || !digits || std::stoi(port) > 65535) {
+    throw std::invalid_argument("expected HOST:PORT to listen at, got \"" + text + "\"");
+  }
+  error_code error;
+  tcp::resolver resolver(io);
+  const auto found = resolver.resolve(host, port, tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    throw std::runtime_error("cannot listen at " + text + ": " + error.message());
+  }
+  return found.begin()->endpoint();
+}
+
+tcp::acceptor listen(asio::io_context& io, const doorman_options& options) {
+  const auto endpoint = find_address(io, options.address);
+  if (!options.secure && !endpoint.address().is_loopback()) {
+    throw std::invalid_argument(
+        "cannot listen at " + options.address +
+        " without certificates: expected a loopback address such as 127.0.0.1:7777, or --certs "
+        "DIR; `troupe certs init` and `troupe certs add` make them");
+  }
+  error_code error;
+  tcp::acceptor acceptor(io);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error)
+    throw std::runtime_error("cannot listen at " + options.address + ": " + error.message());
+  return acceptor;
+}
+
+/// Why a connection that begins like this is not let in; empty where it is. A TLS record of a
+/// handshake begins with 22 and 3 (RFC 8446, 5.1), HTTP/2 with its preface (RFC 9113, 3.4).
+std::optional<refusal> judge(std::string_view first, bool secure) {
+  constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", record = "\x16\x03";
+  const auto begins_like = [&](std::string_view whole) {
+    const auto n = std::min(first.size(), whole.size());
+    return first.substr(0, n) == whole.substr(0, n);
+  };
+  if (begins_like(secure ? record : preface)) return {};
+  if (secure && begins_like(preface)) {
+    return refusal{"plain_text", "expected TLS, got plain text"};
+  }
+  return refusal{"garbage", secure ? "expected TLS" : "expected HTTP/2 in plain text"};
+}
+
+}  // namespace
+
+class doorman::port_at {
+ public:
+  port_at(doorman_options options, handlers then)
+      : options_(std::move(options)),
+        then_(std::move(then)),
+        acceptor_(listen(io_, options_)),
+        pause_(io_),
+        watch_(io_),
+        port_(acceptor_.local_endpoint().port()) {}
+
+  ~port_at() {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void open() {
+    accept();
+    // Signals are for the program's own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { io_.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  std::uint16_t port() const { return port_; }
+
+ private:
+  using time_point = std::chrono::steady_clock::time_point;
+  struct visitor {
+    tcp::socket socket;
+    time_point until;
+    std::list<std::shared_ptr<visitor>>::iterator place;  ///< In silent_, while it waits.
+    bool waits = true;
+  };
+
+  void accept() {
+    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+      if (error) return retry();
+      wait_for_first(std::move(socket));
+      accept();
+    });
+  }
+
+  /// No descriptor is free: some will be.
+  void retry() {
+    pause_.expires_after(accept_pause);
+    pause_.async_wait([this](error_code error) {
+      if (!error) accept();
+    });
+  }
+
+  void wait_for_first(tcp::socket socket) {
+    if (silent_.size() >= options_.silent_max) turn_away_oldest();
+    const bool alone = silent_.empty();
+    const auto until = std::chrono::steady_clock::now() + options_.first_bytes_within;
+    const auto who = std::make_shared<visitor>(visitor{std::move(socket), until, {}});
+    who->place = silent_.insert(silent_.end(), who);
+    who->socket.async_wait(tcp::socket::wait_read, [this, who](error_code) {
+      if (who->waits) look_at(*who);
+    });
+    if (alone) watch();
+  }
+
+  void look_at(visitor& who) {
+    silent_.erase(who.place);
+    who.waits = false;
+    std::array<char, 24> bytes;
+    const auto n =
+        recv(who.socket.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+    if (n <= 0) return;  // it has gone, having said nothing
+    if (const auto no = judge({bytes.data(), static_cast<std::size_t>(n)}, options_.secure)) {
+      return then_.refuse(*no);
+    }
+    error_code error;
+    const int connection = who.socket.release(error);
+    if (!error) then_.let_in(connection);
+  }
+
+  void turn_away_oldest() {
+    error_code ignored;
+    silent_.front()->waits = false;
+    silent_.front()->socket.close(ignored);
+    silent_.pop_front();
+    then_.refuse({"silent", "nothing came"});
+  }
+
+  /// All wait for the same time, so the first one is the first that is late.
+  void watch() {
+    watch_.expires_after(look_every);
+    watch_.async_wait([this](error_code error) {
+      if (error) return;
+      const auto now = std::chrono::steady_clock::now();
+      while (!silent_.empty() && silent_.front()->until <= now) turn_away_oldest();
+      if (!silent_.empty()) watch();
+    });
+  }
+
+  const doorman_options options_;
+  const handlers then_;
+  asio::io_context io_{1};
+  std::list<std::shared_ptr<visitor>> silent_;  ///< The one that has waited for longest first.
+  tcp::acceptor acceptor_;
+  asio::steady_timer pause_, watch_;
+  std::uint16_t port_;
+  std::thread thread_;
+};
+
+doorman::doorman(doorman_options options, handlers then)
+    : at_(std::make_unique<port_at>(std::move(options), std::move(then))) {}
+
+doorman::~doorman() = default;
+
+std::uint16_t doorman::port() const { return at_->port(); }
+
+void doorman::open() { at_->open(); }
+
+}  // namespace troupe::detail

@@ -1,0 +1,206 @@
+// Mutual TLS: who is admitted with which certificate.
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/certificates.hpp"
+#include "runtime/cluster/credentials.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/runtime/cluster/cluster.hpp"
+#include "tests/runtime/cluster/raw_joiner.hpp"
+
+namespace troupe::detail::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that goes with its test.
+struct temporary_folder {
+  temporary_folder() {
+    std::string name = fs::temp_directory_path() / "troupe_certs_XXXXXX";
+    path = mkdtemp(name.data());
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
+
+/// An authority with a controller at this machine's loopback and the node gpu-1.
+struct authority : temporary_folder {
+  authority() {
+    make_authority(path, std::chrono::days(10));
+    controller = issue_certificate(path, {"head", "controller", {"127.0.0.1", "localhost"}});
+    node = issue_certificate(path, {"gpu-1", "node", {}});
+  }
+  fs::path controller, node;
+};
+
+raw_security security_of(const fs::path& folder, const fs::path& believed) {
+  return {read_whole_file(believed / "ca.pem"), read_whole_file(folder / "cert.pem"),
+          read_whole_file(folder / "key.pem")};
+}
+
+std::string hello_text(const std::string& name, const std::string& role = "node") {
+  return to_text({.build = build_id(), .self = incarnation::random(), .name = name, .role = role});
+}
+
+double refused(metrics_registry& metrics, const std::string& reason) {
+  return metrics
+      .counter("troupe_refused_peers_total", "Connections and peers that were not admitted.",
+               {{"reason", reason}})
+      .value();
+}
+
+/// Waits until so many were refused for that reason.
+bool are_refused(metrics_registry& metrics, const std::string& reason, double count) {
+  const auto until = std::chrono::steady_clock::now() + soon;
+  while (refused(metrics, reason) < count) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return refused(metrics, reason) == count;
+}
+
+TEST_CASE("certificates: say what was asked for, and keys are for their owner alone") {
+  authority made;
+  const auto facts = read_certificate(made.controller / "cert.pem");
+  CHECK(facts.name == "head");
+  CHECK(facts.role == "controller");
+  CHECK(facts.hosts == std::vector<std::string>{"127.0.0.1", "localhost"});
+  CHECK(facts.not_after - std::chrono::system_clock::now() < std::chrono::days(11));
+  CHECK(read_certificate(made.path / "ca.pem").role == "authority");
+  for (const auto& key : {made.path / "ca.key.pem", made.node / "key.pem"}) {
+    struct stat status;
+    REQUIRE(stat(key.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+  }
+  CHECK(list_certificates(made.path).size() == 3);
+}
+
+TEST_CASE("certificates: nothing is overwritten, and bad input is named") {
+  authority made;
+  CHECK_THROWS_WITH(make_authority(made.path, std::chrono::days(10)), has_text("ca.pem exists"));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"gpu-1", "node", {}}),
+                    has_text("exists already"));
+  CHECK_NOTHROW(issue_certificate(made.path, {"gpu-1", "node", {}}, true));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a/b", "node", {}}), has_text("\"a/b\""));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"..", "node", {}}), has_text("name"));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a", "king", {}}), has_text("\"king\""));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a", "node", {"a b"}}), has_text("\"a b\""));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a", "node", {"b,URI:troupe://controller"}}),
+                    has_text("host"));
+  CHECK_THROWS_WITH(issue_certificate(made.path, {"a", "controller", {}}), has_text("host"));
+  CHECK_THROWS_WITH(issue_certificate(made.path / "none", {"a", "node", {}}), has_text("ca.pem"));
+  CHECK_THROWS_WITH(make_authority(made.path / "x", std::chrono::days(0)), has_text("days"));
+}
+
+TEST_CASE("credentials: files that will not do are named at the start") {
+  authority made;
+  CHECK_NOTHROW(load_credentials(made.node, "node"));
+  CHECK_THROWS_WITH(load_credentials(made.node, "controller"), has_text("expected the role"));
+  CHECK_THROWS_WITH(load_credentials(made.path, "node"), has_text("cert.pem: cannot read"));
+  const authority other;
+  fs::copy_file(other.path / "ca.pem", made.node / "ca.pem", fs::copy_options::overwrite_existing);
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"), has_text("cert.pem: the certificate of"));
+  fs::copy_file(other.node / "key.pem", made.controller / "key.pem",
+                fs::copy_options::overwrite_existing);
+  CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                    has_text("key.pem: is not the key of"));
+  std::ofstream(made.controller / "key.pem") << "no key";
+  CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                    has_text("key.pem: expected a private key"));
+  const auto old = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) -
+                   std::chrono::days(3);
+  const auto expired = issue_certificate(made.path, {"old", "node", {}, std::chrono::days(1), old});
+  CHECK_THROWS_WITH(load_credentials(expired, "node"), has_text("cert.pem: expired at"));
+}
+
+TEST_CASE("credentials: what a name means") {
+  CHECK(matches("gpu-1", "gpu-1"));
+  CHECK_FALSE(matches("gpu-1", "gpu-12"));
+  CHECK(matches("*", ""));
+  CHECK(matches("gpu-*", "gpu-12"));
+  CHECK(matches("*-*-b", "a-b-c-b"));
+  CHECK_FALSE(matches("gpu-*x", "gpu-12"));
+  CHECK_FALSE(matches("", "a"));
+}
+
+TEST_CASE("secure: beyond this machine nothing is said in plain text") {
+  CHECK_THROWS_WITH(link_server({.address = "0.0.0.0:0"}, nullptr), has_text("troupe certs init"));
+  CHECK_THROWS_WITH(link_server({.address = "[::]:0"}, nullptr), has_text("without certificates"));
+  CHECK_THROWS_WITH(link_client({.address = "10.0.0.1:7777", .name = "a"}, {}),
+                    has_text("cannot join 10.0.0.1:7777 without certificates"));
+  CHECK_THROWS_WITH(link_server({.address = "nowhere"}, nullptr), has_text("expected HOST:PORT"));
+  CHECK_THROWS_WITH(link_server({.address = "127.0.0.1:70000"}, nullptr), has_text("HOST:PORT"));
+}
+
+TEST_CASE("secure: of seven bad joiners none is admitted, each is counted, and a good one joins") {
+  const authority made, stranger;
+  const auto old = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) -
+                   std::chrono::days(3);
+  const auto expired =
+      issue_certificate(made.path, {"expired", "node", {}, std::chrono::days(1), old});
+  metrics_registry metrics;
+  controller_side controller({.certs = made.controller, .metrics = &metrics});
+  const auto at = controller.address();
+  const auto good = security_of(made.node, made.path);
+
+  CHECK(say_hello(at, raw_security{good.authority, "", ""}, hello_text("gpu-1")).hello.empty());
+  CHECK(say_hello(at, security_of(stranger.node, made.path), hello_text("gpu-1")).hello.empty());
+  CHECK(say_hello(at, security_of(expired, made.path), hello_text("expired")).hello.empty());
+  CHECK(say_hello(at, security_of(made.controller, made.path), hello_text("head", "controller"))
+            .hello.empty());
+  CHECK_THAT(say_hello(at, security_of(made.controller, made.path), hello_text("head")).why,
+             has_text("expected the certificate of a node, got that of a \"controller\""));
+  CHECK_THAT(say_hello(at, good, hello_text("gpu-2")).why,
+             has_text("expected the certificate of gpu-2, got that of \"gpu-1\""));
+  CHECK(say_hello(at, std::nullopt, hello_text("gpu-1")).hello.empty());
+
+  CHECK(are_refused(metrics, "no_certificate", 1));
+  CHECK(are_refused(metrics, "other_authority", 1));
+  CHECK(are_refused(metrics, "expired", 1));
+  CHECK(are_refused(metrics, "role", 2));
+  CHECK(are_refused(metrics, "name", 1));
+  CHECK(refused(metrics, "plain_text") >= 1);  // gRPC tries again
+  CHECK(controller.joined.made.size() == 0);
+
+  node_side node(at, "gpu-1", [&](auto& o) { o.certs = made.node; });
+  CHECK(controller.joined.made.take().other.name == "gpu-1");
+  CHECK(node.joined.made.take().other.role == "controller");
+  CHECK_THAT(metrics.text(), has_text("troupe_tls_not_after_timestamp_seconds"));
+}
+
+TEST_CASE("secure: a node refuses a controller at another host, of another authority or role") {
+  const authority made, stranger;
+  const auto elsewhere = issue_certificate(made.path, {"far", "controller", {"far.example"}});
+  const auto no_role = issue_certificate(made.path, {"gpu-9", "node", {"127.0.0.1"}});
+  const auto failure = [&](const fs::path& server_side) {
+    controller_side controller({.certs = server_side});
+    node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+    const auto why = node.failures.take();
+    CHECK(node.joined.made.size() == 0);
+    return why;
+  };
+  CHECK_THAT(failure(elsewhere), has_text("Hostname Verification Check failed"));
+  CHECK_THAT(failure(stranger.controller), has_text("andshake failed"));
+  CHECK_THROWS_WITH(failure(no_role), has_text("expected the role controller"));
+}
+
+TEST_CASE("secure: a large message crosses") {
+  const authority made;
+  controller_side controller({.certs = made.controller});
+  node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+  const auto here = controller.joined.made.take();
+  const auto there = node.joined.made.take();
+  const std::string text(10'000'000, 'x');
+  there.way->send(block_of(text), priority::normal);
+  CHECK(text_of(here.heard->messages.take()) == text);
+}
+
+}  // namespace
+}  // namespace troupe::detail::testing
