@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "runtime/descriptor.hpp"
+
 namespace troupe {
 namespace {
 
@@ -14,43 +16,36 @@ namespace {
                           "cannot " + std::string(action) + " " + path.string());
 }
 
-/// A descriptor that is closed on every way out.
-class descriptor {
- public:
-  descriptor(const char* action, const std::filesystem::path& path, int flags)
-      : number(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    if (number < 0) fail(action, path);
-  }
-  ~descriptor() { ::close(number); }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  const int number;
-};
+detail::descriptor open(const char* action, const std::filesystem::path& path, int flags) {
+  detail::descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (!file) fail(action, path);
+  return file;
+}
 
 }  // namespace
 
 void write_durably(const std::filesystem::path& path, std::string_view bytes) {
-  const descriptor file("create", path, O_WRONLY | O_CREAT | O_TRUNC);
+  const auto file = open("create", path, O_WRONLY | O_CREAT | O_TRUNC);
   while (!bytes.empty()) {
-    const auto written = ::write(file.number, bytes.data(), bytes.size());
+    const auto written = ::write(file.number(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("write", path);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::fsync(file.number) != 0) fail("flush", path);
+  if (::fsync(file.number()) != 0) fail("flush", path);
 }
 
 void sync_folder(const std::filesystem::path& path) {
-  const descriptor folder("open", path, O_RDONLY | O_DIRECTORY);
-  if (::fsync(folder.number) != 0) fail("flush", path);
+  const auto folder = open("open", path, O_RDONLY | O_DIRECTORY);
+  if (::fsync(folder.number()) != 0) fail("flush", path);
 }
 
 std::string read_whole(const std::filesystem::path& path) {
-  const descriptor file("open", path, O_RDONLY);
+  const auto file = open("open", path, O_RDONLY);
   std::string bytes;
   char block[65536];
   for (;;) {
-    const auto got = ::read(file.number, block, sizeof block);
+    const auto got = ::read(file.number(), block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read", path);
     if (got == 0) return bytes;

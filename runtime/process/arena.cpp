@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 
@@ -12,6 +13,7 @@ namespace troupe::detail {
 namespace {
 
 constexpr auto page = shared_memory::page;
+constexpr std::size_t trimmed_at_once = 32 << 20;
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::size_t whole_pages(std::size_t size) { return (size + page - 1) / page * page; }
@@ -86,6 +88,8 @@ std::optional<block> outbound_arena::allocate(std::size_t size) {
     free_.erase(at);
     if (room > needed) free_.emplace(offset + needed, room - needed);
     taken_.emplace(offset, range{needed, false});
+    reached_ = std::max(reached_, offset + needed);
+    touched_ = std::max(touched_, reached_);
     return block(base_ + offset, size, shared_from_this());
   }
   return {};
@@ -114,6 +118,21 @@ std::size_t outbound_arena::used() {
   std::size_t sum = 0;
   for (const auto& [offset, taken] : taken_) sum += taken.size;
   return sum;
+}
+
+std::size_t outbound_arena::touched() {
+  std::lock_guard lock(mutex_);
+  return touched_;
+}
+
+void outbound_arena::trim() {
+  std::lock_guard lock(mutex_);
+  reclaim();
+  const auto needed = std::max(reached_, kept);
+  // In steps, for others wait.
+  const auto from = std::max(needed, touched_ - std::min(touched_, trimmed_at_once));
+  if (from < touched_ && madvise(base_ + from, touched_ - from, MADV_REMOVE) == 0) touched_ = from;
+  reached_ = taken_.empty() ? 0 : taken_.rbegin()->first + taken_.rbegin()->second.size;
 }
 
 void outbound_arena::reclaim() {

@@ -54,6 +54,13 @@ class outbound_arena final : public block::keeper,
   std::optional<std::uint64_t> hand_over(const block& message);
   /// Bytes of the blocks that are not given back.
   std::size_t used();
+  /// Bytes from the beginning on that may hold memory of the system's.
+  std::size_t touched();
+  /// Gives the system back some of what is above `kept` and no block has reached since the last
+  /// time.
+  void trim();
+
+  static constexpr std::size_t kept = 8 << 20;
 
   void give_back(std::byte* data, std::size_t size) noexcept override;
 
@@ -70,6 +77,8 @@ class outbound_arena final : public block::keeper,
   std::mutex mutex_;
   std::map<std::size_t, range> taken_;       // by offset
   std::map<std::size_t, std::size_t> free_;  // offset -> size; no two are neighbours
+  std::size_t touched_ = 0;
+  std::size_t reached_ = 0;  // since the last trim
 };
 
 /// The receiver's view of the other's half.

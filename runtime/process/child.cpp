@@ -138,9 +138,15 @@ class keeper {
 }  // namespace
 
 void child_state::ready(std::uint32_t) {
+  siginfo_t about{};
+  // While it is a zombie its number can't be another's: what it has started ends with it.
+  if (waitid(P_PIDFD, static_cast<id_t>(process.number()), &about, WEXITED | WNOHANG | WNOWAIT) ==
+      0) {
+    if (about.si_pid == 0) return;
+    ::kill(-pid, SIGKILL);
+  }
   int status = 0;
   const auto got = waitpid(pid, &status, WNOHANG);
-  if (got == 0) return;
   keeper::of_this_process().reaped(*this);
   {
     std::lock_guard lock(mutex);

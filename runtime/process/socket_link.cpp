@@ -94,9 +94,9 @@ void socket_link::ready(std::uint32_t events) {
   try {
     read();
   } catch (const malformed& e) {
-    end(e.what());
+    gone(e.what());
   } catch (const std::bad_alloc&) {
-    end("no memory for a message of the other side");
+    gone("no memory for a message of the other side");
   }
 }
 
@@ -104,9 +104,23 @@ void socket_link::ready(std::uint32_t events) {
 
 block socket_link::allocate(std::size_t size) {
   if (size >= shared_from) {
-    if (auto shared = outbound_->allocate(size)) return std::move(*shared);
+    if (auto shared = outbound_->allocate(size)) {
+      trim_later();
+      return std::move(*shared);
+    }
   }
   return block(size);
+}
+
+void socket_link::trim_later() {
+  if (outbound_->touched() <= outbound_arena::kept || trims_.exchange(true)) return;
+  loop_.post_after(trim_every, [link = weak_from_this()] {
+    const auto self = link.lock();
+    if (!self) return;
+    self->outbound_->trim();
+    self->trims_ = false;
+    self->trim_later();
+  });
 }
 
 void socket_link::send(block message, priority urgency) {
@@ -124,27 +138,33 @@ void socket_link::send(block message, priority urgency) {
     next.header.what = frame_header::kind::shared;
     next.header.offset = *offset;
   } else {
-    queued_ += message.size();
-    if (queued_ > queue_bound) full_ = true;
     next.message = std::move(message);
   }
+  queued_ += sizeof next + next.message.size();
+  if (queued_ > queue_bound) full_ = true;
   lines_[line].push_back(std::move(next));
   if (!waits_for_room_) flush();
 }
 
 void socket_link::flush() {
-  for (;;) {
+  for (std::size_t written = 0; written < burst_max;) {
     const auto line = under_way_ != none ? under_way_ : lines_[1].empty() ? 0 : 1;
     if (lines_[line].empty()) return wait_for_room(false);
     auto& next = lines_[line].front();
-    if (!write_some(next)) return;
+    const auto count = write_some(next);
+    if (count == 0) break;
+    written += count;
     under_way_ = next.frame_left > 0 ? line : none;
-    if (next.frame_left == 0 && next.sent == next.message.size()) lines_[line].pop_front();
+    if (next.frame_left == 0 && next.sent == next.message.size()) {
+      queued_ -= sizeof next;
+      lines_[line].pop_front();
+    }
   }
+  wait_for_room(sending_);
 }
 
-/// Of a frame, which begins if none is under way. False: the socket takes no more.
-bool socket_link::write_some(outgoing& next) {
+/// Of a frame, which begins if none is under way. Returns 0 if the socket takes no more.
+std::size_t socket_link::write_some(outgoing& next) {
   constexpr auto header_size = sizeof(frame_header);
   auto& header = next.header;
   if (next.frame_left == 0) {
@@ -159,22 +179,18 @@ bool socket_link::write_some(outgoing& next) {
   msghdr what{};
   what.msg_iov = parts;
   what.msg_iovlen = 2;
-  const auto sent = ::sendmsg(socket_.number(), &what, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0) {
-    if (errno == EINTR) return true;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      wait_for_room(true);
-    } else {
-      stop_sending();  // The loop's thread will read the end.
-    }
-    return false;
+  ssize_t sent;
+  while ((sent = ::sendmsg(socket_.number(), &what, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) stop_sending();  // The loop will read the end.
+    return 0;
   }
   const auto count = static_cast<std::size_t>(sent);
   const auto of_message = count - std::min(count, of_header);
   next.frame_left -= count;
   next.sent += of_message;
   queued_ -= of_message;
-  return true;
+  return count;
 }
 
 void socket_link::wait_for_room(bool wanted) {
@@ -218,7 +234,9 @@ void socket_link::read() {
     const auto wanted = piece_left_ + staged_max;
     const auto got = ::recvmsg(socket_.number(), &where, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-    if (got <= 0) return gone();
+    if (got <= 0) {
+      return gone(at_end_.reason ? at_end_.reason() : "the other side has closed the link");
+    }
     const auto of_piece = std::min(static_cast<std::size_t>(got), piece_left_);
     staged_end_ += static_cast<std::size_t>(got) - of_piece;
     if (of_piece > 0) took(of_piece);
@@ -227,8 +245,8 @@ void socket_link::read() {
   }
 }
 
-void socket_link::gone() {
-  end(at_end_.reason ? at_end_.reason() : "the other side has closed the link");
+void socket_link::gone(const std::string& why) {
+  end(why);
   if (at_end_.after) at_end_.after();
 }
 

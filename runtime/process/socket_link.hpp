@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -70,6 +71,10 @@ class socket_link final : public link,
   static constexpr std::size_t shared_from = 64 << 10;
   static constexpr std::size_t queue_bound = 64 << 20;
   static constexpr std::size_t piece_max = 64 << 10;
+  /// Written while others wait for the lock, at most; the rest by the loop's thread.
+  static constexpr std::size_t burst_max = 256 << 10;
+  /// How often memory that large messages have left behind is given back to the system.
+  static constexpr std::chrono::seconds trim_every{2};
 
  private:
   struct outgoing {
@@ -86,17 +91,18 @@ class socket_link final : public link,
   void ready(std::uint32_t events) override;
   void begin(std::shared_ptr<link_listener> listener);
   void end(const std::string& why);
+  void trim_later();
 
   // Sending; the lock is held.
   void flush();
-  bool write_some(outgoing& next);
+  std::size_t write_some(outgoing& next);
   void wait_for_room(bool wanted);
   void stop_sending();
 
   // Receiving, on the loop's thread alone.
   void write_more();
   void read();
-  void gone();
+  void gone(const std::string& why);
   void parse();
   void begin_frame(const frame_header& header);
   void begin_piece(const frame_header& header);
@@ -109,6 +115,7 @@ class socket_link final : public link,
   const std::shared_ptr<inbound_arena> inbound_;
   const ending at_end_;
   std::atomic<bool> full_{false};
+  std::atomic<bool> trims_{false};
 
   std::mutex mutex_;
   descriptor socket_;            // closed on the loop's thread alone
@@ -118,7 +125,7 @@ class socket_link final : public link,
   bool waits_for_room_ = false;
   std::array<std::deque<outgoing>, 2> lines_;  // normal, control
   std::size_t under_way_ = none;               // the line of whose first frame a part is sent
-  std::size_t queued_ = 0;                     // bytes of messages
+  std::size_t queued_ = 0;                     // bytes, with what keeps them
 
   std::shared_ptr<link_listener> listener_;
   std::atomic<bool> closing_{false};

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cstring>
+#include <algorithm>
 #include <string_view>
 
 namespace troupe::detail {
@@ -39,6 +39,21 @@ constexpr int numbers_above = 16;  // where those to be moved are out of each ot
   _exit(127);
 }
 
+/// When memory is short a child is to go before its parent.
+void volunteer_for_oom() {
+  const int file = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  char before[16]{};
+  const auto length = ::read(file, before, sizeof before - 1);
+  int score = 0;
+  for (int i = 0; i < length && before[i] >= '0' && before[i] <= '9'; ++i) {
+    score = score * 10 + (before[i] - '0');
+  }
+  if (score < 500) [[maybe_unused]]
+    const auto written = ::write(file, "500", 3);
+  ::close(file);
+}
+
 /// In the child, whose memory may be the parent's until exec: async-signal-safe calls alone.
 [[noreturn]] void become_child(const plan& is) {
   int report = is.report;
@@ -68,11 +83,7 @@ constexpr int numbers_above = 16;  // where those to be moved are out of each ot
     need(setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + is.nice),
          "lower its priority");
   }
-  // When memory is short a child is to go before its parent.
-  if (const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); score >= 0) {
-    [[maybe_unused]] const auto written = ::write(score, "500", 3);
-    ::close(score);
-  }
+  volunteer_for_oom();
 
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
@@ -99,13 +110,17 @@ pid_t spawn_self(const child_options& options, const descriptor& socket, const d
   is.arguments.push_back(program_invocation_name);
   for (const auto& argument : options.arguments) is.arguments.push_back(argument.c_str());
   is.arguments.push_back(nullptr);
-  const auto mark = std::string(child_variable) + "=" + std::to_string(inherited_socket) + "," +
-                    std::to_string(inherited_memory);
-  const auto name = std::string_view(mark).substr(0, mark.find('=') + 1);
+  auto own = options.environment;
+  own.push_back(std::string(child_variable) + "=" + std::to_string(inherited_socket) + "," +
+                std::to_string(inherited_memory));
+  const auto name_of = [](std::string_view variable) {
+    return variable.substr(0, variable.find('='));
+  };
   for (char** at = environ; *at; ++at) {
-    if (!std::string_view(*at).starts_with(name)) is.environment.push_back(*at);
+    const auto replaced = [&](const std::string& by) { return name_of(by) == name_of(*at); };
+    if (std::ranges::none_of(own, replaced)) is.environment.push_back(*at);
   }
-  is.environment.push_back(mark.c_str());
+  for (const auto& variable : own) is.environment.push_back(variable.c_str());
   is.environment.push_back(nullptr);
 
   const descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");

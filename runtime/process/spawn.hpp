@@ -18,9 +18,12 @@ inline constexpr const char* child_variable = "TROUPE_CHILD";
 
 /// How a child of this program is started.
 struct child_options {
-  std::vector<std::string> arguments = {};  ///< After argv[0]; for people who look at `ps`.
-  std::size_t memory_limit = 0;             ///< Bytes of private memory (RLIMIT_DATA); 0: no limit.
-  int nice = 0;                             ///< Added to this process's, 0 to 19.
+  std::vector<std::string> arguments = {};    ///< After argv[0]; for people who look at `ps`.
+  std::vector<std::string> environment = {};  ///< "NAME=value", instead of this process's value.
+  /// Bytes of private memory, threads' stacks included (RLIMIT_DATA); 0: no limit. A program with
+  /// libtorch starts in 256 MiB. What allocates beyond it gets std::bad_alloc.
+  std::size_t memory_limit = 0;
+  int nice = 0;  ///< Added to this process's, 0 to 19.
 };
 
 /// The program that runs, once more. The child dies when the calling thread ends, SIGKILL included.

@@ -10,7 +10,8 @@
 
 namespace troupe::detail {
 
-/// Hears what comes over a link, on threads of the link's own, one event after the other.
+/// Hears what comes over a link, on threads of the link's own, one event after the other. It must
+/// not throw, nor wait: other links may share the thread.
 class link_listener {
  public:
   virtual ~link_listener() = default;

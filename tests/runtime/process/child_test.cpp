@@ -76,20 +76,55 @@ TEST_CASE("child: one that does not hear its link is killed when its owner lets 
   CHECK(end.get().why == "was killed by signal 9 (by its parent)");
 }
 
+/// The process of that number, though it is no child.
+descriptor process_of(const std::string& number) {
+  return {::pidfd_open(std::stoi(number), 0), "watch process " + number};
+}
+
+bool has_ended(const descriptor& process, std::chrono::steady_clock::time_point limit) {
+  using std::chrono::milliseconds;
+  pollfd ended{process.number(), POLLIN, 0};
+  const auto time = std::chrono::ceil<milliseconds>(limit - std::chrono::steady_clock::now());
+  return ::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(time.count(), 0))) == 1;
+}
+
 TEST_CASE("child: none is left when its parent is killed") {
   player middle("middle");
   std::vector<descriptor> left;
-  for (int i = 0; i < 3; ++i) {
-    left.emplace_back(::pidfd_open(std::stoi(middle.heard->next_text()), 0), "watch");
-  }
+  for (int i = 0; i < 3; ++i) left.push_back(process_of(middle.heard->next_text()));
   middle.process.kill();
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  for (const auto& process : left) {
-    pollfd ended{process.number(), POLLIN, 0};
-    const auto time =
-        std::chrono::ceil<std::chrono::milliseconds>(limit - std::chrono::steady_clock::now());
-    CHECK(::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(time.count(), 0))) == 1);
+  for (const auto& process : left) CHECK(has_ended(process, limit));
+}
+
+TEST_CASE("child: what it has started ends with it") {
+  player breeds("breed");
+  const auto left = process_of(breeds.heard->next_text());
+  breeds.send("end");
+  CHECK(breeds.wait_end().why == "ended with exit code 0");
+  CHECK(has_ended(left, std::chrono::steady_clock::now() + deadline));
+}
+
+TEST_CASE("child: its environment is its parent's, but for what is given") {
+  ::setenv("TROUPE_TEST_A", "parent's", 1);
+  ::setenv("TROUPE_TEST_AB", "parent's", 1);
+  player recites("recite", {.environment = {"TROUPE_TEST_A=own"}});
+  for (const auto& [name, value] :
+       {std::pair("TROUPE_TEST_A", "own"), std::pair("TROUPE_TEST_AB", "parent's"),
+        std::pair(child_variable, "none")}) {
+    recites.send(name);
+    CHECK(recites.heard->next_text() == value);
   }
+  ::unsetenv("TROUPE_TEST_A");
+  ::unsetenv("TROUPE_TEST_AB");
+}
+
+TEST_CASE("child: a process that is none is told so") {
+  CHECK(link_to_parent() == nullptr);
+  ::setenv(child_variable, "yes", 1);
+  CHECK_THROWS_WITH(link_to_parent(),
+                    "TROUPE_CHILD is \"yes\": only Troupe sets it, for a child that it starts");
+  CHECK(link_to_parent() == nullptr);
 }
 
 TEST_CASE("child: it inherits its three standard descriptors and nothing else of its parent's") {

@@ -27,30 +27,6 @@ int echo(const std::shared_ptr<link>& parent) {
   }
 }
 
-/// Says how many bytes came, and the first of them.
-int tell(const std::shared_ptr<link>& parent) {
-  const auto heard = std::make_shared<hearer>();
-  parent->open(heard);
-  for (;;) {
-    const auto message = heard->next();
-    parent->send(block_of(std::to_string(message.size()) + text_of(message).substr(0, 1)),
-                 priority::normal);
-  }
-}
-
-/// Keeps what comes, and gives it back when there is none left to come.
-int keep(const std::shared_ptr<link>& parent) {
-  const auto heard = std::make_shared<hearer>();
-  parent->open(heard);
-  std::vector<block> kept;
-  for (;;) {
-    kept.push_back(heard->next());
-    if (text_of(kept.back()) != "let go") continue;
-    kept.clear();
-    parent->send(block_of("gone"), priority::normal);
-  }
-}
-
 void die_of(int signal) {
   ::signal(signal, SIG_DFL);  // A sanitizer has a handler.
   ::raise(signal);
@@ -99,6 +75,29 @@ int middle(const std::shared_ptr<link>& parent) {
   for (;;) ::pause();
 }
 
+/// Leaves behind a process that it has started.
+int breed(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  parent->open(heard);
+  const pid_t left = ::fork();
+  if (left == 0) {
+    for (;;) ::pause();
+  }
+  parent->send(block_of(std::to_string(left)), priority::normal);
+  heard->next();
+  return 0;
+}
+
+/// Says what is in its environment.
+int recite(const std::shared_ptr<link>& parent) {
+  const auto heard = std::make_shared<hearer>();
+  parent->open(heard);
+  for (;;) {
+    const char* value = std::getenv(heard->next_text().c_str());
+    parent->send(block_of(value ? value : "none"), priority::normal);
+  }
+}
+
 /// What it has inherited: its descriptors, signals, group, priority.
 int describe(const std::shared_ptr<link>& parent) {
   const auto heard = std::make_shared<hearer>();
@@ -131,9 +130,9 @@ int babble(const std::shared_ptr<link>&) {
 }  // namespace
 
 std::map<std::string, part> parts() {
-  return {{"echo", echo},          {"tell", tell},    {"keep", keep},   {"obey", obey},
-          {"listen", listen_only}, {"hang", hang},    {"leave", leave}, {"middle", middle},
-          {"describe", describe},  {"babble", babble}};
+  return {{"echo", echo},   {"obey", obey},     {"listen", listen_only}, {"hang", hang},
+          {"leave", leave}, {"middle", middle}, {"describe", describe},  {"babble", babble},
+          {"breed", breed}, {"recite", recite}};
 }
 
 namespace {

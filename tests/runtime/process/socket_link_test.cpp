@@ -1,6 +1,7 @@
 #include "runtime/process/socket_link.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <random>
@@ -159,6 +160,30 @@ TEST_CASE("socket link: a shared block that is never sent is free again") {
     const auto unsent = ends.left->allocate(socket_link::shared_from);
   }
   CHECK(ends.left->shared_bytes() == 0);
+}
+
+TEST_CASE("shared memory: what a large message has left behind goes back to the system") {
+  const auto memory = std::make_shared<shared_memory>(64 << 20);
+  const auto file = memory->take_descriptor();
+  const auto resident = [&] {
+    struct stat about{};
+    ::fstat(file.number(), &about);
+    return static_cast<std::size_t>(about.st_blocks) * 512;
+  };
+  const auto arena = std::make_shared<outbound_arena>(memory, true);
+  auto large = arena->allocate(40 << 20);
+  std::memset(large->data(), 1, large->size());
+  arena->trim();
+  CHECK(resident() >= 40 << 20);
+  large.reset();
+  arena->trim();  // It was there since the last time.
+  CHECK(resident() >= 40 << 20);
+  auto small = arena->allocate(1 << 20);
+  std::memset(small->data(), 2, small->size());
+  for (int i = 0; i < 2; ++i) arena->trim();
+  CHECK(resident() <= outbound_arena::kept);
+  CHECK(arena->touched() == outbound_arena::kept);
+  CHECK(std::ranges::count(small->bytes(), std::byte{2}) == 1 << 20);
 }
 
 TEST_CASE("socket link: who closes it is told so, and what is sent afterwards is dropped") {
