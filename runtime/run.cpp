@@ -16,6 +16,7 @@
 
 #include "runtime/log.hpp"
 #include "runtime/signal_count.hpp"
+#include "runtime/trace/trace_file.hpp"
 
 namespace troupe {
 
@@ -125,6 +126,9 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
       app.add_option("--faults", faults,
                      "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
           ->needs(deterministic);
+  std::string trace_path;
+  app.add_option("--trace", trace_path,
+                 "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
   try {
     app.parse(argc, argv);
     if (faults_option->count() > 0) options.faults = fault_plan::parse(faults);
@@ -145,6 +149,8 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     if (running) running->cancel();
   });
   try {
+    const trace_file traced(trace_path);
+    options.trace = traced.trace();
     system sys(options);
     const auto metrics = serve_metrics(sys, port, port_option->count() > 0);
     {
@@ -165,6 +171,9 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     if (error) std::rethrow_exception(error);
     return 0;
   } catch (const port_busy& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const trace_file_error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;
   } catch (const call_error& e) {

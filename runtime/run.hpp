@@ -10,11 +10,11 @@ namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
 /// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed`,
-/// `--faults` and `--help`. SIGINT and SIGTERM cancel the coroutine; a second one, later than
-/// signal_count::echo_time, ends the process at once.
+/// `--faults`, `--trace` and `--help`. SIGINT and SIGTERM cancel the coroutine; a second one, later
+/// than signal_count::echo_time, ends the process at once.
 ///
 /// Returns 0 when `main` has returned, 1 when it threw (the error is on stderr), 2 for a wrong
-/// argument or a metrics port that is taken, 130 when cancelled.
+/// argument, a metrics port that is taken or a trace that can't be written, 130 when cancelled.
 int run(int argc, char** argv, task<> (*main)(system&));
 
 inline constexpr int default_metrics_port = 9464;

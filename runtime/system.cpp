@@ -10,6 +10,7 @@
 #include "runtime/service/collector.hpp"
 #include "runtime/service/supervisor.hpp"
 #include "runtime/system_core.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace troupe {
 
@@ -35,6 +36,7 @@ class driver final : public host {
 
  private:
   void starting() override {
+    if (auto* trace = system_.trace()) calls()->lane = &trace->add_lane("main");
     start_root(std::move(*main_));
     main_.reset();
   }
@@ -84,6 +86,7 @@ system_core::system_core(system_options options)
     }
     faults_.emplace(options_.faults, options_.seed);
   }
+  if (options_.trace) options_.trace->begin_system(options_.deterministic);
   if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
   if (options_.deterministic) {
     clock_ = std::make_unique<virtual_clock>();

@@ -13,6 +13,7 @@
 namespace troupe {
 
 class metrics_registry;
+class trace;
 
 struct system_options {
   std::size_t threads = 0;  ///< Of the pool; 0: as many as the machine has cores.
@@ -27,6 +28,9 @@ struct system_options {
   /// Where its metrics go; null: a registry of its own. Systems that follow one another may share
   /// one: counts go on from one to the next.
   std::shared_ptr<metrics_registry> metrics = nullptr;
+  /// Where what its actors do is kept, for trace viewers; null: nowhere. Systems that follow one
+  /// another may share one.
+  std::shared_ptr<class trace> trace = nullptr;
 };
 
 namespace detail {

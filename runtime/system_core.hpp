@@ -25,6 +25,8 @@ class system_core {
   caf::actor_system& actors() noexcept { return *actors_; }
   class clock& clock() noexcept { return *clock_; }
   metrics_registry& metrics() noexcept { return *options_.metrics; }
+  /// Null if nothing is traced.
+  class trace* trace() noexcept { return options_.trace.get(); }
   const system_options& options() const noexcept { return options_; }
   bool deterministic() const noexcept { return options_.deterministic; }
   std::uint64_t next_seed();

@@ -22,6 +22,7 @@
 #include "algorithms/loops/callback.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/service.hpp"
+#include "runtime/trace/trace_span.hpp"
 
 namespace troupe::loops {
 
@@ -89,6 +90,7 @@ task<> generate_one(stage<Roles, Experience> on) {
       std::optional<Experience> made;
       {
         const auto busy = on.active.rollout();
+        const trace_span span("rollouts", "rollout");
         made.emplace(co_await on.generate(on.roles));
       }
       co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::insert>(
@@ -125,6 +127,7 @@ task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
   std::int64_t version = 0;
   {
     const auto busy = on.active.training();
+    const trace_span span("training", "update");
     version = co_await on.then.train(std::move(batch));
   }
   co_await on.roles.replay.template route<&queue::trained>(version);

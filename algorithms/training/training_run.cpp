@@ -136,7 +136,8 @@ class segments {
                 .deterministic = settings_.deterministic,
                 .seed = seed,
                 .faults = settings_.faults,
-                .metrics = options_.metrics});
+                .metrics = options_.metrics,
+                .trace = options_.trace});
     const auto cast = what_.make(sys, output_, options_.callbacks);
     cast->stop_asked = options_.stop_asked;
     return play(*cast);

@@ -28,6 +28,7 @@ namespace troupe {
 
 class metrics_registry;
 class system;
+class trace;
 class training_cast;
 
 /// What a run leaves on the screen and on the disk.
@@ -105,6 +106,7 @@ struct training_callbacks {
 struct training_run_options {
   std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
+  std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.
   /// Asked after each update and in the evaluation at the end, and without checkpoints all the
   /// time, on any thread: true stops the run. May be null.
   std::function<bool()> stop_asked;

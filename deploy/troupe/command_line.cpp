@@ -98,6 +98,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       ->add_option("--faults", train.faults,
                    "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
       ->needs(deterministic);
+  train_command->add_option(
+      "--trace", train.trace,
+      "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
   auto* resume = train_command->add_option(
       "--resume", train.resume,
       "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "

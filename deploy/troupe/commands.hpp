@@ -26,6 +26,7 @@ struct train_arguments {
   std::size_t threads = 0;
   bool deterministic = false;
   std::optional<std::string> faults;  ///< A fault_plan as text.
+  std::string trace;                  ///< A file for the trace; empty: none.
   std::string resume;                 ///< A run directory; empty: a new run.
 };
 int train(const train_arguments& arguments);

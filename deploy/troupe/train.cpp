@@ -16,6 +16,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/run.hpp"
+#include "runtime/trace/trace_file.hpp"
 
 namespace troupe::command {
 
@@ -177,8 +178,16 @@ int train(const train_arguments& arguments) {
   use_one_torch_thread();
   stop_request stop;
   const signal_watch signals([&] { stop.ask(); });
+  std::optional<trace_file> traced;
+  try {
+    traced.emplace(arguments.trace);
+  } catch (const trace_file_error& e) {
+    std::fprintf(stderr, "troupe train: %s\n", e.what());
+    return 2;
+  }
   const training_run_options options{.threads = arguments.threads,
                                      .metrics = metrics,
+                                     .trace = traced->trace(),
                                      .stop_asked = [&] { return stop.asked(); },
                                      .callbacks = {}};
   stop.heed();

@@ -42,7 +42,10 @@ void strand::step(std::coroutine_handle<> handle) {
 bool strand::run() {
   if (ready_.empty()) return false;
   turn mine(*this);
-  while (!ready_.empty() && !stopped_) step(ready_.pop_front().handle);
+  while (!ready_.empty() && !stopped_) {
+    slice = 0;
+    step(ready_.pop_front().handle);
+  }
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -78,6 +79,10 @@ class strand {
 
   /// Resumes whoever is ready, until nobody is. False if nobody was.
   bool run();
+
+  /// What the running coroutine works for, in the trace; 0: nothing that is told. A call to a
+  /// service keeps it, any other wait forgets it.
+  std::uint64_t slice = 0;
 
   /// Makes a strand the current one of this thread for a scope.
   class turn {

@@ -43,6 +43,7 @@ class call_base : public counted, public list_node, public recycled {
   std::uint8_t statistics = 0;  ///< Which row of the replica's statistics counts it.
   bool keep_arguments = false;  ///< It may be sent again, so the endpoint gets copies.
   bool limited = false;         ///< Its caller has a deadline.
+  std::uint64_t traced = 0;     ///< Its number in the trace; 0: it is in none.
 
   // The caller's alone.
   attempt* pending = nullptr;  ///< Who awaits it; null once nobody does.
@@ -59,7 +60,7 @@ class call_base : public counted, public list_node, public recycled {
 
   // The replica's alone.
   branch* running = nullptr;  ///< Of a coroutine endpoint, from its start to its end.
-  time_point began{};         ///< When it started, where it is under a limit.
+  time_point began{};         ///< When it started.
 };
 
 /// The error of a call to a certain replica that was removed before the call was sent. Only between
@@ -182,6 +183,7 @@ class call_of final : public call_base {
   }
 
   static branch run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
+    strand::current().slice = self->traced;
     std::optional<std::string> crashed;
     std::optional<arguments> copy;  // In this frame: the endpoint may take them by reference.
     try {

@@ -14,6 +14,7 @@ namespace troupe::detail {
 
 class caller;
 class pending_call;
+class trace_lane;
 struct link;
 
 /// One sending of a call, in a list while it is in flight to that replica. Lives in its call.
@@ -73,6 +74,7 @@ class pending_call : private line_member {
  protected:
   /// Throws the call's error, if it has one.
   void check() const {
+    if (traced_) trace_resumed();
     if (error_ || first_.call->error) fail();
   }
   call_base& call() noexcept { return *first_.call; }
@@ -108,6 +110,8 @@ class pending_call : private line_member {
   [[noreturn]] void fail() const;
   duration limit() const noexcept;
   std::string where() const;
+  void trace_resumed() const;
+  void trace_end(bool cancelled);
 
   service_state* service_;  ///< Its system holds it.
   const call_options options_;
@@ -120,8 +124,11 @@ class pending_call : private line_member {
   stage stage_ = stage::idle;
   bool hedged_ = false;
   bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
+  bool traced_ = false;
   std::uint32_t losses_ = 0;
-  std::uint32_t killed_ = 0;  ///< Losses after the replica had begun this call.
+  std::uint32_t killed_ = 0;     ///< Losses after the replica had begun this call.
+  std::uint64_t works_for_ = 0;  ///< Its coroutine, in the trace.
+  time_point awaited_since_{};   ///< The same.
   time_point deadline_ = time_point::max();
   time_point hedge_at_ = time_point::max();
   std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
@@ -140,6 +147,9 @@ class caller {
   /// The calling side of the actor that runs on this thread. Throws std::logic_error outside of
   /// one.
   static caller& current();
+
+  /// Where the actor's trace is kept; null: nowhere.
+  trace_lane* lane = nullptr;
 
   strand& home() noexcept { return home_; }
   const ref<inbox>& me() const noexcept { return me_; }

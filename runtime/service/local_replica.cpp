@@ -63,6 +63,8 @@ void local_replica::on_request(ref<call_base> call) {
 
 void local_replica::begin_call(call_base& call, time_point time) {
   call.begun.store(true, std::memory_order_release);
+  call.began = time;
+  slice = call.traced;
   const auto waited = std::chrono::duration<double>(time - call.sent).count();
   slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
 }
@@ -83,6 +85,7 @@ void local_replica::finish(call_base& call) {
 void local_replica::finish_all(call_list& calls) {
   const auto time = now();
   if (overran(time)) return;
+  trace_batch(calls, time);
   for (const auto& call : calls) answer(*call, time);
 }
 
@@ -120,7 +123,6 @@ void local_replica::start(call_base& call, branch work) {
   ++ongoing_;
   call.running = &start_root(std::move(work));
   if (service_->options.max_call_time == no_limit) return;
-  call.began = now();
   limited_.push_back(call);
   if (!std::exchange(cutting_off_, true)) start_root(cut_off_overlong());
 }
@@ -139,6 +141,7 @@ void local_replica::stop_working(call_base& call) {
     backlog_.erase(place);
   } else if (call.running) {
     stop(call);
+    trace_stopped(call);
   } else {
     return;
   }

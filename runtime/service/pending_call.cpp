@@ -4,6 +4,7 @@
 #include "runtime/service/caller.hpp"
 #include "runtime/service/replica.hpp"
 #include "runtime/service/service.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
 
@@ -25,6 +26,12 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
 
   const auto now = home_->home().now();
   call.sent = now;
+  if (auto* lane = home_->lane) {
+    traced_ = true;
+    call.traced = lane->new_id();
+    works_for_ = home_->home().slice;
+    awaited_since_ = now;
+  }
   if (limit() != no_limit) deadline_ = later(now, limit());
   call.limited = deadline_ != time_point::max();
   set_alarm(now);
@@ -35,6 +42,7 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
 
 pending_call::~pending_call() {
   if (!home_ || stage_ == stage::ended) return;
+  if (traced_) trace_end(true);
   // Its coroutine is destroyed while it waits.
   give_up(first_);
   if (second_) give_up(*second_);
@@ -178,6 +186,7 @@ ref<call_base> pending_call::copy_call(time_point now) const {
   if (!copy) return nullptr;
   copy->sent = now;
   copy->limited = first_.call->limited;
+  copy->traced = first_.call->traced;
   return copy;
 }
 
@@ -283,12 +292,31 @@ void pending_call::end(error_kind kind, const std::string& why) {
 void pending_call::end(std::exception_ptr error) {
   stage_ = stage::ended;
   error_ = std::move(error);
+  if (traced_) trace_end(false);
   first_.unlink();
   first_.call->pending = nullptr;  // An answer that comes later finds nobody.
   if (second_) give_up(*std::exchange(second_, nullptr));
   alarm_.leave();
   if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), nullptr);
   if (resuming_) home_->home().wake(wake_);
+}
+
+void pending_call::trace_resumed() const { home_->home().slice = works_for_; }
+
+void pending_call::trace_end(bool cancelled) {
+  const auto& call = *first_.call;
+  auto how = trace_slice::outcome::ok;
+  if (error_ || call.error) how = trace_slice::outcome::error;
+  if (cancelled) how = trace_slice::outcome::cancelled;
+  auto& lane = *home_->lane;
+  lane.add({.what = trace_slice::kind::wait,
+            .how = how,
+            .id = call.traced,
+            .parent = works_for_,
+            .begin = awaited_since_,
+            .end = home_->home().now(),
+            .group = lane.keep(service_->options.name),
+            .name = call.endpoint.name});
 }
 
 void pending_call::fail() const {

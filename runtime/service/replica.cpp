@@ -2,6 +2,7 @@
 
 #include "runtime/log.hpp"
 #include "runtime/system_core.hpp"
+#include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
 
@@ -17,7 +18,12 @@ replica::replica(caf::actor_config& config, system_core& system,
                  ready_function ready)
     : host(config, system), service_(std::move(service)), info_(info), ready_(std::move(ready)) {}
 
-void replica::starting() { slot_ = std::make_shared<replica_slot>(info_.index, self()); }
+void replica::starting() {
+  if (auto* trace = system_.trace()) {
+    calls()->lane = &trace->add_lane(service_->options.name, info_.index);
+  }
+  slot_ = std::make_shared<replica_slot>(info_.index, self());
+}
 
 void replica::give_room_back() {
   slot_->pending.fetch_sub(1, std::memory_order_seq_cst);
@@ -30,6 +36,7 @@ void replica::answer(call_base& call, time_point time) {
   const auto took = std::chrono::duration<double>(time - call.sent).count();
   counts.duration.add(took, duration_bounds);
   if (call.error) counts.threw.fetch_add(1, std::memory_order_relaxed);
+  if (call.traced) trace_answer(call, time);
   // After the reply the call is its caller's again.
   std::string reason;
   if (call.error && service_->options.on_throw == on_throw::restart) {
@@ -45,6 +52,41 @@ void replica::answer(call_base& call, time_point time) {
   if (!slot_->serving()) drain();
 }
 
+void replica::trace_answer(const call_base& call, time_point time) {
+  const bool in_batch = call.endpoint.kind == endpoint_kind::batched;
+  calls()->lane->add(
+      {.what = in_batch ? trace_slice::kind::joined : trace_slice::kind::execution,
+       .how = call.error ? trace_slice::outcome::error : trace_slice::outcome::ok,
+       .id = call.traced,
+       .begin =
+           std::max(call.began, call.sent),  // The last turn's end may stand for its beginning.
+       .end = time,
+       .name = call.endpoint.name});
+}
+
+void replica::trace_batch(const call_list& calls, time_point time) {
+  auto* lane = this->calls()->lane;
+  if (!lane) return;
+  const auto& one = *calls.front();
+  lane->add({.what = trace_slice::kind::batch,
+             .count = static_cast<std::uint32_t>(calls.size()),
+             .id = lane->new_id(),
+             .begin = one.began,
+             .end = time,
+             .name = one.endpoint.name});
+}
+
+void replica::trace_stopped(const call_base& call) {
+  auto* lane = calls()->lane;
+  if (!lane) return;
+  lane->add({.what = trace_slice::kind::execution,
+             .how = trace_slice::outcome::cancelled,
+             .id = call.traced,
+             .begin = call.began,
+             .end = now(),
+             .name = call.endpoint.name});
+}
+
 void replica::deliver(call_base& call) { call.caller->reply(ref<call_base>(&call)); }
 
 void replica::drain() {
@@ -58,6 +100,13 @@ void replica::drain() {
 
 void replica::crash(const std::string& reason) {
   if (!slot_->end()) return end();  // It was abandoned, and has come back.
+  if (auto* lane = calls()->lane) {
+    const auto time = now();
+    lane->add({.what = trace_slice::kind::mark,
+               .begin = time,
+               .end = time,
+               .name = lane->keep("crash: " + reason)});
+  }
   log::warn("a replica crashes",
             {{"service", service_->options.name}, {"replica", info_.index}, {"reason", reason}});
   end();

@@ -35,6 +35,9 @@ class replica : public host {
   virtual void room_came() {}
   void give_room_back();
   void crash(const std::string& reason);
+  /// Tells the trace of a batch, before its calls are answered, and of a call that is not.
+  void trace_batch(const call_list& calls, time_point time);
+  void trace_stopped(const call_base& call);
   bool crashed() const noexcept { return slot_->ended(); }
   bool leaving() const noexcept { return slot_->leaving(); }
 
@@ -47,6 +50,8 @@ class replica : public host {
   std::shared_ptr<replica_slot> slot_;
 
  private:
+  void trace_answer(const call_base& call, time_point time);
+
   ready_function ready_;
 };
 

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "runtime/run.hpp"
 #include "runtime/signal_count.hpp"
 #include "tests/runtime/support.hpp"
+#include "tests/runtime/trace/drawn_trace.hpp"
 
 namespace troupe {
 namespace {
@@ -24,6 +27,18 @@ task<> signalled_before_its_start(system&) {
   raise(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // For the thread that hears of it.
   return for_ever();
+}
+
+struct sleeper {
+  task<> sleep() {
+    raise(SIGTERM);
+    co_await sleep_for(duration::max());
+  }
+};
+
+task<> sleeps_until_signalled(system& sys) {
+  auto sleepers = co_await sys.serve<sleeper>({.name = "sleeper"});
+  co_await sleepers.route<&sleeper::sleep>();
 }
 
 /// Does not heed the first signal, nor its echo.
@@ -49,7 +64,7 @@ task<> signalled_with_an_echo(system&) {
 }
 
 /// Runs `main` as a program's in a child process, which SIGALRM ends if nothing else does.
-pid_t start(task<> (*main)(system&)) {
+pid_t start(task<> (*main)(system&), const char* trace = "") {
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
@@ -60,7 +75,7 @@ pid_t start(task<> (*main)(system&)) {
   if (child != 0) return child;
   std::freopen("/dev/null", "w", stderr);
   alarm(20);
-  const char* arguments[] = {"program", "--threads", "2", "--log-level", "off"};
+  const char* arguments[] = {"program", "--threads", "2", "--log-level", "off", "--trace", trace};
   _exit(run(std::size(arguments), const_cast<char**>(arguments), main));
 }
 
@@ -84,6 +99,20 @@ TEST_CASE("run: a second signal ends a program that does not heed the first") {
 
 TEST_CASE("run: the echo of a signal is no second one: the program ends in good order") {
   CHECK(end_of(start(signalled_with_an_echo)) == "exit 17");
+}
+
+TEST_CASE("run: a program that a signal cancels leaves its trace") {
+  const auto path = (std::filesystem::temp_directory_path() /
+                     ("troupe_run_test_" + std::to_string(getpid()) + ".json"))
+                        .string();
+  CHECK(end_of(start(sleeps_until_signalled, path.c_str())) == "exit 130");
+  const auto seen = read_trace(nlohmann::json::parse(std::ifstream(path)));
+  CHECK(seen.only("waiting for sleeper.sleep").outcome == "cancelled");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("run: a trace that can't be written is refused before anything runs") {
+  CHECK(end_of(start(wait_for_ever, "/no/such/folder/trace.json")) == "exit 2");
 }
 
 TEST_CASE("signal_count: a second signal is one that comes half a second after the first") {
