@@ -49,8 +49,9 @@ void write_header(const frame_header& header, std::span<const std::byte> payload
   put(to + checksum_at, checksum(to, payload));
 }
 
-frame_reader::frame_reader(const incarnation& sender, std::size_t message_size_max)
-    : sender_(sender), message_size_max_(message_size_max) {
+frame_reader::frame_reader(const incarnation& sender, std::size_t message_size_max,
+                           std::shared_ptr<block_pool> memory)
+    : sender_(sender), message_size_max_(message_size_max), memory_(std::move(memory)) {
   if (message_size_max > max_message) {
     throw std::invalid_argument("frame_reader: expected messages of at most " +
                                 std::to_string(max_message) + " bytes, got " +
@@ -123,7 +124,7 @@ bool frame_reader::begin_message(partial& of) {
       return refuse("a message of " + std::to_string(header_.message_size) +
                     " bytes: expected at most " + std::to_string(message_size_max_));
     }
-    of = {block(header_.message_size), 0, true};
+    of = {memory_->allocate(header_.message_size), 0, true};
   } else if (of.message.size() != header_.message_size) {
     return refuse("a frame of another message than the one under way");
   }

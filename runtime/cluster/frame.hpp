@@ -10,11 +10,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/cluster/block_pool.hpp"
 #include "runtime/cluster/incarnation.hpp"
 #include "runtime/wire/block.hpp"
 
@@ -58,7 +59,8 @@ class frame_reader {
  public:
   /// `sender` is whose frames are expected. Throws std::invalid_argument where
   /// `message_size_max` is above max_message.
-  frame_reader(const incarnation& sender, std::size_t message_size_max);
+  frame_reader(const incarnation& sender, std::size_t message_size_max,
+               std::shared_ptr<block_pool> memory = std::make_shared<block_pool>());
 
   /// The next bytes of the stream. False for a frame that is not what has to come next: `fault`
   /// says why, and nothing more may be read.
@@ -80,6 +82,7 @@ class frame_reader {
 
   incarnation sender_;
   std::size_t message_size_max_;
+  std::shared_ptr<block_pool> memory_;
   std::uint64_t next_sequence_ = 0;
   std::string fault_;
 

@@ -34,7 +34,7 @@ framed_link::framed_link(const link_options& options, const incarnation& own,
     : options_(options),
       own_(own),
       stream_(std::move(stream)),
-      reader_(other, options.message_bytes_max),
+      reader_(other, options.message_bytes_max, memory_),
       queue_(std::min(options.frame_payload, frame_payload_max)),
       heartbeat_(options.ping_every, options.lost_after) {}
 

@@ -40,6 +40,7 @@ class framed_link final : public link,
   void open(std::shared_ptr<link_listener> listener) override;
   /// Throws std::length_error for a message above `message_bytes_max`.
   void send(block message, priority urgency) override;
+  block allocate(std::size_t size) override { return memory_->allocate(size); }
   bool full() const override;
   void close(const std::string& why) override;
   bool needs_checksum() const override { return false; }  // its frames have one
@@ -78,6 +79,7 @@ class framed_link final : public link,
   const link_options options_;
   const incarnation own_;
   const std::shared_ptr<carrier> stream_;
+  const std::shared_ptr<block_pool> memory_ = std::make_shared<block_pool>();
   std::function<void()> when_gone_;
 
   // The reader's, one at a time.

@@ -38,6 +38,8 @@ constexpr int idle_ms_max = 10'000;
 /// Certificates are read again, so that new ones need no restart.
 constexpr unsigned certificates_every_s = 60;
 constexpr std::chrono::seconds shutdown_within(2);
+/// What the other side may send before it is read, so that it need not wait between frames.
+constexpr int lookahead_bytes = 4 << 20;
 
 /// What gRPC has to say goes where the rest does; the variables that it knows still rule.
 void join_logs() {
@@ -323,6 +325,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
     builder.SetMaxReceiveMessageSize(grpc_message_max);
     builder.SetMaxSendMessageSize(grpc_message_max);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 4);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, lookahead_bytes);
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, within);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, idle_ms_max);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, idle_ms_max);
@@ -415,6 +418,7 @@ std::shared_ptr<grpc::Channel> make_channel(
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, connect_ms_max);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, lookahead_bytes);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(address, security, arguments);
 }

@@ -12,11 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -25,6 +23,7 @@
 #include <vector>
 
 #include "runtime/process/child.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -68,36 +67,6 @@ void serve_bare() {
 }
 
 // ---- what is measured
-
-struct cost {
-  double wall, cpu;  // seconds
-};
-
-double now(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double cpu_of(pid_t process) {
-  clockid_t clock;
-  clock_getcpuclockid(process, &clock);
-  return now(clock);
-}
-
-/// Of this process and those.
-template <class F>
-cost measure(const std::vector<pid_t>& others, int times, F what) {
-  const auto cpu = [&] {
-    double sum = now(CLOCK_PROCESS_CPUTIME_ID);
-    for (const auto process : others) sum += cpu_of(process);
-    return sum;
-  };
-  const double cpu_before = cpu(), before = now(CLOCK_MONOTONIC);
-  what();
-  const double wall = now(CLOCK_MONOTONIC) - before;
-  return {wall / times, (cpu() - cpu_before) / times};
-}
 
 /// A child that serves, and how many of its answers have come.
 struct server {
@@ -188,27 +157,6 @@ cost start_child() {
   });
 }
 
-struct series {
-  std::vector<double> wall, cpu;
-  void add(cost of) {
-    wall.push_back(of.wall);
-    cpu.push_back(of.cpu);
-  }
-  static double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-  }
-  static double best(const std::vector<double>& values) {
-    return *std::min_element(values.begin(), values.end());
-  }
-};
-
-void print(const char* what, const series& of, double factor) {
-  std::printf("%-34s %10.3f %10.3f %10.3f %10.3f\n", what, series::best(of.wall) * factor,
-              series::median(of.wall) * factor, series::best(of.cpu) * factor,
-              series::median(of.cpu) * factor);
-}
-
 void measure_all(bool json) {
   series pings, bare, ratio, shared, socket, fan, starts;
   std::vector<std::unique_ptr<server>> eight;
@@ -222,8 +170,7 @@ void measure_all(bool json) {
     fan.add(fan_out(eight));
     starts.add(start_child());
   }
-  std::printf("%d runs                             wall: best     median  CPU: best     median\n",
-              rounds);
+  print_heading(rounds);
   print("64 bytes there and back, us", pings, 1e6);
   print("the same, bare socket pair, us", bare, 1e6);
   print("link / bare", ratio, 1);

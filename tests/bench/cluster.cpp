@@ -1,0 +1,296 @@
+// What the link to another machine costs, over loopback, between two processes. Wall time, and CPU
+// time of both processes together.
+//
+//   grpc_round_trip_ratio     64 bytes there and back over a bare gRPC stream's, in wall time
+//   grpc_stream_gb_per_s      messages of 1 MB, 4 under way, each copied in by its sender
+//   tls_round_trip_us         64 bytes there and back with certificates on both sides
+//   tls_stream_gb_per_s       the messages of 1 MB with these
+//
+// The bare stream is gRPC's generic callback API with buffers of the same sizes, and no more than
+// that. Runs of a kind alternate with those of the others. Best and median of the runs are printed.
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/cluster/certificates.hpp"
+#include "runtime/cluster/link_client.hpp"
+#include "runtime/cluster/link_server.hpp"
+#include "runtime/log.hpp"
+#include "runtime/process/child.hpp"
+#include "tests/bench/two_clocks.hpp"
+
+namespace troupe::detail {
+namespace {
+
+constexpr int rounds = 9;
+constexpr std::size_t ping_size = 64;
+constexpr std::size_t block_size = 1 << 20;
+constexpr int window = 4;
+
+using count = std::counting_semaphore<>;
+
+/// Calls a function for each message.
+class caller final : public link_listener {
+ public:
+  explicit caller(std::function<void(block)> what) : what_(std::move(what)) {}
+  void received(block message) override { what_(std::move(message)); }
+  void writable() override {}
+  void closed(const std::string&) override {}
+
+ private:
+  const std::function<void(block)> what_;
+};
+
+// ---- the child: sends back what is small, and one byte for what is large
+
+/// The link keeps its listener, and that one the link: this process is killed in the end.
+void answer(std::shared_ptr<link> way) {
+  way->open(std::make_shared<caller>([way](block message) {
+    if (message.size() > ping_size) message = block(1);
+    way->send(std::move(message), priority::normal);
+  }));
+}
+
+class bare_answer final : public grpc::ServerGenericBidiReactor {
+ public:
+  bare_answer() { StartRead(&heard_); }
+  void OnReadDone(bool ok) override {
+    if (!ok) return Finish(grpc::Status::OK);
+    said_ = heard_;
+    if (heard_.Length() > ping_size) {
+      const grpc::Slice one("1");
+      said_ = grpc::ByteBuffer(&one, 1);
+    }
+    heard_.Clear();
+    StartWrite(&said_);
+  }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return Finish(grpc::Status::OK);
+    StartRead(&heard_);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  grpc::ByteBuffer heard_, said_;
+};
+
+class bare_service final : public grpc::CallbackGenericService {
+ public:
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
+    return new bare_answer;
+  }
+};
+
+struct ports {
+  int bare, plain, secure;
+};
+
+void serve(const std::shared_ptr<link>& parent, const std::string& certs) {
+  const auto joined = [](const hello&, std::shared_ptr<link> way) { answer(std::move(way)); };
+  link_server plain({}, joined);
+  link_server secure({.certs = certs}, joined);
+  bare_service service;
+  ports at{0, plain.port(), secure.port()};
+  grpc::ServerBuilder builder;
+  builder.RegisterCallbackGenericService(&service);
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &at.bare);
+  const auto server = builder.BuildAndStart();
+  parent->open(std::make_shared<caller>([](block) {}));
+  block message(sizeof at);
+  std::memcpy(message.data(), &at, sizeof at);
+  parent->send(std::move(message), priority::normal);
+  for (;;) ::pause();
+}
+
+// ---- what is measured
+
+/// A link to the child, and how many of its answers have come.
+class joined_link {
+ public:
+  joined_link(int port, const std::string& certs, const std::string& name)
+      : client_({.address = "localhost:" + std::to_string(port), .certs = certs, .name = name},
+                {.joined = [this](const hello&, std::shared_ptr<link> way) {
+                  way->open(std::make_shared<caller>([this](block) { answers_.release(); }));
+                  way_ = std::move(way);
+                  answers_.release();
+                }}) {
+    answers_.acquire();
+  }
+
+  cost ping(pid_t child) {
+    constexpr int times = 3000;
+    return measure({child}, times, [&] {
+      for (int i = 0; i < times; ++i) {
+        way_->send(block(ping_size), priority::normal);
+        answers_.acquire();
+      }
+    });
+  }
+
+  /// Seconds a block.
+  cost stream(pid_t child) {
+    constexpr int times = 500;
+    return measure({child}, times, [&] {
+      for (int i = 0; i < times; ++i) {
+        if (i >= window) answers_.acquire();
+        auto message = way_->allocate(block_size);
+        std::memcpy(message.data(), from_.data(), block_size);
+        way_->send(std::move(message), priority::normal);
+      }
+      for (int i = 0; i < window; ++i) answers_.acquire();
+    });
+  }
+
+ private:
+  const std::vector<std::byte> from_{block_size, std::byte{1}};
+  count answers_{0};
+  std::shared_ptr<link> way_;
+  link_client client_;
+};
+
+class bare_link final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  explicit bare_link(int port)
+      : stub_(grpc::CreateChannel("localhost:" + std::to_string(port),
+                                  grpc::InsecureChannelCredentials())) {
+    stub_.PrepareBidiStreamingCall(&context_, "/bare/stream", {}, this);
+    AddHold();
+    StartRead(&heard_);
+    StartCall();
+  }
+  ~bare_link() override {
+    context_.TryCancel();
+    RemoveHold();
+    ended_.acquire();
+  }
+
+  void OnReadDone(bool ok) override {
+    heard_.Clear();
+    if (!ok) return;
+    StartRead(&heard_);
+    answers_.release();
+  }
+  void OnWriteDone(bool) override { written_.release(); }
+  void OnDone(const grpc::Status&) override { ended_.release(); }
+
+  cost ping(pid_t child) {
+    constexpr int times = 3000;
+    return measure({child}, times, [&] {
+      for (int i = 0; i < times; ++i) {
+        send(ping_size);
+        answers_.acquire();
+      }
+    });
+  }
+
+  cost stream(pid_t child) {
+    constexpr int times = 500;
+    return measure({child}, times, [&] {
+      for (int i = 0; i < times; ++i) {
+        if (i >= window) answers_.acquire();
+        send(block_size);
+      }
+      for (int i = 0; i < window; ++i) answers_.acquire();
+    });
+  }
+
+ private:
+  void send(std::size_t size) {
+    written_.acquire();
+    const grpc::Slice slice(from_.data(), size);
+    said_ = grpc::ByteBuffer(&slice, 1);
+    StartWrite(&said_);
+  }
+
+  const std::vector<std::byte> from_{block_size, std::byte{1}};
+  count answers_{0}, written_{1}, ended_{0};
+  grpc::ClientContext context_;
+  grpc::GenericStub stub_;
+  grpc::ByteBuffer said_, heard_;
+};
+
+/// Certificates of a controller and a node, until the end.
+struct certificates {
+  certificates() {
+    std::string name = std::filesystem::temp_directory_path() / "troupe_bench_XXXXXX";
+    path = mkdtemp(name.data());
+    make_authority(path, std::chrono::days(1));
+    controller = issue_certificate(path, {"controller", "controller", {"localhost"}});
+    node = issue_certificate(path, {"bench", "node", {}});
+  }
+  ~certificates() { std::filesystem::remove_all(path); }
+  std::filesystem::path path, controller, node;
+};
+
+void measure_all(bool json) {
+  const certificates made;
+  child process({.arguments = {"serve", made.controller}});
+  std::binary_semaphore told(0);
+  ports at{};
+  process.way()->open(std::make_shared<caller>([&](block message) {
+    std::memcpy(&at, message.data(), sizeof at);
+    told.release();
+  }));
+  told.acquire();
+  const pid_t other = process.pid();
+  series pings, bare_pings, ratio, secure_pings, streams, bare_streams, secure_streams;
+  {
+    joined_link plain(at.plain, "", "bench"), secure(at.secure, made.node, "bench");
+    bare_link bare(at.bare);
+    for (int i = 0; i < rounds; ++i) {
+      pings.add(plain.ping(other));
+      bare_pings.add(bare.ping(other));
+      ratio.add(
+          {pings.wall.back() / bare_pings.wall.back(), pings.cpu.back() / bare_pings.cpu.back()});
+      secure_pings.add(secure.ping(other));
+      streams.add(plain.stream(other));
+      bare_streams.add(bare.stream(other));
+      secure_streams.add(secure.stream(other));
+    }
+  }
+  print_heading(rounds);
+  print("64 bytes there and back, us", pings, 1e6);
+  print("the same, bare gRPC, us", bare_pings, 1e6);
+  print("link / bare", ratio, 1);
+  print("the same, TLS, us", secure_pings, 1e6);
+  print("1 MB, us", streams, 1e6);
+  print("1 MB, bare gRPC, us", bare_streams, 1e6);
+  print("1 MB, TLS, us", secure_streams, 1e6);
+  const auto gb_per_s = [](const series& of) {
+    return static_cast<double>(block_size) * 1e-9 / series::median(of.wall);
+  };
+  std::printf("GB per s: link %.2f, bare gRPC %.2f, TLS %.2f\n", gb_per_s(streams),
+              gb_per_s(bare_streams), gb_per_s(secure_streams));
+  if (json) {
+    const nlohmann::json figures = {{"grpc_round_trip_us", series::median(pings.wall) * 1e6},
+                                    {"grpc_round_trip_ratio", series::median(ratio.wall)},
+                                    {"grpc_stream_gb_per_s", gb_per_s(streams)},
+                                    {"tls_round_trip_us", series::median(secure_pings.wall) * 1e6},
+                                    {"tls_stream_gb_per_s", gb_per_s(secure_streams)}};
+    std::printf("%s\n", figures.dump().c_str());
+  }
+}
+
+}  // namespace
+}  // namespace troupe::detail
+
+int main(int argc, char** argv) {
+  using namespace troupe::detail;
+  troupe::log::set_level("error");
+  if (const auto parent = link_to_parent()) serve(parent, argc > 2 ? argv[2] : "");
+  measure_all(argc > 1 && std::strcmp(argv[1], "--json") == 0);
+  return 0;
+}
