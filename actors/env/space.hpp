@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/wire/codec.hpp"
+
 namespace troupe {
 
 class space;
@@ -127,5 +129,21 @@ class space {
 
 /// As Gymnasium prints it: `Discrete(2)`, `Box(-2.0, 2.0, (1,), float32)`.
 std::string to_string(const space& what);
+
+/// Cross processes as what they were made of: bounds and sizes that make no space are refused.
+template <>
+struct wire_codec<space> {
+  static constexpr std::size_t bytes_min = 1;
+  static std::size_t size(const space& what);
+  static void write(const space& what, wire_writer& to);
+  static space read(wire_reader& from);
+};
+template <>
+struct wire_codec<space_value> {
+  static constexpr std::size_t bytes_min = 1;
+  static std::size_t size(const space_value& value);
+  static void write(const space_value& value, wire_writer& to);
+  static space_value read(wire_reader& from);
+};
 
 }  // namespace troupe

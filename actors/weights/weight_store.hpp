@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/wire/tensor_codec.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/coroutine/task.hpp"
 

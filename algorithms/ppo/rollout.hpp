@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "actors/env/hosted_environment.hpp"
@@ -62,6 +63,13 @@ struct rollout {
   /// `count` environments from `first` on were lost before row t: the episodes under way are
   /// dropped, and others begin there.
   void lose_environments(std::int64_t t, std::int64_t first, std::int64_t count);
+
+  auto wire_members() {
+    return std::tie(steps, environments, obs, discrete, continuous, log_prob, value, reward,
+                    discounted, terminated, truncated, valid, cuts, final_obs, final_value,
+                    bootstrap_obs, bootstrap_value, version, last_version, episodes, losses,
+                    failure, episode_began_);
+  }
 
  private:
   void drop_episode(std::int64_t t, std::int64_t index);

@@ -3,9 +3,7 @@
 #include <cxxabi.h>
 
 #include <array>
-#include <cstdlib>
 #include <functional>
-#include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "runtime/demangled.hpp"
 #include "runtime/error.hpp"
 #include "runtime/utf8.hpp"
 
@@ -92,13 +91,6 @@ struct portrait {
   std::exception_ptr cause;  ///< Of a role_error.
 };
 
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-  return text ? text.get() : name;
-}
-
 /// As UTF-8 and of a bounded length.
 std::string as_text(std::string text) {
   if (text.size() <= text_bytes_max && detail::is_utf8(text)) return text;
@@ -147,7 +139,7 @@ portrait of_exception(const std::exception& e) {
     }
   }
   result.kind = form::other;
-  result.type = demangled(typeid(e).name());
+  result.type = detail::demangled(typeid(e).name());
   return result;
 }
 
@@ -165,7 +157,7 @@ portrait portray(const std::exception_ptr& error) {
     result = of_exception(e);
   } catch (...) {
     result.kind = form::other;
-    result.type = demangled(abi::__cxa_current_exception_type()->name());
+    result.type = detail::demangled(abi::__cxa_current_exception_type()->name());
     result.text = describe(error);
   }
   result.text = as_text(std::move(result.text));

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/demangled.hpp"
+#include "runtime/wire/codec.hpp"
+
+namespace troupe {
+
+template <class Signature>
+class portable_function;
+
+namespace detail {
+
+/// A class of callables of a signature, as every process of this build knows it.
+template <class Signature>
+struct portable_kind {
+  using function = std::function<Signature>;
+
+  portable_kind(std::size_t (*size)(const function&), void (*write)(const function&, wire_writer&),
+                function (*read)(wire_reader&))
+      : size(size), write(write), read(read), next(std::exchange(first, this)) {}
+
+  std::size_t (*size)(const function&);
+  void (*write)(const function&, wire_writer&);
+  function (*read)(wire_reader&);
+
+  const portable_kind* next;
+  /// All there are; linked before main begins.
+  static inline constinit const portable_kind* first = nullptr;
+
+  /// What names it in another process: where it lies in the program, seen from `first`.
+  std::int64_t place() const {
+    return reinterpret_cast<std::intptr_t>(this) - reinterpret_cast<std::intptr_t>(&first);
+  }
+};
+
+/// A lambda without captures, or the like: its type is all there is to it.
+template <class F>
+concept stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+
+template <class F, class Signature>
+inline const portable_kind<Signature> portable_kind_of{
+    [](const std::function<Signature>& f) -> std::size_t {
+      if constexpr (stateless<F>)
+        return 0;
+      else
+        return wire_size(*f.template target<F>());
+    },
+    [](const std::function<Signature>& f, wire_writer& to) {
+      if constexpr (!stateless<F>) to.write(*f.template target<F>());
+    },
+    [](wire_reader& from) -> std::function<Signature> {
+      if constexpr (stateless<F>)
+        return F();
+      else
+        return from.read<F>();
+    }};
+
+}  // namespace detail
+
+/// A std::function that can cross to another process, if what it calls can:
+///
+///     portable_function<double(answer)> judge = [](const answer& a) { return a.right; };
+///
+///     struct make_maze {  // a lambda whose captures have names and are encodable
+///       int width;
+///       std::unique_ptr<environment> operator()() const { return std::make_unique<maze>(width); }
+///     };
+///     portable_function<std::unique_ptr<environment>()> make = make_maze{9};
+///
+/// One made of anything else (a lambda with captures, a pointer to a function, another
+/// std::function) works here, and is a wire_error where it is to be encoded.
+template <class R, class... A>
+class portable_function<R(A...)> {
+ public:
+  using result_type = R;
+
+  portable_function() = default;
+  portable_function(std::nullptr_t) {}
+  template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, portable_function> &&
+             std::is_invocable_r_v<R, std::remove_cvref_t<F>&, A...> &&
+             std::constructible_from<std::function<R(A...)>, F>)
+  portable_function(F&& f) : kind_(kind_of(f)), call_(std::forward<F>(f)) {}
+
+  R operator()(A... arguments) const { return call_(std::forward<A>(arguments)...); }
+  explicit operator bool() const noexcept { return static_cast<bool>(call_); }
+
+ private:
+  friend struct wire_codec<portable_function>;
+  using kind = detail::portable_kind<R(A...)>;
+
+  portable_function(const kind& of, std::function<R(A...)> call)
+      : kind_(&of), call_(std::move(call)) {}
+
+  template <class F>
+  static const kind* kind_of(const F&) {
+    if constexpr (detail::stateless<F> || encodable<F>) {
+      return &detail::portable_kind_of<F, R(A...)>;
+    } else {
+      return nullptr;
+    }
+  }
+
+  const kind* kind_ = nullptr;  ///< Null: it can't cross.
+  std::function<R(A...)> call_;
+};
+
+/// Empty functions cross too.
+template <class R, class... A>
+struct wire_codec<portable_function<R(A...)>> {
+  using function = portable_function<R(A...)>;
+  using kind = detail::portable_kind<R(A...)>;
+  static constexpr std::size_t bytes_min = 1;
+
+  static std::size_t size(const function& f) {
+    return 1 + (f ? sizeof(std::int64_t) + kind_of(f).size(f.call_) : 0);
+  }
+  static void write(const function& f, wire_writer& to) {
+    to.write(static_cast<bool>(f));
+    if (!f) return;
+    to.write(kind_of(f).place());
+    kind_of(f).write(f.call_, to);
+  }
+  static function read(wire_reader& from) {
+    if (!from.read<bool>()) return {};
+    const auto place = from.read<std::int64_t>();
+    const auto* found = kind::first;
+    while (found != nullptr && found->place() != place) found = found->next;
+    if (found == nullptr) from.fail(detail::type_name<function>(), "no such function");
+    return function(*found, found->read(from));
+  }
+
+ private:
+  static const kind& kind_of(const function& f) {
+    if (f.kind_ != nullptr) return *f.kind_;
+    throw wire_error(std::string(detail::type_name<function>()) + " of " +
+                     detail::demangled(f.call_.target_type().name()) +
+                     " can't be encoded: it needs a lambda without captures, or a struct with an "
+                     "operator() whose members are encodable");
+  }
+};
+
+}  // namespace troupe

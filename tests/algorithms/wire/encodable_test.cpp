@@ -1,0 +1,110 @@
+// Every endpoint of the roles in actors/ and algorithms/ can be called from another process: its
+// arguments and its result are encodable. (Handles of services, which travel as names, are not
+// looked at here.)
+
+#include "actors/data/dataset.hpp"
+#include "actors/evaluator/evaluator.hpp"
+#include "actors/policy/policy.hpp"
+#include "actors/recorder/recorder.hpp"
+#include "actors/replay/replay.hpp"
+#include "actors/replay/replay_queue.hpp"
+#include "actors/replay/transition_store.hpp"
+#include "actors/reward/weighted_reward.hpp"
+#include "actors/trainer/trainer.hpp"
+#include "algorithms/loops/curriculum_levels.hpp"
+#include "algorithms/loops/task_schedule.hpp"
+#include "algorithms/off_policy/collector.hpp"
+#include "algorithms/off_policy/off_policy_trainer.hpp"
+#include "algorithms/ppo/rollout.hpp"
+#include "algorithms/ppo/rollout_learner.hpp"
+#include "algorithms/q_learning/q_learner.hpp"
+#include "algorithms/q_learning/q_rollout.hpp"
+#include "algorithms/q_learning/tabular_policy.hpp"
+#include "runtime/wire/codec.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+struct item {
+  std::string text;
+  double priority = 0;
+};
+using ppo_trainer = trainer<rollout_learner>;
+using item_replay = replay<item>;
+using rollout_queue = replay_queue<rollout>;
+
+/// What is in the way, with the endpoint; empty: nothing.
+template <auto F>
+std::string in_the_way() {
+  using traits = detail::endpoint_of<F>;
+  std::string found = not_encodable<typename traits::arguments>();
+  if constexpr (!std::is_void_v<typename traits::result>) {
+    found += not_encodable<typename traits::result>();
+  }
+  return found.empty() ? "" : std::string(detail::endpoint_name<F>()) + ": " + found + "\n";
+}
+
+template <auto... F>
+std::string all_in_the_way() {
+  return (std::string() + ... + in_the_way<F>());
+}
+
+TEST_CASE("encodable: everything that endpoints of the roles in actors/ take and give") {
+  CHECK(all_in_the_way<&dataset<item>::next, &dataset<item>::sample, &dataset<item>::size,
+                       &dataset<item>::epoch, &dataset<item>::save, &dataset<item>::restore>() ==
+        "");
+  CHECK(all_in_the_way<&weight_store::put, &weight_store::get, &weight_store::latest,
+                       &weight_store::wait_for, &weight_store::versions>() == "");
+  CHECK(all_in_the_way<&policy::act, &policy::values, &policy::update, &policy::version,
+                       &policy::save, &policy::restore>() == "");
+  CHECK(all_in_the_way<&hosted_environment::spec, &hosted_environment::size,
+                       &hosted_environment::observe, &hosted_environment::step,
+                       &hosted_environment::save, &hosted_environment::restore>() == "");
+  CHECK(all_in_the_way<&vector_environment::reset, &evaluator::evaluate,
+                       &weighted_reward<item>::evaluate, &weighted_reward<item>::names>() == "");
+  CHECK(all_in_the_way<&recorder::record, &recorder::episode, &recorder::evaluation,
+                       &recorder::finish, &recorder::directory, &recorder::save>() == "");
+  CHECK(all_in_the_way<&item_replay::insert, &item_replay::sample, &item_replay::update_priorities,
+                       &item_replay::advance, &item_replay::counts, &item_replay::save>() == "");
+  CHECK(all_in_the_way<&transition_store::admit, &transition_store::insert,
+                       &transition_store::sample, &transition_store::trained,
+                       &transition_store::draw, &transition_store::prioritise,
+                       &transition_store::obs_scale, &transition_store::counts>() == "");
+}
+
+TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take and give") {
+  CHECK(all_in_the_way<&rollout_queue::admit, &rollout_queue::insert, &rollout_queue::sample,
+                       &rollout_queue::take, &rollout_queue::trained, &rollout_queue::counts,
+                       &rollout_queue::save, &rollout_queue::restore>() == "");
+  CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore>() ==
+        "");
+  CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
+                       &off_policy_trainer::publish, &off_policy_trainer::save>() == "");
+  CHECK(encodable<off_policy_update>);
+  CHECK(encodable<off_policy_report>);
+  CHECK(all_in_the_way<&loops::task_schedule::next, &loops::task_schedule::ended,
+                       &loops::task_schedule::measured, &loops::curriculum_levels::level,
+                       &loops::curriculum_levels::ended>() == "");
+  CHECK(all_in_the_way<&q_learner::learn, &q_learner::table, &tabular_policy::act,
+                       &tabular_policy::update, &replay_queue<q_rollout>::insert>() == "");
+}
+
+TEST_CASE("encodable: a rollout comes back with what it keeps for itself") {
+  rollout made(2, 3);
+  made.obs = {1, 2, 3};
+  made.cuts = {{1, 2}};
+  made.episodes = {{.step = 1, .episode_return = 0.5, .length = 2, .environment = 0}};
+  made.failure = "threw";
+  const auto bytes = detail::encode(made);
+  const auto back = detail::decode<rollout>(bytes.bytes());
+  CHECK(detail::encode(back).size() == bytes.size());
+  CHECK(back.steps == 2);
+  CHECK(back.obs == made.obs);
+  CHECK(back.cuts[0].index == 2);
+  CHECK(back.episodes[0].episode_return == 0.5);
+  CHECK(back.failure == "threw");
+}
+
+}  // namespace
+}  // namespace troupe
