@@ -107,7 +107,9 @@ system_core::~system_core() {
   clock_->stop();
   spares_.reset();
   actors_.reset();
-  for (const auto& known : services_) metrics().retire(known.collector);
+  for (const auto& known : services_) {
+    if (known.collector) metrics().retire(known.collector);
+  }
 }
 
 std::uint64_t system_core::next_seed() {
@@ -179,7 +181,7 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     throw call_error(error_kind::cancelled, options.name + ": the system is stopping");
   }
   for (const auto& known : services_) {
-    if (known.state->options.name == options.name && !known.state->closed()) {
+    if (known.collector && known.state->options.name == options.name && !known.state->closed()) {
       throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
     }
   }
@@ -187,6 +189,23 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
   services_.push_back({state, nullptr, std::make_shared<service_collector>(state)});
   metrics().add(services_.back().collector);
   return state;
+}
+
+std::shared_ptr<service_state> system_core::add_unnamed(serve_options options) {
+  std::lock_guard lock(mutex_);
+  auto state = std::make_shared<service_state>(services_.size(), std::move(options));
+  services_.push_back({state, nullptr, nullptr});
+  return state;
+}
+
+std::shared_ptr<service_state> system_core::find_service(const std::string& name) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& known : services_) {
+    if (known.collector && known.state->options.name == name && !known.state->closed()) {
+      return known.state;
+    }
+  }
+  return nullptr;
 }
 
 void system_core::set_supervisor(const service_state& service, ref<inbox> supervisor) {

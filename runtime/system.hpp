@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/service/fault_plan.hpp"
+#include "runtime/service/recipe.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {
@@ -52,26 +53,7 @@ class system {
   /// and call_error of kind service_down if replicas keep dying at their start.
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
-    auto factory = std::make_shared<detail::role_factory>();
-    factory->make = [args = std::make_tuple(std::move(args)...)](
-                        const replica_info& info) -> std::unique_ptr<detail::role_box> {
-      return std::apply(
-          [&](const auto&... each) {
-            if constexpr (std::constructible_from<Role, const replica_info&, const A&...>) {
-              return std::make_unique<detail::box_of<Role>>(info, each...);
-            } else {
-              return std::make_unique<detail::box_of<Role>>(each...);
-            }
-          },
-          args);
-    };
-    if constexpr (requires(Role role) {
-                    { role.catch_up() } -> std::same_as<task<>>;
-                  }) {
-      factory->catch_up = [](detail::role_box& box) {
-        return static_cast<detail::box_of<Role>&>(box).role.catch_up();
-      };
-    }
+    auto factory = detail::make_factory<Role>(std::make_tuple(std::move(args)...));
     auto state = co_await open(std::move(options), std::move(factory));
     co_return service<Role>(std::move(state));
   }

@@ -46,6 +46,11 @@ class system_core {
 
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
+  /// One that is not found by its name, and has no metrics: a copy of another process's, or one
+  /// that a replica is hosted under for another process.
+  std::shared_ptr<service_state> add_unnamed(serve_options options);
+  /// The live service of that name; null if there is none.
+  std::shared_ptr<service_state> find_service(const std::string& name) const;
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
   /// Asks its supervisor for another number of replicas; `tell` hears of the end of that.
   void scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
@@ -67,7 +72,7 @@ class system_core {
   struct entry {
     std::shared_ptr<service_state> state;
     ref<inbox> supervisor;
-    std::shared_ptr<const prometheus::Collectable> collector;
+    std::shared_ptr<const prometheus::Collectable> collector;  ///< Null of one without a name.
   };
 
   bool step_deterministic();

@@ -16,6 +16,7 @@
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/error.hpp"
 #include "runtime/service/endpoint.hpp"
+#include "runtime/service/kinds.hpp"
 #include "runtime/service/role.hpp"
 
 namespace troupe::detail {
@@ -35,6 +36,14 @@ class call_base : public counted, public list_node, public recycled {
   /// For the log: numbers and texts as they are, of other types the name.
   virtual std::string describe_arguments() const = 0;
 
+  // To and from another process; only where its kind is encodable.
+  virtual const call_kind& kind() const = 0;
+  virtual std::size_t arguments_size() const = 0;
+  virtual void write_arguments(wire_writer& to) const = 0;
+  virtual std::size_t result_size() const = 0;
+  virtual void write_result(wire_writer& to) const = 0;
+  virtual void read_result(wire_reader& from) = 0;
+
   const endpoint_info& endpoint;
 
   // Written by the caller before it is sent.
@@ -44,6 +53,8 @@ class call_base : public counted, public list_node, public recycled {
   bool keep_arguments = false;  ///< It may be sent again, so the endpoint gets copies.
   bool limited = false;         ///< Its caller has a deadline.
   std::uint64_t traced = 0;     ///< Its number in the trace; 0: it is in none.
+  time_point deadline{};        ///< Where it has one.
+  bool urgent = false;          ///< It is a control call.
 
   // The caller's alone.
   attempt* pending = nullptr;  ///< Who awaits it; null once nobody does.
@@ -56,6 +67,7 @@ class call_base : public counted, public list_node, public recycled {
   // Written by the replica before it replies.
   bool received = false;  ///< Has come: what comes once more is a copy of the message.
   bool overran = false;   ///< Cancelled in the replica after max_call_time.
+  bool refused = false;   ///< `error` is not the endpoint's own: the call has not been executed.
   std::exception_ptr error;
 
   // The replica's alone.
@@ -159,15 +171,68 @@ class call_of final : public call_base {
     return text;
   }
 
+  const call_kind& kind() const override { return *known; }
+  std::size_t arguments_size() const override {
+    if constexpr (crosses) return wire_size(args_);
+    stays();
+  }
+  void write_arguments(wire_writer& to) const override {
+    if constexpr (crosses) return to.write(args_);
+    stays();
+  }
+  std::size_t result_size() const override {
+    if constexpr (crosses) return wire_size(*value_);
+    stays();
+  }
+  void write_result(wire_writer& to) const override {
+    if constexpr (crosses) return to.write(*value_);
+    stays();
+  }
+  void read_result(wire_reader& from) override {
+    if constexpr (crosses) {
+      value_.emplace(from.read<value_type>());
+    } else {
+      stays();
+    }
+  }
+
   /// The value; the caller has checked that there is one.
   result_type take() {
     if constexpr (!std::is_void_v<result_type>) return std::move(*value_);
   }
 
  private:
+  using value_type = value_or_monostate<result_type>;
+  static constexpr bool crosses = encodable<arguments> && encodable<value_type>;
+
   struct from_tuple {};
-  call_of(const role_access<Role>& access, const arguments& args, from_tuple)
-      : call_base(*troupe::endpoint<F>), access_(access), args_(args) {}
+  call_of(const role_access<Role>& access, arguments args, from_tuple)
+      : call_base(*troupe::endpoint<F>), access_(access), args_(std::move(args)) {}
+
+  [[noreturn]] static void stays() {
+    throw std::logic_error(known->name + ": " + known->not_encodable + " can't be encoded");
+  }
+
+  static ref<call_base> read(const void* access, wire_reader& from) {
+    if constexpr (crosses) {
+      return new call_of(*static_cast<const role_access<Role>*>(access), from.read<arguments>(),
+                         from_tuple{});
+    } else {
+      stays();
+    }
+  }
+
+  static const call_kind& add_kind() {
+    call_kind kind{.name = std::string(endpoint_name<F>()),
+                   .signature = __PRETTY_FUNCTION__,
+                   .handle = typeid(Role),
+                   .not_encodable = "",
+                   .read = &read};
+    kind.signature += type_name<decltype(F)>();
+    if constexpr (!crosses) kind.not_encodable = not_encodable<std::tuple<arguments, value_type>>();
+    return register_kind(std::move(kind));
+  }
+  static inline const call_kind* const known = &add_kind();
 
   /// Moves the arguments into the endpoint, or copies them if they may be needed again.
   template <class Invoke>
@@ -248,7 +313,7 @@ class call_of final : public call_base {
 
   const role_access<Role>& access_;
   arguments args_;
-  std::optional<value_or_monostate<result_type>> value_;
+  std::optional<value_type> value_;
 };
 
 }  // namespace troupe::detail

@@ -24,7 +24,7 @@ enum class endpoint_kind {
 struct endpoint_info {
   std::string_view name;  ///< "counter::add"
   endpoint_kind kind;
-  std::size_t number;  ///< Dense, in order of first use in this process.
+  std::size_t number;  ///< Dense; the same in every process of one build.
 };
 
 namespace detail {
@@ -81,7 +81,10 @@ struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {}
 template <auto F>
 using endpoint_of = endpoint_traits<decltype(F)>;
 
-std::size_t next_endpoint_number();
+/// Gives it a number. Before main.
+const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);
+/// Throws wire_error if there is none.
+const endpoint_info& endpoint_of_number(std::size_t number);
 
 /// "counter::add" out of the compiler's spelling of a function template's argument.
 template <auto F>
@@ -104,10 +107,7 @@ constexpr std::string_view endpoint_name() {
 /// what they hold.
 template <auto F>
   requires std::is_member_function_pointer_v<decltype(F)>
-inline const endpoint_info* const endpoint = [] {
-  static const endpoint_info info{detail::endpoint_name<F>(), detail::endpoint_of<F>::kind,
-                                  detail::next_endpoint_number()};
-  return &info;
-}();
+inline const endpoint_info* const endpoint =
+    detail::register_endpoint(detail::endpoint_name<F>(), detail::endpoint_of<F>::kind);
 
 }  // namespace troupe

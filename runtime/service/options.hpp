@@ -10,14 +10,10 @@
 #include "runtime/actor/inbox.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/service/endpoint.hpp"
+#include "runtime/service/placement.hpp"
 #include "runtime/service/router.hpp"
 
 namespace troupe {
-
-enum class placement {
-  shared,  ///< Scheduled on the pool. For code that doesn't block.
-  thread,  ///< A thread of its own. For code that blocks or computes for long.
-};
 
 enum class on_throw {
   keep_serving,  ///< The caller gets the exception, the replica goes on.

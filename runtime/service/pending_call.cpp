@@ -34,6 +34,8 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   }
   if (limit() != no_limit) deadline_ = later(now, limit());
   call.limited = deadline_ != time_point::max();
+  call.deadline = deadline_;
+  call.urgent = options_.priority == priority::control;
   set_alarm(now);
   const bool suspended = send_or_wait();
   resuming_ = true;
@@ -187,6 +189,8 @@ ref<call_base> pending_call::copy_call(time_point now) const {
   copy->sent = now;
   copy->limited = first_.call->limited;
   copy->traced = first_.call->traced;
+  copy->deadline = first_.call->deadline;
+  copy->urgent = first_.call->urgent;
   return copy;
 }
 
@@ -240,8 +244,9 @@ void pending_call::give_up(attempt& by) {
   auto& call = *by.call;
   call.cancelled.store(true, std::memory_order_relaxed);
   call.pending = nullptr;
-  if (by.linked() && call.endpoint.kind == endpoint_kind::coroutine &&
-      !service_->runs_to_end(call.endpoint)) {
+  const bool can_stop = call.endpoint.kind == endpoint_kind::coroutine ||
+                        (by.linked() && by.to->slot->elsewhere);
+  if (by.linked() && can_stop && !service_->runs_to_end(call.endpoint)) {
     stop_working(*by.to->slot, by.call);
   }
   by.unlink();
@@ -326,6 +331,7 @@ void pending_call::fail() const {
                                                         to_text(service_->options.max_call_time) +
                                                         " (max_call_time)");
   }
+  if (first_.call->refused) std::rethrow_exception(first_.call->error);
   throw role_error(where(), first_.call->error);
 }
 

@@ -99,6 +99,7 @@ void replica::drain() {
 }
 
 void replica::crash(const std::string& reason) {
+  service_->note_crash(reason);
   if (!slot_->end()) return end();  // It was abandoned, and has come back.
   if (auto* lane = calls()->lane) {
     const auto time = now();

@@ -56,6 +56,12 @@ class base_access final : public role_access<Base> {
 struct role_factory {
   std::function<std::unique_ptr<role_box>(const replica_info&)> make;
   std::function<task<>(role_box&)> catch_up;  ///< May be null.
+
+  // To make it in another process.
+  const role_kind* role = nullptr;
+  const role_recipe* recipe = nullptr;
+  std::function<std::size_t()> arguments_size;
+  std::function<void(wire_writer&)> write_arguments;
 };
 
 }  // namespace detail

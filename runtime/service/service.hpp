@@ -17,6 +17,7 @@
 #include "runtime/service/call.hpp"
 #include "runtime/service/caller.hpp"
 #include "runtime/service/options.hpp"
+#include "runtime/service/recipe.hpp"
 #include "runtime/service/state.hpp"
 
 namespace troupe {
@@ -159,16 +160,13 @@ class service {
 
   /// Of the service whose replicas hold a Role itself.
   explicit service(std::shared_ptr<detail::service_state> state)
-      : state_(std::move(state)), access_(state_->template keep<access>(typeid(Role), nullptr, [] {
-          return std::make_shared<detail::direct_access<Role>>();
-        })) {}
+      : state_(std::move(state)), access_(detail::keep_direct_access<Role>(*state_)) {}
 
   template <class Derived>
   static const access* access_through(const service<Derived>& derived) {
     if (!derived.state_) return nullptr;
-    return derived.state_->template keep<access>(typeid(Role), derived.access_, [&] {
-      return std::make_shared<detail::base_access<Role, Derived>>(*derived.access_);
-    });
+    static_cast<void>(&detail::cast_to_base<Role, Derived>);  // So that it is registered.
+    return detail::keep_base_access<Role>(*derived.state_, *derived.access_);
   }
 
   detail::service_state& state() const {

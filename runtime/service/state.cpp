@@ -6,10 +6,11 @@
 
 namespace troupe::detail {
 
-std::size_t next_endpoint_number() {
-  static std::atomic<std::size_t> next{0};
-  return next++;
-}
+replica_slot::replica_slot(std::size_t index, ref<inbox> where)
+    : index(index), where(std::move(where)), serial([] {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+      }()) {}
 
 replica_slot::~replica_slot() {
   for (auto& row : endpoints) delete row.load();
@@ -82,18 +83,25 @@ void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slo
   call_everybody();
 }
 
-void service_state::withdraw(std::size_t index) {
+void service_state::withdraw(const std::shared_ptr<replica_slot>& slot) {
+  take_out(slot, true);
+}
+
+void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out(slot, false); }
+
+void service_state::take_out(const std::shared_ptr<replica_slot>& slot, bool drains) {
   replica_table serving;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     auto next = std::make_shared<replica_table>(*table_);
-    std::erase_if(*next, [&](const auto& slot) {
-      if (slot->index != index) return false;
+    if (std::erase(*next, slot) == 0) return;
+    if (drains) {
       slot->leave();
       draining_.push_back(slot);
-      return true;
-    });
+    } else {
+      ended_->add_counts_of(*slot);
+    }
     serving = *next;
     table_ = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
@@ -153,6 +161,16 @@ void service_state::close(const std::string& reason) {
 std::optional<std::string> service_state::closed() const {
   std::lock_guard lock(mutex_);
   return closed_;
+}
+
+void service_state::note_crash(const std::string& reason) {
+  std::lock_guard lock(mutex_);
+  last_crash_ = reason;
+}
+
+std::string service_state::last_crash() const {
+  std::lock_guard lock(mutex_);
+  return last_crash_;
 }
 
 bool service_state::wait(const std::shared_ptr<ticket>& t) {

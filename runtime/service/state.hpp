@@ -55,10 +55,12 @@ inline constexpr std::size_t max_endpoints =
 
 /// One replica, from its start to its end; a restart makes another one.
 struct replica_slot {
-  replica_slot(std::size_t index, ref<inbox> where) : index(index), where(std::move(where)) {}
+  replica_slot(std::size_t index, ref<inbox> where);
 
   const std::size_t index;
   const ref<inbox> where;
+  const std::uint64_t serial;  ///< Of all replicas of this process; kept by no other.
+  bool elsewhere = false;      ///< Its role is in another process.
   alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
   std::atomic<std::int64_t> sessions{0};
   bool has_exclusive_session = false;  ///< The session line's, under its lock.
@@ -138,6 +140,8 @@ struct ticket {
 /// Ways a call ends that its replica doesn't see.
 enum class refusal { overloaded, deadline, cancelled, lost, down, poison, count_ };
 
+struct role_kind;
+
 class service_state : public std::enable_shared_from_this<service_state> {
  public:
   service_state(std::size_t number, serve_options options);
@@ -145,19 +149,25 @@ class service_state : public std::enable_shared_from_this<service_state> {
 
   const std::size_t number;  ///< Dense, in order of creation in this system.
   const serve_options options;
+  const role_kind* role = nullptr;  ///< Of its replicas; null while they are only in other processes.
 
   /// The table and its version; a caller keeps both until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const replica_table> table() const;
   /// Puts `slot` in the place of its index, or takes out what is there.
   void publish(std::size_t index, std::shared_ptr<replica_slot> slot);
-  /// Takes out the replica there, which drains: it gets no new call and no new session.
-  void withdraw(std::size_t index);
+  /// Takes out a replica, which drains: it gets no new call and no new session.
+  void withdraw(const std::shared_ptr<replica_slot>& slot);
+  /// Takes out one that has ended, if it is there.
+  void retract(const std::shared_ptr<replica_slot>& slot);
   /// A replica that drained has ended.
   void drained(const std::shared_ptr<replica_slot>& slot);
   /// No call is served any more; `reason` is what callers read.
   void close(const std::string& reason);
   std::optional<std::string> closed() const;
+  /// Why a replica died last; empty if none has.
+  void note_crash(const std::string& reason);
+  std::string last_crash() const;
 
   /// Enters the line, at its old place if it has been there. False if `max_waiting` are there.
   bool wait(const std::shared_ptr<ticket>& t);
@@ -214,6 +224,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
  private:
   using line_key = std::pair<bool, std::uint64_t>;  // Control calls first, then in order of coming.
   static line_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
+  void take_out(const std::shared_ptr<replica_slot>& slot, bool drains);
   void call_everybody();
   void call_next(const replica_slot& slot);
   void offer_room();
@@ -222,6 +233,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::shared_ptr<const replica_table> table_ = std::make_shared<replica_table>();
   std::atomic<std::uint64_t> version_{1};
   std::optional<std::string> closed_;
+  std::string last_crash_;
   std::map<line_key, std::shared_ptr<ticket>> line_;
   std::uint64_t last_number_ = 0;
   std::size_t members_ = 0;  ///< Of the line, those called up included: they may come back.

@@ -277,7 +277,7 @@ void supervisor::retire(const place_ptr& at) {
   if (!at->replica) return;  // Its restart is not due yet.
   retiring_.push_back(at);
   if (!at->slot) return at->replica->kill("it is removed at its start");
-  service_->withdraw(at->index);
+  service_->withdraw(at->slot);
   drain(*at->slot);
 }
 

@@ -1,0 +1,132 @@
+#include "runtime/remote/connection.hpp"
+
+#include <stdexcept>
+
+#include "runtime/log.hpp"
+#include "runtime/remote/porter.hpp"
+#include "runtime/remote/stand_in.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+/// Frames that a link may deliver before their turn; more of them are a broken link.
+constexpr std::size_t early_frames_max = 4096;
+
+template <class Actor>
+Actor& here() {
+  return static_cast<Actor&>(static_cast<host&>(strand::current()));
+}
+
+}  // namespace
+
+void connection::open(ref<inbox> porter) {
+  porter_ = std::move(porter);
+  link_->open(shared_from_this());
+}
+
+void connection::send(frame_header header, std::size_t size,
+                      const std::function<void(wire_writer&)>& write) {
+  const auto whole = sizeof(header) + size;
+  if (whole > max_message) {
+    throw std::length_error(std::to_string(whole) + " bytes; a message has at most " +
+                            std::to_string(max_message));
+  }
+  auto message = link_->allocate(whole);
+  if (write) {
+    wire_writer to(message.bytes().subspan(sizeof(header)));
+    write(to);
+  }
+  const auto urgency = header.control != 0 ? priority::control : priority::normal;
+  std::lock_guard lock(sending_);
+  header.sequence = ++outward_[header.control].sent;
+  std::memcpy(message.data(), &header, sizeof(header));
+  link_->send(std::move(message), urgency);
+}
+
+std::uint32_t connection::add(ref<inbox> stand_in) {
+  std::lock_guard lock(mutex_);
+  if (closed_) {
+    stand_in->post([why = why_] { here<class stand_in>().lost(why); });
+    return 0;
+  }
+  stand_ins_.emplace(++last_, std::move(stand_in));
+  return last_;
+}
+
+void connection::remove(std::uint32_t replica) {
+  ref<inbox> gone;  // Dropped outside of the lock.
+  std::lock_guard lock(mutex_);
+  const auto place = stand_ins_.find(replica);
+  if (place == stand_ins_.end()) return;
+  gone = std::move(place->second);
+  stand_ins_.erase(place);
+}
+
+void connection::received(block message) {
+  try {
+    sort_in(frame(std::move(message)));
+  } catch (const wire_error& e) {
+    link_->close(std::string("the other side sent ") + e.what());
+  }
+}
+
+/// A link may repeat a frame or bring it early: each is delivered once, in the order of sending
+/// among those of its urgency.
+void connection::sort_in(frame message) {
+  auto& [sent, heard, early] = inward_[message.header.control];
+  const auto number = message.header.sequence;
+  if (number <= heard) return;
+  if (number > heard + 1) {
+    if (early.size() >= early_frames_max) throw wire_error("frames out of order");
+    early.emplace(number, std::move(message));
+    return;
+  }
+  deliver(std::move(message));
+  for (++heard; !early.empty() && early.begin()->first == heard + 1; ++heard) {
+    deliver(std::move(early.begin()->second));
+    early.erase(early.begin());
+  }
+}
+
+void connection::deliver(frame message) {
+  const auto& header = message.header;
+  const bool for_stand_in = header.kind >= frame_kind::serves && header.kind <= frame_kind::ended;
+  auto kept = std::make_shared<frame>(std::move(message));
+  if (!for_stand_in) {
+    porter_->post([kept] { here<porter>().heard(*kept); });
+    return;
+  }
+  ref<inbox> whom;
+  {
+    std::lock_guard lock(mutex_);
+    const auto place = stand_ins_.find(kept->header.replica);
+    if (place == stand_ins_.end()) return;  // It has ended meanwhile.
+    whom = place->second;
+  }
+  whom->post([kept] { here<stand_in>().heard(*kept); });
+}
+
+void connection::writable() {
+  // Stand-ins look again when they are asked next; what waits in them hears it here.
+  std::lock_guard lock(mutex_);
+  for (const auto& [number, whom] : stand_ins_) {
+    whom->post([] { here<stand_in>().writable(); });
+  }
+}
+
+void connection::closed(const std::string& why) {
+  std::map<std::uint32_t, ref<inbox>> all;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    why_ = why;
+    all.swap(stand_ins_);
+  }
+  for (const auto& [number, whom] : all) {
+    whom->post([why] { here<stand_in>().lost(why); });
+  }
+  if (porter_) porter_->post([why] { here<porter>().lost(why); });
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,75 @@
+#pragma once
+// One end of a link: numbers frames, keeps their order, and hands each to whom it concerns. Any
+// thread. Internal to runtime/.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/remote/frame.hpp"
+#include "runtime/remote/link.hpp"
+
+namespace troupe::detail {
+
+class stand_in;
+class porter;
+
+class connection final : public link_listener, public std::enable_shared_from_this<connection> {
+ public:
+  explicit connection(std::shared_ptr<link> way) : link_(std::move(way)) {}
+
+  /// Begins to hear: what the other side asks goes to `porter`, an actor of that kind. When the
+  /// link has closed, that is told `porter` and every stand-in.
+  void open(ref<inbox> porter);
+  void close(const std::string& why) { link_->close(why); }
+
+  /// Sends a frame whose body is what `write` puts into `size` bytes. Throws std::length_error for
+  /// one above max_message, and what `write` throws.
+  void send(frame_header header, std::size_t size = 0,
+            const std::function<void(wire_writer&)>& write = nullptr);
+  /// The same with one value as its body.
+  template <class T>
+  void send(const frame_header& header, const T& body) {
+    send(header, wire_size(body), [&](wire_writer& to) { to.write(body); });
+  }
+  bool full() const { return link_->full(); }
+
+  /// A number for a stand-in, which hears of its replica from here on. If the link has closed it
+  /// hears that.
+  std::uint32_t add(ref<inbox> stand_in);
+  void remove(std::uint32_t replica);
+
+  // As a listener.
+  void received(block message) override;
+  void writable() override;
+  void closed(const std::string& why) override;
+
+ private:
+  /// Frames of one direction and urgency.
+  struct lane {
+    std::uint64_t sent = 0;
+    std::uint64_t heard = 0;
+    std::map<std::uint64_t, frame> early;  ///< Came before their turn.
+  };
+
+  void sort_in(frame message);
+  void deliver(frame message);
+
+  const std::shared_ptr<link> link_;
+
+  std::mutex sending_;  ///< Frames are handed to the link in the order of their numbers.
+  lane outward_[2];
+  lane inward_[2];  ///< The link's thread's alone.
+
+  std::mutex mutex_;
+  ref<inbox> porter_;
+  std::map<std::uint32_t, ref<inbox>> stand_ins_;
+  std::uint32_t last_ = 0;
+  bool closed_ = false;
+  std::string why_;
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,80 @@
+#pragma once
+// What two processes tell each other about replicas. A replica has a number on its link, given by
+// the side that imports it: the side whose callers reach it by a stand-in.
+//
+//   importer                                    exporter
+//     make n, service, role  ────────────────>    makes a role for it
+//     import n, service, serial ─────────────>    shows one that serves there already
+//                            <────────────────  serves n
+//     call n, id, arguments  ────────────────>
+//     cancel n, id           ────────────────>
+//                            <────────────────  result n, id / error n, id
+//                            <────────────────  ended n, reason
+//     drop n                 ────────────────>    a role that was made for it ends
+//     watch name             ────────────────>    tells of a service's replicas from here on
+//                            <────────────────  table name, replicas / closed name, reason
+
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/coroutine/strand.hpp"
+#include "runtime/wire/block.hpp"
+#include "runtime/wire/codec.hpp"
+
+namespace troupe::detail {
+
+enum class frame_kind : std::uint8_t {
+  // To the exporter.
+  make,
+  import,
+  call,
+  cancel,
+  drop,
+  watch,
+  // To the importer.
+  serves,
+  result,
+  error,
+  ended,
+  table,
+  closed,
+};
+
+/// How a call ended that has no result; an error frame's `what`.
+enum class ending : std::uint32_t {
+  threw,    ///< The endpoint threw.
+  overran,  ///< It was cancelled after max_call_time.
+  refused,  ///< It never began, or its result could not be sent.
+};
+
+/// In front of each frame; what follows depends on its kind.
+struct frame_header {
+  static constexpr std::uint16_t current = 1;
+  static constexpr std::int64_t no_deadline = -1;
+
+  std::uint16_t version = current;
+  frame_kind kind{};
+  std::uint8_t control = 0;         ///< 1: it doesn't queue behind work.
+  std::uint32_t replica = 0;        ///< Its number on this link.
+  std::uint64_t sequence = 0;       ///< Of all frames of this urgency in this direction.
+  std::uint64_t id = 0;             ///< Of a call, its result and its cancellation.
+  std::uint32_t what = 0;           ///< Of a call its kind's number, of `make` the recipe's.
+  std::uint32_t hash = 0;           ///< ... and its hash.
+  std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
+};
+static_assert(sizeof(frame_header) == 40);
+
+/// A frame that has come.
+class frame {
+ public:
+  /// Throws wire_error.
+  explicit frame(block bytes);
+
+  frame_header header;
+  wire_reader body() const { return wire_reader(bytes_.bytes().subspan(sizeof(frame_header))); }
+
+ private:
+  block bytes_;
+};
+
+}  // namespace troupe::detail

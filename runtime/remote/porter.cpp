@@ -1,0 +1,373 @@
+#include "runtime/remote/porter.hpp"
+
+#include <algorithm>
+
+#include "runtime/log.hpp"
+#include "runtime/remote/remote_options.hpp"
+#include "runtime/remote/stand_in.hpp"
+#include "runtime/service/change.hpp"
+#include "runtime/service/faulty_replica.hpp"
+#include "runtime/system_core.hpp"
+#include "runtime/wire/error_codec.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+
+thread_local porter* arriving = nullptr;
+
+/// A replica of a service, as the other side knows it: its index and its serial.
+using table_entry = std::pair<std::size_t, std::uint64_t>;
+
+/// A call made for the other side. Like one of a session it goes to its replica alone, also while
+/// that drains.
+class relayed_call final : public pending_call {
+ public:
+  relayed_call(service_state& service, const call_options& options, ref<call_base> call,
+               std::shared_ptr<replica_slot> slot)
+      : pending_call(service, options, std::move(call), std::move(slot), true) {}
+  using pending_call::call;
+
+  void await_resume() const noexcept {}
+  /// Null if it has its value.
+  std::exception_ptr error() {
+    try {
+      check();
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+};
+
+}  // namespace
+
+arrival::arrival(porter& by) noexcept : before_(std::exchange(arriving, &by)) {}
+arrival::~arrival() { arriving = before_; }
+
+std::shared_ptr<service_state> arriving_service(const remote_options& options) {
+  if (!arriving) throw wire_error("a handle of service " + options.name + " came from nowhere");
+  return arriving->service_of(options);
+}
+
+porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to,
+               bool guest, std::function<void(const std::string&)> closed)
+    : host(config, system), to_(std::move(to)), guest_(guest), closed_(std::move(closed)) {
+  made();
+}
+
+void porter::starting() { to_->open(self()); }
+
+void porter::heard(const frame& message) {
+  try {
+    switch (message.header.kind) {
+      case frame_kind::make:
+        return make(message);
+      case frame_kind::import:
+        return import(message);
+      case frame_kind::call:
+        return call(message);
+      case frame_kind::cancel:
+        return cancel(message);
+      case frame_kind::drop:
+        return drop(message.header.replica);
+      case frame_kind::watch:
+        return watch_service(message);
+      case frame_kind::table:
+        return learn_table(message);
+      case frame_kind::closed:
+        return learn_closed(message);
+      default:
+        return;
+    }
+  } catch (const wire_error& e) {
+    to_->close(std::string("the other side sent ") + e.what());
+  }
+}
+
+void porter::lost(const std::string& why) {
+  for (auto& [name, known] : foreign_) known.service->close("the way to it is lost: " + why);
+  if (const auto tell = std::exchange(closed_, nullptr)) tell(why);
+  end();
+}
+
+void porter::ended() {
+  for (auto& [number, e] : exports_) {
+    if (e.made_here) e.actor->kill("the other side has gone");
+  }
+  for (auto& [name, known] : foreign_) {
+    known.service->close("the way to it is lost");
+    for (auto& [serial, s] : known.stand_ins) s.actor->kill("the other side has gone");
+  }
+  exports_.clear();
+  foreign_.clear();
+  relays_.clear();
+  to_->close("its porter has ended");
+  if (const auto tell = std::exchange(closed_, nullptr)) tell("its porter has ended");
+}
+
+void porter::root_finished(std::exception_ptr error) {
+  if (error) log::error("a relayed call failed", {{"error", describe(error)}});
+}
+
+void porter::on_down(const inbox& who, const std::string&) {
+  for (auto place = exports_.begin(); place != exports_.end();) {
+    auto& [number, e] = *place;
+    if (e.actor.get() != &who) {
+      ++place;
+      continue;
+    }
+    send_ended(number, e.service->last_crash());
+    place = exports_.erase(place);
+  }
+  for (auto& [name, known] : foreign_) {
+    std::erase_if(known.stand_ins, [&](auto& entry) {
+      auto& s = entry.second;
+      if (s.actor.get() != &who) return false;
+      if (s.slot) {
+        known.service->retract(s.slot);
+        known.service->drained(s.slot);
+      }
+      return true;
+    });
+  }
+}
+
+// ---- as the exporter
+
+void porter::make(const frame& message) {
+  const auto number = message.header.replica;
+  auto body = message.body();
+  const auto about = body.read<remote_options>();
+  std::shared_ptr<role_factory> factory;
+  try {
+    const arrival scope(*this);
+    factory = role_recipe_of(message.header.what, message.header.hash).read(body);
+  } catch (const wire_error& e) {
+    return send_ended(number, std::string("its role could not be read: ") + e.what());
+  }
+  auto& e = exports_[number];
+  e.made_here = true;
+  e.service = system_.add_unnamed(about.options());
+  e.service->role = factory->role;
+  const replica_info info{about.index, about.generation};
+  auto ready = [me = self(), number](std::shared_ptr<replica_slot> slot) {
+    me->post([number, slot = std::move(slot)] { here().serves(number, slot); });
+  };
+  auto& actors = system_.actors();
+  const auto actor =
+      system_.faults()
+          ? actors.spawn<faulty_replica>(std::ref(system_), e.service, factory, info, ready)
+          : actors.spawn<local_replica>(std::ref(system_), e.service, factory, info, ready);
+  e.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  watch(*e.actor);
+}
+
+void porter::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
+  const auto place = exports_.find(number);
+  if (place == exports_.end() || slot->ended()) return;
+  place->second.slot = std::move(slot);
+  to_->send({.kind = frame_kind::serves, .replica = number});
+}
+
+void porter::import(const frame& message) {
+  const auto number = message.header.replica;
+  auto body = message.body();
+  const auto [name, serial] = body.read<std::pair<std::string, std::uint64_t>>();
+  const auto service = system_.find_service(name);
+  const auto table = service ? service->table() : std::make_shared<const replica_table>();
+  const auto place = std::find_if(table->begin(), table->end(),
+                                  [&](const auto& slot) { return slot->serial == serial; });
+  if (place == table->end()) return send_ended(number, "it has gone");
+  exports_[number] = {.service = service, .actor = (*place)->where, .slot = *place};
+  watch(*(*place)->where);
+  to_->send({.kind = frame_kind::serves, .replica = number});
+}
+
+void porter::call(const frame& message) {
+  const auto& header = message.header;
+  const auto place = exports_.find(header.replica);
+  if (place == exports_.end() || !place->second.slot) return;  // It has ended, as was told.
+  auto& e = place->second;
+  frame_header reply{.kind = frame_kind::error,
+                     .control = header.control,
+                     .replica = header.replica,
+                     .id = header.id};
+  ref<call_base> call;
+  try {
+    const auto& kind = call_kind_of(header.what, header.hash);
+    auto& access = e.access[&kind];
+    if (!access) access = access_to(*e.service, kind.handle);
+    if (!access) throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
+    auto body = message.body();
+    const arrival scope(*this);
+    call = kind.read(access, body);
+    body.finish(kind.name);
+  } catch (const wire_error&) {
+    return send_error(reply, ending::refused, std::current_exception());
+  }
+  call_options options{.deadline = no_limit};
+  if (header.deadline != frame_header::no_deadline) options.deadline = duration(header.deadline);
+  if (header.control != 0) options.priority = priority::control;
+  auto& running = start_root(relay(reply, e.service, e.slot, options, std::move(call)));
+  relays_[{header.replica, header.id}] = &running;
+}
+
+branch porter::relay(frame_header reply, std::shared_ptr<service_state> service,
+                     std::shared_ptr<replica_slot> slot, call_options options,
+                     ref<call_base> call) {
+  relayed_call pending(*service, options, std::move(call), std::move(slot));
+  co_await pending;
+  relays_.erase({reply.replica, reply.id});
+  if (const auto error = pending.error()) {
+    auto& done = pending.call();
+    if (done.overran) co_return send_error(reply, ending::overran, done.error);
+    if (done.error) co_return send_error(reply, ending::threw, done.error);
+    // Of its end the other side hears by itself.
+    if (!is_kind(error, error_kind::session_lost)) send_error(reply, ending::refused, error);
+    co_return;
+  }
+  send_result(reply, pending.call());
+}
+
+void porter::send_result(frame_header header, call_base& call) {
+  header.kind = frame_kind::result;
+  try {
+    to_->send(header, call.result_size(), [&](wire_writer& out) { call.write_result(out); });
+  } catch (const std::exception& e) {
+    send_error(header, ending::refused,
+               std::make_exception_ptr(std::runtime_error(
+                   std::string(call.endpoint.name) + ": its result could not be sent: " + e.what())));
+  }
+}
+
+void porter::send_error(frame_header header, ending how, const std::exception_ptr& error) {
+  header.kind = frame_kind::error;
+  header.what = static_cast<std::uint32_t>(how);
+  to_->send(header, error);
+}
+
+void porter::send_ended(std::uint32_t number, const std::string& reason) {
+  to_->send({.kind = frame_kind::ended, .replica = number},
+            reason.empty() ? std::string("it has ended") : reason);
+}
+
+void porter::cancel(const frame& message) {
+  const auto place = relays_.find({message.header.replica, message.header.id});
+  if (place == relays_.end()) return;
+  cancel_root(*place->second);
+  relays_.erase(place);
+}
+
+void porter::drop(std::uint32_t number) {
+  const auto place = exports_.find(number);
+  if (place == exports_.end()) return;
+  if (place->second.made_here) place->second.actor->kill("the other side has dropped it");
+  exports_.erase(place);
+}
+
+void porter::watch_service(const frame& message) {
+  auto body = message.body();
+  const auto name = body.read<std::string>();
+  if (const auto service = system_.find_service(name)) {
+    start_root(tell_changes(name, service));
+  } else {
+    to_->send({.kind = frame_kind::closed}, std::make_pair(name, std::string("there is none")));
+  }
+}
+
+branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service) {
+  for (;;) {
+    change next(*service);
+    const bool in_line = next.enter();
+    std::vector<table_entry> entries;
+    for (const auto& slot : *service->table()) entries.emplace_back(slot->index, slot->serial);
+    if (const auto reason = service->closed()) {
+      to_->send({.kind = frame_kind::closed}, std::make_pair(name, *reason));
+      co_return;
+    }
+    tell_ends(*service);
+    to_->send({.kind = frame_kind::table}, std::make_pair(name, entries));
+    if (in_line) {
+      co_await next;
+    } else {
+      co_await sleep_for(std::chrono::milliseconds(100));  // The line is full: look again.
+    }
+  }
+}
+
+/// Of a replica that was abandoned no actor's end is heard.
+void porter::tell_ends(const service_state& service) {
+  std::erase_if(exports_, [&](const auto& entry) {
+    const auto& [number, e] = entry;
+    if (e.made_here || e.service.get() != &service || !e.slot->ended()) return false;
+    send_ended(number, "it has ended");
+    return true;
+  });
+}
+
+// ---- as the importer
+
+std::shared_ptr<service_state> porter::service_of(const remote_options& options) {
+  if (!guest_) {
+    if (auto own = system_.find_service(options.name)) return own;
+    throw wire_error("a handle of service " + options.name + ": there is none here");
+  }
+  auto& known = foreign_[options.name];
+  if (!known.service || known.service->closed()) {
+    known.service = system_.add_unnamed(options.options());
+    to_->send({.kind = frame_kind::watch}, options.name);
+  }
+  return known.service;
+}
+
+void porter::learn_table(const frame& message) {
+  auto body = message.body();
+  const auto [name, entries] = body.read<std::pair<std::string, std::vector<table_entry>>>();
+  const auto place = foreign_.find(name);
+  if (place == foreign_.end()) return;
+  auto& known = place->second;
+  for (auto& [serial, s] : known.stand_ins) {
+    const bool there = std::any_of(entries.begin(), entries.end(),
+                                   [&](const auto& e) { return e.second == serial; });
+    if (there || !s.slot || s.slot->leaving() || s.slot->ended()) continue;
+    known.service->withdraw(s.slot);
+    troupe::detail::drain(*s.slot);
+  }
+  for (const auto& [index, serial] : entries) {
+    if (!known.stand_ins.contains(serial)) add_stand_in(known, name, index, serial);
+  }
+}
+
+void porter::add_stand_in(foreign& of, const std::string& name, std::size_t index,
+                          std::uint64_t serial) {
+  auto ready = [me = self(), name, serial](std::shared_ptr<replica_slot> slot) {
+    me->post([name, serial, slot = std::move(slot)] { here().stands(name, serial, slot); });
+  };
+  const auto actor = system_.actors().spawn<stand_in>(std::ref(system_), of.service,
+                                                      replica_info{index, 0}, ready, to_, serial);
+  auto& s = of.stand_ins[serial];
+  s.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  watch(*s.actor);
+}
+
+void porter::stands(const std::string& name, std::uint64_t serial,
+                    std::shared_ptr<replica_slot> slot) {
+  const auto place = foreign_.find(name);
+  if (place == foreign_.end() || slot->ended()) return;
+  const auto s = place->second.stand_ins.find(serial);
+  if (s == place->second.stand_ins.end()) return;
+  s->second.slot = slot;
+  place->second.service->publish(slot->index, std::move(slot));
+}
+
+void porter::learn_closed(const frame& message) {
+  auto body = message.body();
+  const auto [name, reason] = body.read<std::pair<std::string, std::string>>();
+  const auto place = foreign_.find(name);
+  if (place != foreign_.end()) place->second.service->close(reason);
+}
+
+}  // namespace troupe::detail

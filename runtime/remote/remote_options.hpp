@@ -1,0 +1,33 @@
+#pragma once
+// What another process has to know of a service: to run a replica of it, or to call it.
+
+#include "runtime/service/options.hpp"
+#include "runtime/service/replica_info.hpp"
+#include "runtime/service/state.hpp"
+#include "runtime/wire/codec.hpp"
+
+namespace troupe::detail {
+
+/// Endpoints travel by their names in full.
+struct remote_options {
+  remote_options() = default;
+  explicit remote_options(const service_state& service, const replica_info& info = {});
+  /// Throws wire_error for an endpoint that this build doesn't know.
+  serve_options options() const;
+
+  std::string name;
+  std::size_t index = 0, generation = 0;
+  std::size_t max_queued = 0, max_waiting = 0, max_ongoing = 0, max_batch = 0, max_retries = 0,
+              poison_limit = 0;
+  std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0;  // Nanoseconds.
+  bool restarts_on_throw = false;
+  std::vector<std::size_t> idempotent, hedged, run_to_end;  // Endpoints' numbers.
+
+  auto wire_members() {
+    return std::tie(name, index, generation, max_queued, max_waiting, max_ongoing, max_batch,
+                    max_retries, poison_limit, max_delay, deadline, max_call_time, hedge_after,
+                    restarts_on_throw, idempotent, hedged, run_to_end);
+  }
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,246 @@
+#include "runtime/remote/stand_in.hpp"
+
+#include "runtime/log.hpp"
+#include "runtime/remote/remote_options.hpp"
+#include "runtime/system_core.hpp"
+#include "runtime/wire/error_codec.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+stand_in& here() { return static_cast<stand_in&>(static_cast<host&>(strand::current())); }
+
+bool executes_at_once(const call_base& call) {
+  return call.endpoint.kind != endpoint_kind::coroutine;
+}
+
+}  // namespace
+
+stand_in::stand_in(caf::actor_config& config, system_core& system,
+                   std::shared_ptr<service_state> service,
+                   std::shared_ptr<const role_factory> factory, const replica_info& info,
+                   ready_function ready, site& there)
+    : replica(config, system, std::move(service), info, std::move(ready)),
+      factory_(std::move(factory)),
+      there_(&there) {
+  made();
+}
+
+stand_in::stand_in(caf::actor_config& config, system_core& system,
+                   std::shared_ptr<service_state> service, const replica_info& info,
+                   ready_function ready, std::shared_ptr<connection> to, std::uint64_t serial)
+    : replica(config, system, std::move(service), info, std::move(ready)),
+      serial_(serial),
+      to_(std::move(to)) {
+  made();
+}
+
+// ---- the way to serving
+
+void stand_in::starting() {
+  replica::starting();
+  slot_->elsewhere = true;
+  if (!there_) return join(to_);
+  there_->lodge(*service_, info_,
+                [me = self()](std::shared_ptr<lodging> place, std::exception_ptr error) {
+                  me->post([place = std::move(place), error] { here().lodged(place, error); });
+                });
+}
+
+void stand_in::lodged(std::shared_ptr<lodging> place, std::exception_ptr error) {
+  if (error) return crash("it found no place: " + describe(error));
+  place_ = std::move(place);
+  join(place_->to);
+}
+
+void stand_in::join(std::shared_ptr<connection> to) {
+  to_ = std::move(to);
+  number_ = to_->add(self());
+  if (number_ == 0) return;  // `lost` follows.
+  frame_header header{.replica = number_};
+  if (!factory_) {
+    header.kind = frame_kind::import;
+    return to_->send(header, std::make_pair(service_->options.name, serial_));
+  }
+  header.kind = frame_kind::make;
+  header.what = factory_->recipe->number;
+  header.hash = factory_->recipe->hash;
+  const remote_options options(*service_, info_);
+  try {
+    to_->send(header, wire_size(options) + factory_->arguments_size(), [&](wire_writer& out) {
+      out.write(options);
+      factory_->write_arguments(out);
+    });
+  } catch (const std::exception& e) {
+    crash("its role's arguments could not be sent: " + std::string(e.what()));
+  }
+}
+
+// ---- calls
+
+void stand_in::on_request(ref<call_base> call) {
+  if (std::exchange(call->received, true)) return;
+  if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
+  if (!unsent_.empty() || to_->full()) {
+    call->hold();  // By the list.
+    unsent_.push_back(*call);
+    return;
+  }
+  send(std::move(call));
+}
+
+void stand_in::writable() {
+  while (!unsent_.empty() && !to_->full()) {
+    const ref<call_base> call(&unsent_.pop_front());
+    call->drop();
+    if (call->cancelled.load(std::memory_order_relaxed)) {
+      give_room_back();
+    } else {
+      send(call);
+    }
+  }
+}
+
+void stand_in::send(ref<call_base> call) {
+  const auto& kind = call->kind();
+  frame_header header{.kind = frame_kind::call,
+                      .control = call->urgent,
+                      .replica = number_,
+                      .id = ++last_id_,
+                      .what = kind.number,
+                      .hash = kind.hash};
+  if (call->limited) {
+    const auto left = call->deadline - now();
+    header.deadline = std::max<std::int64_t>(1, left.count());
+  }
+  try {
+    if (!kind.not_encodable.empty()) {
+      throw std::invalid_argument(kind.not_encodable + " can't be encoded, and the replica is in " +
+                                  "another process");
+    }
+    to_->send(header, call->arguments_size(),
+              [&](wire_writer& out) { call->write_arguments(out); });
+  } catch (...) {
+    return refuse(*call, std::current_exception());
+  }
+  if (executes_at_once(*call)) {
+    if (executing_++ == 0) note_busy();
+  }
+  in_flight_.emplace(last_id_, std::move(call));
+}
+
+/// It could not be sent.
+void stand_in::refuse(call_base& call, std::exception_ptr error) {
+  call.error = std::move(error);
+  call.refused = true;
+  answer(call, now());
+}
+
+ref<call_base> stand_in::take(std::uint64_t id) {
+  const auto place = in_flight_.find(id);
+  if (place == in_flight_.end()) return nullptr;
+  auto call = std::move(place->second);
+  in_flight_.erase(place);
+  if (executes_at_once(*call)) {
+    --executing_;
+    note_busy();
+  }
+  return call;
+}
+
+/// Its replica is busy since the last thing that was heard of it, as far as can be known here.
+void stand_in::note_busy() {
+  if (service_->options.max_call_time == no_limit) return;
+  slot_->busy_since.store(executing_ > 0 ? now().time_since_epoch().count() : 0,
+                          std::memory_order_relaxed);
+}
+
+void stand_in::stop_working(call_base& call) {
+  if (call.linked()) {
+    call.unlink();
+    call.drop();
+    return give_room_back();
+  }
+  const auto place = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                  [&](const auto& entry) { return entry.second.get() == &call; });
+  if (place == in_flight_.end()) return;
+  to_->send({.kind = frame_kind::cancel, .replica = number_, .id = place->first});
+  take(place->first);
+  give_room_back();
+}
+
+// ---- what comes back
+
+void stand_in::heard(const frame& message) {
+  if (crashed()) return;
+  try {
+    switch (message.header.kind) {
+      case frame_kind::serves:
+        return serve();
+      case frame_kind::result:
+      case frame_kind::error:
+        return finish(message);
+      case frame_kind::ended: {
+        auto body = message.body();
+        return crash(body.read<std::string>());
+      }
+      default:
+        return;
+    }
+  } catch (const wire_error& e) {
+    crash(std::string("its process sent ") + e.what());
+  }
+}
+
+void stand_in::finish(const frame& message) {
+  const auto call = take(message.header.id);
+  if (!call) return;  // Nobody awaits it any more.
+  auto body = message.body();
+  if (message.header.kind == frame_kind::error) {
+    const auto how = static_cast<ending>(message.header.what);
+    call->error = body.read<std::exception_ptr>();
+    call->overran = how == ending::overran;
+    call->refused = how == ending::refused;
+  } else {
+    call->read_result(body);
+    body.finish(call->endpoint.name);
+  }
+  answer(*call, now());
+}
+
+void stand_in::lost(const std::string& why) {
+  if (!crashed()) crash(why);
+}
+
+/// Which calls the replica had begun when it died is not known here. It takes plain ones in the
+/// order of sending, so the oldest; of others, as many as it may work on.
+void stand_in::note_begun() {
+  const auto& options = service_->options;
+  std::size_t coroutines = 0, batched = 0;
+  bool plain = false;
+  for (const auto& [id, call] : in_flight_) {
+    const auto kind = call->endpoint.kind;
+    bool begun = false;
+    if (kind == endpoint_kind::plain) begun = !std::exchange(plain, true);
+    if (kind == endpoint_kind::coroutine) begun = coroutines++ < options.max_ongoing;
+    if (kind == endpoint_kind::batched) begun = batched++ < options.max_batch;
+    if (begun) call->begun.store(true, std::memory_order_release);
+  }
+}
+
+void stand_in::ended() {
+  note_begun();
+  in_flight_.clear();
+  while (!unsent_.empty()) unsent_.pop_front().drop();
+  if (to_ && number_ != 0) {
+    to_->remove(number_);
+    to_->send({.kind = frame_kind::drop, .replica = number_});
+  }
+  to_ = nullptr;
+  place_ = nullptr;
+  factory_ = nullptr;
+  replica::ended();
+}
+
+}  // namespace troupe::detail
