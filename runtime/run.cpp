@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "runtime/log.hpp"
+#include "runtime/process/process_site.hpp"
 #include "runtime/signal_count.hpp"
 #include "runtime/trace/trace_file.hpp"
 
@@ -107,6 +108,7 @@ signal_watch::~signal_watch() {
 // ---- run
 
 int run(int argc, char** argv, task<> (*main)(system&)) {
+  detail::serve_parent_if_child();
   CLI::App app("A Troupe program.");
   system_options options;
   int port = 0;

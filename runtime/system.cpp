@@ -7,6 +7,8 @@
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/log.hpp"
+#include "runtime/process/process_site.hpp"
+#include "runtime/remote/simulated_site.hpp"
 #include "runtime/service/collector.hpp"
 #include "runtime/service/supervisor.hpp"
 #include "runtime/system_core.hpp"
@@ -60,6 +62,28 @@ class driver final : public host {
   std::shared_ptr<outcome> result_;  ///< Null once it is told.
 };
 
+/// Throws std::invalid_argument if the role can't be made and called in another process.
+void require_it_can_leave(const role_factory& factory, const serve_options& options,
+                          bool simulated) {
+  const auto refuse = [&](const std::string& what, const std::string& type) {
+    throw std::invalid_argument("service \"" + options.name + "\": placement " +
+                                options.placement.text() + ": " + what + ": " + type +
+                                " can't be encoded");
+  };
+  if (!simulated && !can_have_children()) {
+    throw std::invalid_argument("service \"" + options.name + "\": placement " +
+                                options.placement.text() +
+                                ": expected a program whose main calls troupe::run, or "
+                                "troupe::serve_parent_if_child first");
+  }
+  if (!factory.recipe->not_encodable.empty()) {
+    refuse("the constructor of " + factory.recipe->name, factory.recipe->not_encodable);
+  }
+  for (const auto* kind : calls_on(*factory.role)) {
+    if (!kind->not_encodable.empty()) refuse("endpoint " + kind->name, kind->not_encodable);
+  }
+}
+
 /// Ends a service whose start failed or was cancelled: its name is free again.
 class closer {
  public:
@@ -99,11 +123,17 @@ system_core::system_core(system_options options)
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
   actors_ = std::make_unique<caf::actor_system>(config_);
+  if (options_.deterministic) {
+    processes_ = std::make_unique<simulated_site>(*this);
+  } else {
+    processes_ = make_process_site(*this);
+  }
   if (!options_.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
 }
 
 system_core::~system_core() {
   stop_all();
+  if (processes_) processes_->close();
   clock_->stop();
   spares_.reset();
   actors_.reset();
@@ -111,6 +141,9 @@ system_core::~system_core() {
     if (known.collector) metrics().retire(known.collector);
   }
 }
+
+site& system_core::site_of(const placement&) { return *processes_; }
+system_core& core_of(system& sys) { return *sys.core_; }
 
 std::uint64_t system_core::next_seed() {
   std::lock_guard lock(mutex_);
@@ -329,7 +362,11 @@ std::size_t system::actors() const { return core_->hosts(); }
 
 task<std::shared_ptr<detail::service_state>> system::open(
     serve_options options, std::shared_ptr<const detail::role_factory> factory) {
+  if (options.placement.elsewhere()) {
+    detail::require_it_can_leave(*factory, options, core_->deterministic());
+  }
   const auto state = core_->add_service(std::move(options));
+  state->role = factory->role;
   const auto started = std::make_shared<detail::signal>();
   const auto tell = [started](std::exception_ptr error) {
     detail::signal::set(started, std::move(error));

@@ -34,9 +34,12 @@ struct system_options {
   std::shared_ptr<class trace> trace = nullptr;
 };
 
+class system;
+
 namespace detail {
 class system_core;
-}
+system_core& core_of(system& sys);
+}  // namespace detail
 
 class system {
  public:
@@ -49,7 +52,8 @@ class system {
 
   /// Starts a service whose replicas each hold `Role(args...)`, made in the replica. Returns when
   /// all serve. If Role has a member `task<> catch_up()`, a replica awaits it before it serves,
-  /// also after a restart. Throws std::invalid_argument for options out of range or a name in use,
+  /// also after a restart. Throws std::invalid_argument for options out of range, a name in use, or
+  /// a role that is placed in another process and whose arguments or endpoints can't be encoded,
   /// and call_error of kind service_down if replicas keep dying at their start.
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
@@ -97,6 +101,7 @@ class system {
   std::size_t actors() const;
 
  private:
+  friend detail::system_core& detail::core_of(system& sys);
   task<std::shared_ptr<detail::service_state>> open(
       serve_options options, std::shared_ptr<const detail::role_factory> factory);
   void close(detail::service_state& service);

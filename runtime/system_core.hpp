@@ -17,6 +17,8 @@
 
 namespace troupe::detail {
 
+class site;
+
 class system_core {
  public:
   explicit system_core(system_options options);
@@ -39,6 +41,9 @@ class system_core {
   /// in a deterministic system.
   void thread_hangs();
   void thread_came_back();
+
+  /// Where replicas live that are placed elsewhere.
+  site& site_of(const placement& where);
 
   void host_started();
   void host_ended();
@@ -84,6 +89,7 @@ class system_core {
   std::unique_ptr<class clock> clock_;
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;
+  std::unique_ptr<site> processes_;
   std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
   std::uint64_t seed_;
   std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
@@ -95,5 +101,7 @@ class system_core {
   std::vector<entry> services_;
   bool stopping_ = false;
 };
+
+system_core& core_of(system& sys);
 
 }  // namespace troupe::detail

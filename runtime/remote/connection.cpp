@@ -10,8 +10,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// Frames that a link may deliver before their turn; more of them are a broken link.
-constexpr std::size_t early_frames_max = 4096;
+/// Messages that a link may deliver before their turn; more of them are a broken link.
+constexpr std::size_t early_messages_max = 4096;
 
 template <class Actor>
 Actor& here() {
@@ -25,23 +25,23 @@ void connection::open(ref<inbox> porter) {
   link_->open(shared_from_this());
 }
 
-void connection::send(frame_header header, std::size_t size,
+void connection::send(message_header header, std::size_t size,
                       const std::function<void(wire_writer&)>& write) {
   const auto whole = sizeof(header) + size;
   if (whole > max_message) {
     throw std::length_error(std::to_string(whole) + " bytes; a message has at most " +
                             std::to_string(max_message));
   }
-  auto message = link_->allocate(whole);
+  auto bytes = link_->allocate(whole);
   if (write) {
-    wire_writer to(message.bytes().subspan(sizeof(header)));
+    wire_writer to(bytes.bytes().subspan(sizeof(header)));
     write(to);
   }
   const auto urgency = header.control != 0 ? priority::control : priority::normal;
   std::lock_guard lock(sending_);
   header.sequence = ++outward_[header.control].sent;
-  std::memcpy(message.data(), &header, sizeof(header));
-  link_->send(std::move(message), urgency);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  link_->send(std::move(bytes), urgency);
 }
 
 std::uint32_t connection::add(ref<inbox> stand_in) {
@@ -63,36 +63,36 @@ void connection::remove(std::uint32_t replica) {
   stand_ins_.erase(place);
 }
 
-void connection::received(block message) {
+void connection::received(block bytes) {
   try {
-    sort_in(frame(std::move(message)));
+    sort_in(message(std::move(bytes)));
   } catch (const wire_error& e) {
     link_->close(std::string("the other side sent ") + e.what());
   }
 }
 
-/// A link may repeat a frame or bring it early: each is delivered once, in the order of sending
+/// A link may repeat a message or bring it early: each is delivered once, in the order of sending
 /// among those of its urgency.
-void connection::sort_in(frame message) {
-  auto& [sent, heard, early] = inward_[message.header.control];
-  const auto number = message.header.sequence;
+void connection::sort_in(message m) {
+  auto& [sent, heard, early] = inward_[m.header.control];
+  const auto number = m.header.sequence;
   if (number <= heard) return;
   if (number > heard + 1) {
-    if (early.size() >= early_frames_max) throw wire_error("frames out of order");
-    early.emplace(number, std::move(message));
+    if (early.size() >= early_messages_max) throw wire_error("messages out of order");
+    early.emplace(number, std::move(m));
     return;
   }
-  deliver(std::move(message));
+  deliver(std::move(m));
   for (++heard; !early.empty() && early.begin()->first == heard + 1; ++heard) {
     deliver(std::move(early.begin()->second));
     early.erase(early.begin());
   }
 }
 
-void connection::deliver(frame message) {
-  const auto& header = message.header;
-  const bool for_stand_in = header.kind >= frame_kind::serves && header.kind <= frame_kind::ended;
-  auto kept = std::make_shared<frame>(std::move(message));
+void connection::deliver(message m) {
+  const auto& header = m.header;
+  const bool for_stand_in = header.kind >= message_kind::serves && header.kind <= message_kind::ended;
+  auto kept = std::make_shared<message>(std::move(m));
   if (!for_stand_in) {
     porter_->post([kept] { here<porter>().heard(*kept); });
     return;

@@ -1,5 +1,5 @@
 #pragma once
-// One end of a link: numbers frames, keeps their order, and hands each to whom it concerns. Any
+// One end of a link: numbers messages, keeps their order, and hands each to whom it concerns. Any
 // thread. Internal to runtime/.
 
 #include <functional>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
-#include "runtime/remote/frame.hpp"
+#include "runtime/remote/message.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {
@@ -26,13 +26,13 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void open(ref<inbox> porter);
   void close(const std::string& why) { link_->close(why); }
 
-  /// Sends a frame whose body is what `write` puts into `size` bytes. Throws std::length_error for
+  /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error for
   /// one above max_message, and what `write` throws.
-  void send(frame_header header, std::size_t size = 0,
+  void send(message_header header, std::size_t size = 0,
             const std::function<void(wire_writer&)>& write = nullptr);
   /// The same with one value as its body.
   template <class T>
-  void send(const frame_header& header, const T& body) {
+  void send(const message_header& header, const T& body) {
     send(header, wire_size(body), [&](wire_writer& to) { to.write(body); });
   }
   bool full() const { return link_->full(); }
@@ -43,24 +43,24 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void remove(std::uint32_t replica);
 
   // As a listener.
-  void received(block message) override;
+  void received(block bytes) override;
   void writable() override;
   void closed(const std::string& why) override;
 
  private:
-  /// Frames of one direction and urgency.
+  /// Messages of one direction and urgency.
   struct lane {
     std::uint64_t sent = 0;
     std::uint64_t heard = 0;
-    std::map<std::uint64_t, frame> early;  ///< Came before their turn.
+    std::map<std::uint64_t, message> early;  ///< Came before their turn.
   };
 
-  void sort_in(frame message);
-  void deliver(frame message);
+  void sort_in(message m);
+  void deliver(message m);
 
   const std::shared_ptr<link> link_;
 
-  std::mutex sending_;  ///< Frames are handed to the link in the order of their numbers.
+  std::mutex sending_;  ///< Messages are handed to the link in the order of their numbers.
   lane outward_[2];
   lane inward_[2];  ///< The link's thread's alone.
 

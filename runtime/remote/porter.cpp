@@ -18,6 +18,18 @@ porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current(
 
 thread_local porter* arriving = nullptr;
 
+/// While values are read that came over a connection, handles among them name services of its
+/// other side.
+class arrival {
+ public:
+  explicit arrival(porter& by) noexcept : before_(std::exchange(arriving, &by)) {}
+  arrival(const arrival&) = delete;
+  ~arrival() { arriving = before_; }
+
+ private:
+  porter* before_;
+};
+
 /// A replica of a service, as the other side knows it: its index and its serial.
 using table_entry = std::pair<std::size_t, std::uint64_t>;
 
@@ -44,41 +56,43 @@ class relayed_call final : public pending_call {
 
 }  // namespace
 
-arrival::arrival(porter& by) noexcept : before_(std::exchange(arriving, &by)) {}
-arrival::~arrival() { arriving = before_; }
-
 std::shared_ptr<service_state> arriving_service(const remote_options& options) {
   if (!arriving) throw wire_error("a handle of service " + options.name + " came from nowhere");
   return arriving->service_of(options);
 }
 
+void start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
+                  std::function<void(const std::string&)> closed) {
+  system.actors().spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
+}
+
 porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to,
-               bool guest, std::function<void(const std::string&)> closed)
-    : host(config, system), to_(std::move(to)), guest_(guest), closed_(std::move(closed)) {
+               side mine, std::function<void(const std::string&)> closed)
+    : host(config, system), to_(std::move(to)), mine_(mine), closed_(std::move(closed)) {
   made();
 }
 
 void porter::starting() { to_->open(self()); }
 
-void porter::heard(const frame& message) {
+void porter::heard(const message& m) {
   try {
-    switch (message.header.kind) {
-      case frame_kind::make:
-        return make(message);
-      case frame_kind::import:
-        return import(message);
-      case frame_kind::call:
-        return call(message);
-      case frame_kind::cancel:
-        return cancel(message);
-      case frame_kind::drop:
-        return drop(message.header.replica);
-      case frame_kind::watch:
-        return watch_service(message);
-      case frame_kind::table:
-        return learn_table(message);
-      case frame_kind::closed:
-        return learn_closed(message);
+    switch (m.header.kind) {
+      case message_kind::make:
+        return make(m);
+      case message_kind::import:
+        return import(m);
+      case message_kind::call:
+        return call(m);
+      case message_kind::cancel:
+        return cancel(m);
+      case message_kind::drop:
+        return drop(m.header.replica);
+      case message_kind::watch:
+        return watch_service(m);
+      case message_kind::table:
+        return learn_table(m);
+      case message_kind::closed:
+        return learn_closed(m);
       default:
         return;
     }
@@ -137,14 +151,14 @@ void porter::on_down(const inbox& who, const std::string&) {
 
 // ---- as the exporter
 
-void porter::make(const frame& message) {
-  const auto number = message.header.replica;
-  auto body = message.body();
+void porter::make(const message& m) {
+  const auto number = m.header.replica;
+  auto body = m.body();
   const auto about = body.read<remote_options>();
   std::shared_ptr<role_factory> factory;
   try {
     const arrival scope(*this);
-    factory = role_recipe_of(message.header.what, message.header.hash).read(body);
+    factory = role_recipe_of(m.header.what, m.header.hash).read(body);
   } catch (const wire_error& e) {
     return send_ended(number, std::string("its role could not be read: ") + e.what());
   }
@@ -169,12 +183,12 @@ void porter::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   const auto place = exports_.find(number);
   if (place == exports_.end() || slot->ended()) return;
   place->second.slot = std::move(slot);
-  to_->send({.kind = frame_kind::serves, .replica = number});
+  to_->send({.kind = message_kind::serves, .replica = number});
 }
 
-void porter::import(const frame& message) {
-  const auto number = message.header.replica;
-  auto body = message.body();
+void porter::import(const message& m) {
+  const auto number = m.header.replica;
+  auto body = m.body();
   const auto [name, serial] = body.read<std::pair<std::string, std::uint64_t>>();
   const auto service = system_.find_service(name);
   const auto table = service ? service->table() : std::make_shared<const replica_table>();
@@ -183,15 +197,15 @@ void porter::import(const frame& message) {
   if (place == table->end()) return send_ended(number, "it has gone");
   exports_[number] = {.service = service, .actor = (*place)->where, .slot = *place};
   watch(*(*place)->where);
-  to_->send({.kind = frame_kind::serves, .replica = number});
+  to_->send({.kind = message_kind::serves, .replica = number});
 }
 
-void porter::call(const frame& message) {
-  const auto& header = message.header;
+void porter::call(const message& m) {
+  const auto& header = m.header;
   const auto place = exports_.find(header.replica);
   if (place == exports_.end() || !place->second.slot) return;  // It has ended, as was told.
   auto& e = place->second;
-  frame_header reply{.kind = frame_kind::error,
+  message_header reply{.kind = message_kind::error,
                      .control = header.control,
                      .replica = header.replica,
                      .id = header.id};
@@ -201,7 +215,7 @@ void porter::call(const frame& message) {
     auto& access = e.access[&kind];
     if (!access) access = access_to(*e.service, kind.handle);
     if (!access) throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
-    auto body = message.body();
+    auto body = m.body();
     const arrival scope(*this);
     call = kind.read(access, body);
     body.finish(kind.name);
@@ -209,13 +223,13 @@ void porter::call(const frame& message) {
     return send_error(reply, ending::refused, std::current_exception());
   }
   call_options options{.deadline = no_limit};
-  if (header.deadline != frame_header::no_deadline) options.deadline = duration(header.deadline);
+  if (header.deadline != message_header::no_deadline) options.deadline = duration(header.deadline);
   if (header.control != 0) options.priority = priority::control;
   auto& running = start_root(relay(reply, e.service, e.slot, options, std::move(call)));
   relays_[{header.replica, header.id}] = &running;
 }
 
-branch porter::relay(frame_header reply, std::shared_ptr<service_state> service,
+branch porter::relay(message_header reply, std::shared_ptr<service_state> service,
                      std::shared_ptr<replica_slot> slot, call_options options,
                      ref<call_base> call) {
   relayed_call pending(*service, options, std::move(call), std::move(slot));
@@ -232,8 +246,8 @@ branch porter::relay(frame_header reply, std::shared_ptr<service_state> service,
   send_result(reply, pending.call());
 }
 
-void porter::send_result(frame_header header, call_base& call) {
-  header.kind = frame_kind::result;
+void porter::send_result(message_header header, call_base& call) {
+  header.kind = message_kind::result;
   try {
     to_->send(header, call.result_size(), [&](wire_writer& out) { call.write_result(out); });
   } catch (const std::exception& e) {
@@ -243,19 +257,19 @@ void porter::send_result(frame_header header, call_base& call) {
   }
 }
 
-void porter::send_error(frame_header header, ending how, const std::exception_ptr& error) {
-  header.kind = frame_kind::error;
+void porter::send_error(message_header header, ending how, const std::exception_ptr& error) {
+  header.kind = message_kind::error;
   header.what = static_cast<std::uint32_t>(how);
   to_->send(header, error);
 }
 
 void porter::send_ended(std::uint32_t number, const std::string& reason) {
-  to_->send({.kind = frame_kind::ended, .replica = number},
+  to_->send({.kind = message_kind::ended, .replica = number},
             reason.empty() ? std::string("it has ended") : reason);
 }
 
-void porter::cancel(const frame& message) {
-  const auto place = relays_.find({message.header.replica, message.header.id});
+void porter::cancel(const message& m) {
+  const auto place = relays_.find({m.header.replica, m.header.id});
   if (place == relays_.end()) return;
   cancel_root(*place->second);
   relays_.erase(place);
@@ -268,13 +282,13 @@ void porter::drop(std::uint32_t number) {
   exports_.erase(place);
 }
 
-void porter::watch_service(const frame& message) {
-  auto body = message.body();
+void porter::watch_service(const message& m) {
+  auto body = m.body();
   const auto name = body.read<std::string>();
   if (const auto service = system_.find_service(name)) {
     start_root(tell_changes(name, service));
   } else {
-    to_->send({.kind = frame_kind::closed}, std::make_pair(name, std::string("there is none")));
+    to_->send({.kind = message_kind::closed}, std::make_pair(name, std::string("there is none")));
   }
 }
 
@@ -285,11 +299,11 @@ branch porter::tell_changes(std::string name, std::shared_ptr<service_state> ser
     std::vector<table_entry> entries;
     for (const auto& slot : *service->table()) entries.emplace_back(slot->index, slot->serial);
     if (const auto reason = service->closed()) {
-      to_->send({.kind = frame_kind::closed}, std::make_pair(name, *reason));
+      to_->send({.kind = message_kind::closed}, std::make_pair(name, *reason));
       co_return;
     }
     tell_ends(*service);
-    to_->send({.kind = frame_kind::table}, std::make_pair(name, entries));
+    to_->send({.kind = message_kind::table}, std::make_pair(name, entries));
     if (in_line) {
       co_await next;
     } else {
@@ -311,20 +325,20 @@ void porter::tell_ends(const service_state& service) {
 // ---- as the importer
 
 std::shared_ptr<service_state> porter::service_of(const remote_options& options) {
-  if (!guest_) {
+  if (mine_ == side::host) {
     if (auto own = system_.find_service(options.name)) return own;
     throw wire_error("a handle of service " + options.name + ": there is none here");
   }
   auto& known = foreign_[options.name];
   if (!known.service || known.service->closed()) {
     known.service = system_.add_unnamed(options.options());
-    to_->send({.kind = frame_kind::watch}, options.name);
+    to_->send({.kind = message_kind::watch}, options.name);
   }
   return known.service;
 }
 
-void porter::learn_table(const frame& message) {
-  auto body = message.body();
+void porter::learn_table(const message& m) {
+  auto body = m.body();
   const auto [name, entries] = body.read<std::pair<std::string, std::vector<table_entry>>>();
   const auto place = foreign_.find(name);
   if (place == foreign_.end()) return;
@@ -363,8 +377,8 @@ void porter::stands(const std::string& name, std::uint64_t serial,
   place->second.service->publish(slot->index, std::move(slot));
 }
 
-void porter::learn_closed(const frame& message) {
-  auto body = message.body();
+void porter::learn_closed(const message& m) {
+  auto body = m.body();
   const auto [name, reason] = body.read<std::pair<std::string, std::string>>();
   const auto place = foreign_.find(name);
   if (place != foreign_.end()) place->second.service->close(reason);

@@ -15,13 +15,15 @@ struct remote_options;
 
 class porter final : public host {
  public:
-  /// A guest runs roles for the other side, whose services the handles are that come with them.
+  /// A guest runs roles for a host; the handles that come with them name the host's services.
+  enum class side { host, guest };
+
   /// `closed` is called in the porter when the link has closed, as the last thing.
-  porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to, bool guest,
+  porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to, side mine,
          std::function<void(const std::string& why)> closed);
 
   // In turns of its own.
-  void heard(const frame& message);
+  void heard(const message& m);
   void lost(const std::string& why);
   /// The service that a handle names which has come.
   std::shared_ptr<service_state> service_of(const remote_options& options);
@@ -51,29 +53,29 @@ class porter final : public host {
   void root_finished(std::exception_ptr error) override;
 
   // As the exporter.
-  void make(const frame& message);
+  void make(const message& m);
   void serves(std::uint32_t number, std::shared_ptr<replica_slot> slot);
-  void import(const frame& message);
-  void call(const frame& message);
-  void cancel(const frame& message);
+  void import(const message& m);
+  void call(const message& m);
+  void cancel(const message& m);
   void drop(std::uint32_t number);
-  branch relay(frame_header reply, std::shared_ptr<service_state> service,
+  branch relay(message_header reply, std::shared_ptr<service_state> service,
                std::shared_ptr<replica_slot> slot, call_options options, ref<call_base> call);
-  void send_result(frame_header header, call_base& call);
-  void send_error(frame_header header, ending how, const std::exception_ptr& error);
+  void send_result(message_header header, call_base& call);
+  void send_error(message_header header, ending how, const std::exception_ptr& error);
   void send_ended(std::uint32_t number, const std::string& reason);
-  void watch_service(const frame& message);
+  void watch_service(const message& m);
   branch tell_changes(std::string name, std::shared_ptr<service_state> service);
   void tell_ends(const service_state& service);
 
   // As the importer.
-  void learn_table(const frame& message);
-  void learn_closed(const frame& message);
+  void learn_table(const message& m);
+  void learn_closed(const message& m);
   void add_stand_in(foreign& of, const std::string& name, std::size_t index, std::uint64_t serial);
   void stands(const std::string& name, std::uint64_t serial, std::shared_ptr<replica_slot> slot);
 
   const std::shared_ptr<connection> to_;
-  const bool guest_;
+  const side mine_;
   std::function<void(const std::string&)> closed_;
   std::map<std::uint32_t, exported> exports_;
   /// Calls that the other side awaits, by replica and id.
@@ -81,16 +83,8 @@ class porter final : public host {
   std::map<std::string, foreign> foreign_;
 };
 
-/// While values are read that came over a connection, handles among them name services of its
-/// other side.
-class arrival {
- public:
-  explicit arrival(porter& by) noexcept;
-  arrival(const arrival&) = delete;
-  ~arrival();
-
- private:
-  porter* before_;
-};
+/// Starts one, which opens the connection.
+void start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
+                  std::function<void(const std::string& why)> closed = nullptr);
 
 }  // namespace troupe::detail

@@ -56,4 +56,19 @@ serve_options remote_options::options() const {
   return o;
 }
 
+// ---- handles
+
+std::size_t handle_size(const service_state* service) {
+  return service ? 1 + wire_size(remote_options(*service)) : 1;
+}
+
+void write_handle(const service_state* service, wire_writer& to) {
+  to.write(service != nullptr);
+  if (service) to.write(remote_options(*service));
+}
+
+std::shared_ptr<service_state> read_handle(wire_reader& from) {
+  return from.read<bool>() ? arriving_service(from.read<remote_options>()) : nullptr;
+}
+
 }  // namespace troupe::detail

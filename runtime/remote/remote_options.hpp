@@ -8,7 +8,6 @@
 
 namespace troupe::detail {
 
-/// Endpoints travel by their names in full.
 struct remote_options {
   remote_options() = default;
   explicit remote_options(const service_state& service, const replica_info& info = {});
@@ -21,7 +20,7 @@ struct remote_options {
               poison_limit = 0;
   std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0;  // Nanoseconds.
   bool restarts_on_throw = false;
-  std::vector<std::size_t> idempotent, hedged, run_to_end;  // Endpoints' numbers.
+  std::vector<std::size_t> idempotent, hedged, run_to_end;  // Endpoints by their numbers.
 
   auto wire_members() {
     return std::tie(name, index, generation, max_queued, max_waiting, max_ongoing, max_batch,
@@ -29,5 +28,8 @@ struct remote_options {
                     restarts_on_throw, idempotent, hedged, run_to_end);
   }
 };
+
+/// The service that a handle names which is being read. Throws wire_error.
+std::shared_ptr<service_state> arriving_service(const remote_options& options);
 
 }  // namespace troupe::detail

@@ -58,12 +58,12 @@ void stand_in::join(std::shared_ptr<connection> to) {
   to_ = std::move(to);
   number_ = to_->add(self());
   if (number_ == 0) return;  // `lost` follows.
-  frame_header header{.replica = number_};
+  message_header header{.replica = number_};
   if (!factory_) {
-    header.kind = frame_kind::import;
+    header.kind = message_kind::import;
     return to_->send(header, std::make_pair(service_->options.name, serial_));
   }
-  header.kind = frame_kind::make;
+  header.kind = message_kind::make;
   header.what = factory_->recipe->number;
   header.hash = factory_->recipe->hash;
   const remote_options options(*service_, info_);
@@ -104,7 +104,7 @@ void stand_in::writable() {
 
 void stand_in::send(ref<call_base> call) {
   const auto& kind = call->kind();
-  frame_header header{.kind = frame_kind::call,
+  message_header header{.kind = message_kind::call,
                       .control = call->urgent,
                       .replica = number_,
                       .id = ++last_id_,
@@ -165,24 +165,24 @@ void stand_in::stop_working(call_base& call) {
   const auto place = std::find_if(in_flight_.begin(), in_flight_.end(),
                                   [&](const auto& entry) { return entry.second.get() == &call; });
   if (place == in_flight_.end()) return;
-  to_->send({.kind = frame_kind::cancel, .replica = number_, .id = place->first});
+  to_->send({.kind = message_kind::cancel, .replica = number_, .id = place->first});
   take(place->first);
   give_room_back();
 }
 
 // ---- what comes back
 
-void stand_in::heard(const frame& message) {
+void stand_in::heard(const message& m) {
   if (crashed()) return;
   try {
-    switch (message.header.kind) {
-      case frame_kind::serves:
+    switch (m.header.kind) {
+      case message_kind::serves:
         return serve();
-      case frame_kind::result:
-      case frame_kind::error:
-        return finish(message);
-      case frame_kind::ended: {
-        auto body = message.body();
+      case message_kind::result:
+      case message_kind::error:
+        return finish(m);
+      case message_kind::ended: {
+        auto body = m.body();
         return crash(body.read<std::string>());
       }
       default:
@@ -193,12 +193,12 @@ void stand_in::heard(const frame& message) {
   }
 }
 
-void stand_in::finish(const frame& message) {
-  const auto call = take(message.header.id);
+void stand_in::finish(const message& m) {
+  const auto call = take(m.header.id);
   if (!call) return;  // Nobody awaits it any more.
-  auto body = message.body();
-  if (message.header.kind == frame_kind::error) {
-    const auto how = static_cast<ending>(message.header.what);
+  auto body = m.body();
+  if (m.header.kind == message_kind::error) {
+    const auto how = static_cast<ending>(m.header.what);
     call->error = body.read<std::exception_ptr>();
     call->overran = how == ending::overran;
     call->refused = how == ending::refused;
@@ -235,7 +235,7 @@ void stand_in::ended() {
   while (!unsent_.empty()) unsent_.pop_front().drop();
   if (to_ && number_ != 0) {
     to_->remove(number_);
-    to_->send({.kind = frame_kind::drop, .replica = number_});
+    to_->send({.kind = message_kind::drop, .replica = number_});
   }
   to_ = nullptr;
   place_ = nullptr;

@@ -21,7 +21,7 @@ class stand_in final : public replica {
            std::uint64_t serial);
 
   // In turns of their own.
-  void heard(const frame& message);
+  void heard(const message& m);
   void lost(const std::string& why);
   void writable();
   void stop_working(call_base& call) override;
@@ -36,7 +36,7 @@ class stand_in final : public replica {
   void send(ref<call_base> call);
   void refuse(call_base& call, std::exception_ptr error);
   ref<call_base> take(std::uint64_t id);
-  void finish(const frame& message);
+  void finish(const message& m);
   void note_begun();
   void note_busy();
 

@@ -1,28 +1,10 @@
 #include "runtime/service/faulty_replica.hpp"
 
+#include "runtime/actor/timed_action.hpp"
 #include "runtime/service/fault_plan.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
-
-namespace {
-
-/// Does something when the clock rings.
-class timed_action final : public inbox {
- public:
-  explicit timed_action(std::function<void()> action) : action_(std::move(action)) {}
-  void ring() override { action_(); }
-  void request(ref<call_base>, priority) override {}
-  void reply(ref<call_base>) override {}
-  void post(std::function<void()>) override {}
-  void post_last(std::function<void()>) override {}
-  void kill(const char*) override {}
-
- private:
-  const std::function<void()> action_;
-};
-
-}  // namespace
 
 void faulty_replica::on_request(ref<call_base> call) {
   auto& faults = *system_.faults();

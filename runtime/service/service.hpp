@@ -27,6 +27,11 @@ class session;
 
 namespace detail {
 
+// How a handle travels (runtime/remote): as the service's name and options.
+std::size_t handle_size(const service_state* service);
+void write_handle(const service_state* service, wire_writer& to);
+std::shared_ptr<service_state> read_handle(wire_reader& from);
+
 /// What `co_await handle.route<F>(...)` awaits.
 template <auto F, class Role>
 class routed_call final : public pending_call {
@@ -154,6 +159,7 @@ class service {
   template <class>
   friend class service;
   friend class system;
+  friend struct wire_codec<service>;
   friend class troupe::session<Role>;
 
   using access = detail::role_access<Role>;
@@ -250,6 +256,25 @@ class session {
 
   service<Role> service_;
   std::shared_ptr<detail::session_lease> lease_;
+};
+
+/// In another process a handle names the same service.
+template <class Role>
+struct wire_codec<service<Role>> {
+  static constexpr std::size_t bytes_min = 1;
+  static std::size_t size(const service<Role>& s) {
+    return detail::handle_size(s.state_.get()) + wire_size(s.options_);
+  }
+  static void write(const service<Role>& s, wire_writer& to) {
+    detail::write_handle(s.state_.get(), to);
+    to.write(s.options_);
+  }
+  static service<Role> read(wire_reader& from) {
+    service<Role> s;
+    if (auto state = detail::read_handle(from)) s = service<Role>(std::move(state));
+    s.options_ = from.read<call_options>();
+    return s;
+  }
 };
 
 }  // namespace troupe

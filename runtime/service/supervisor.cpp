@@ -4,6 +4,7 @@
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
+#include "runtime/remote/stand_in.hpp"
 #include "runtime/service/faulty_replica.hpp"
 #include "runtime/system_core.hpp"
 
@@ -40,7 +41,10 @@ void supervisor::start_replica(const place_ptr& at) {
   const replica_info info{at->index, starts_[at->index]++};
   auto& actors = system_.actors();
   caf::actor actor;
-  if (system_.faults() && service_->options.faults) {
+  if (service_->options.placement.elsewhere()) {
+    actor = actors.spawn<stand_in>(std::ref(system_), service_, factory_, info, ready,
+                                   std::ref(system_.site_of(service_->options.placement)));
+  } else if (system_.faults() && service_->options.faults) {
     actor = actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, ready);
   } else if (own_thread) {
     actor = actors.spawn<local_replica, caf::detached>(std::ref(system_), service_, factory_, info,
@@ -94,7 +98,8 @@ branch supervisor::restart(place_ptr at) {
   while (!history.empty() && history.front() + options.restart_window < time) history.pop_front();
   if (history.size() >= options.max_restarts) {
     const auto why = "more than " + std::to_string(options.max_restarts) + " restarts in " +
-                     to_text(options.restart_window);
+                     to_text(options.restart_window) +
+                     "; the last replica died because: " + service_->last_crash();
     if (!at->newcomer) {
       give_up(why);
     } else {

@@ -23,7 +23,7 @@
 
 namespace troupe::detail {
 
-enum class frame_kind : std::uint8_t {
+enum class message_kind : std::uint8_t {
   // To the exporter.
   make,
   import,
@@ -40,38 +40,38 @@ enum class frame_kind : std::uint8_t {
   closed,
 };
 
-/// How a call ended that has no result; an error frame's `what`.
+/// How a call ended that has no result; an error message's `what`.
 enum class ending : std::uint32_t {
   threw,    ///< The endpoint threw.
   overran,  ///< It was cancelled after max_call_time.
   refused,  ///< It never began, or its result could not be sent.
 };
 
-/// In front of each frame; what follows depends on its kind.
-struct frame_header {
+/// In front of each message; what follows depends on its kind.
+struct message_header {
   static constexpr std::uint16_t current = 1;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t version = current;
-  frame_kind kind{};
+  message_kind kind{};
   std::uint8_t control = 0;         ///< 1: it doesn't queue behind work.
   std::uint32_t replica = 0;        ///< Its number on this link.
-  std::uint64_t sequence = 0;       ///< Of all frames of this urgency in this direction.
+  std::uint64_t sequence = 0;       ///< Of all messages of this urgency in this direction.
   std::uint64_t id = 0;             ///< Of a call, its result and its cancellation.
   std::uint32_t what = 0;           ///< Of a call its kind's number, of `make` the recipe's.
   std::uint32_t hash = 0;           ///< ... and its hash.
   std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
 };
-static_assert(sizeof(frame_header) == 40);
+static_assert(sizeof(message_header) == 40);
 
-/// A frame that has come.
-class frame {
+/// A message that has come.
+class message {
  public:
   /// Throws wire_error.
-  explicit frame(block bytes);
+  explicit message(block bytes);
 
-  frame_header header;
-  wire_reader body() const { return wire_reader(bytes_.bytes().subspan(sizeof(frame_header))); }
+  message_header header;
+  wire_reader body() const { return wire_reader(bytes_.bytes().subspan(sizeof(message_header))); }
 
  private:
   block bytes_;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+
+#include "runtime/actor/inbox.hpp"
+
+namespace troupe::detail {
+
+/// Does something when the clock rings.
+class timed_action final : public inbox {
+ public:
+  explicit timed_action(std::function<void()> action) : action_(std::move(action)) {}
+  void ring() override { action_(); }
+  void request(ref<call_base>, priority) override {}
+  void reply(ref<call_base>) override {}
+  void post(std::function<void()>) override {}
+  void post_last(std::function<void()>) override {}
+  void kill(const char*) override {}
+
+ private:
+  const std::function<void()> action_;
+};
+
+}  // namespace troupe::detail

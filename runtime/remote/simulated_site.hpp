@@ -1,0 +1,19 @@
+#pragma once
+
+#include "runtime/remote/site.hpp"
+
+namespace troupe::detail {
+
+/// Of a deterministic system: replicas elsewhere live in the system itself, behind a simulated link
+/// each.
+class simulated_site final : public site {
+ public:
+  explicit simulated_site(system_core& system) : system_(system) {}
+  void lodge(const service_state& service, const replica_info& info, answer got) override;
+  void close() override {}
+
+ private:
+  system_core& system_;
+};
+
+}  // namespace troupe::detail
