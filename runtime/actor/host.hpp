@@ -52,6 +52,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void cancel_root(const branch& work);
   /// Ends the actor after this turn.
   void end();
+  /// `on_down` tells when the actor behind a mailbox has ended.
+  void watch(inbox& who);
 
   /// When this turn began. Of turns that follow each other at once, it is when the one before said
   /// that it ended: a look at the clock costs as much as a tenth of a call.
@@ -89,8 +91,6 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void on_destroy() override;
   void intrusive_ptr_release_impl() override;
   void finished(branch& done, std::exception_ptr error) override;
-  void watch(inbox& who);
-
   template <class F>
   void turn_with(F handle);
   void open(envelope& message);
@@ -107,8 +107,6 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.
   bool turn_fresh_ = false;               ///< ... and this one began.
   time_point alarm_ = time_point::max();  ///< When the clock rings next.
-
-  friend class supervisor;
 };
 
 /// The mailbox of a local actor; holds the actor's control block.

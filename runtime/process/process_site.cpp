@@ -38,8 +38,9 @@ class process_site final : public site {
     std::shared_ptr<lodging> place;
     try {
       auto process = std::make_unique<child>(child_options{});
-      log::info("a process starts",
-                {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
+      log::info(
+          "a process starts",
+          {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
       const auto to = std::make_shared<connection>(process->way());
       start_porter(system_, to, porter::side::host);
       place = std::make_shared<child_lodging>(to, std::move(process));

@@ -7,6 +7,8 @@
 
 namespace troupe::detail {
 
+class system_core;
+
 /// Each replica gets a new process, which ends with it.
 std::unique_ptr<site> make_process_site(system_core& system);
 

@@ -91,7 +91,8 @@ void connection::sort_in(message m) {
 
 void connection::deliver(message m) {
   const auto& header = m.header;
-  const bool for_stand_in = header.kind >= message_kind::serves && header.kind <= message_kind::ended;
+  const bool for_stand_in =
+      header.kind >= message_kind::serves && header.kind <= message_kind::ended;
   auto kept = std::make_shared<message>(std::move(m));
   if (!for_stand_in) {
     porter_->post([kept] { here<porter>().heard(*kept); });

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
-#include "runtime/remote/message.hpp"
 #include "runtime/remote/link.hpp"
+#include "runtime/remote/message.hpp"
 
 namespace troupe::detail {
 
@@ -26,8 +26,8 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void open(ref<inbox> porter);
   void close(const std::string& why) { link_->close(why); }
 
-  /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error for
-  /// one above max_message, and what `write` throws.
+  /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error
+  /// for one above max_message, and what `write` throws.
   void send(message_header header, std::size_t size = 0,
             const std::function<void(wire_writer&)>& write = nullptr);
   /// The same with one value as its body.

@@ -4,8 +4,8 @@ namespace troupe::detail {
 
 message::message(block bytes) : bytes_(std::move(bytes)) {
   if (bytes_.size() < sizeof(message_header)) {
-    throw wire_error("a message of " + std::to_string(bytes_.size()) + " bytes: expected at least " +
-                     std::to_string(sizeof(message_header)));
+    throw wire_error("a message of " + std::to_string(bytes_.size()) +
+                     " bytes: expected at least " + std::to_string(sizeof(message_header)));
   }
   std::memcpy(&header, bytes_.data(), sizeof(header));
   if (header.version != message_header::current) {

@@ -54,12 +54,12 @@ struct message_header {
 
   std::uint16_t version = current;
   message_kind kind{};
-  std::uint8_t control = 0;         ///< 1: it doesn't queue behind work.
-  std::uint32_t replica = 0;        ///< Its number on this link.
-  std::uint64_t sequence = 0;       ///< Of all messages of this urgency in this direction.
-  std::uint64_t id = 0;             ///< Of a call, its result and its cancellation.
-  std::uint32_t what = 0;           ///< Of a call its kind's number, of `make` the recipe's.
-  std::uint32_t hash = 0;           ///< ... and its hash.
+  std::uint8_t control = 0;             ///< 1: it doesn't queue behind work.
+  std::uint32_t replica = 0;            ///< Its number on this link.
+  std::uint64_t sequence = 0;           ///< Of all messages of this urgency in this direction.
+  std::uint64_t id = 0;                 ///< Of a call, its result and its cancellation.
+  std::uint32_t what = 0;               ///< Of a call its kind's number, of `make` the recipe's.
+  std::uint32_t hash = 0;               ///< ... and its hash.
   std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
 };
 static_assert(sizeof(message_header) == 40);

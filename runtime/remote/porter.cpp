@@ -206,15 +206,16 @@ void porter::call(const message& m) {
   if (place == exports_.end() || !place->second.slot) return;  // It has ended, as was told.
   auto& e = place->second;
   message_header reply{.kind = message_kind::error,
-                     .control = header.control,
-                     .replica = header.replica,
-                     .id = header.id};
+                       .control = header.control,
+                       .replica = header.replica,
+                       .id = header.id};
   ref<call_base> call;
   try {
     const auto& kind = call_kind_of(header.what, header.hash);
     auto& access = e.access[&kind];
     if (!access) access = access_to(*e.service, kind.handle);
-    if (!access) throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
+    if (!access)
+      throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
     auto body = m.body();
     const arrival scope(*this);
     call = kind.read(access, body);
@@ -251,9 +252,10 @@ void porter::send_result(message_header header, call_base& call) {
   try {
     to_->send(header, call.result_size(), [&](wire_writer& out) { call.write_result(out); });
   } catch (const std::exception& e) {
-    send_error(header, ending::refused,
-               std::make_exception_ptr(std::runtime_error(
-                   std::string(call.endpoint.name) + ": its result could not be sent: " + e.what())));
+    send_error(
+        header, ending::refused,
+        std::make_exception_ptr(std::runtime_error(std::string(call.endpoint.name) +
+                                                   ": its result could not be sent: " + e.what())));
   }
 }
 

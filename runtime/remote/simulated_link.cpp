@@ -39,7 +39,8 @@ class simulated_link final : public link, public std::enable_shared_from_this<si
   void close(const std::string& why) override {
     if (closed_) return;
     end(why);
-    if (const auto other = other_.lock(); other && !cut_) other->end("the other side has closed it");
+    if (const auto other = other_.lock(); other && !cut_)
+      other->end("the other side has closed it");
   }
 
  private:

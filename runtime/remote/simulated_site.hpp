@@ -4,6 +4,8 @@
 
 namespace troupe::detail {
 
+class system_core;
+
 /// Of a deterministic system: replicas elsewhere live in the system itself, behind a simulated link
 /// each.
 class simulated_site final : public site {

@@ -105,11 +105,11 @@ void stand_in::writable() {
 void stand_in::send(ref<call_base> call) {
   const auto& kind = call->kind();
   message_header header{.kind = message_kind::call,
-                      .control = call->urgent,
-                      .replica = number_,
-                      .id = ++last_id_,
-                      .what = kind.number,
-                      .hash = kind.hash};
+                        .control = call->urgent,
+                        .replica = number_,
+                        .id = ++last_id_,
+                        .what = kind.number,
+                        .hash = kind.hash};
   if (call->limited) {
     const auto left = call->deadline - now();
     header.deadline = std::max<std::int64_t>(1, left.count());

@@ -55,30 +55,32 @@ std::uint8_t caller::row_of(service_view& view, const endpoint_info& endpoint) {
 void caller::refresh(service_view& view) {
   view.version = view.state->version();
   const auto table = view.state->table();
-  std::vector<std::shared_ptr<link>> links;
+  std::vector<std::shared_ptr<known_replica>> links;
   for (const auto& slot : *table) links.push_back(link_to(slot));
   view.links = std::move(links);
 }
 
-const std::shared_ptr<link>& caller::link_to(const std::shared_ptr<replica_slot>& slot) {
+const std::shared_ptr<known_replica>& caller::link_to(const std::shared_ptr<replica_slot>& slot) {
   const auto known =
       std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->slot == slot; });
   if (known != links_.end()) return *known;
   watch_(*slot->where);
-  return links_.emplace_back(std::make_shared<link>(slot));
+  return links_.emplace_back(std::make_shared<known_replica>(slot));
 }
 
 namespace {
 
-bool usable(const link& l) { return !l.ended && l.slot->serving(); }
+bool usable(const known_replica& l) { return !l.ended && l.slot->serving(); }
 
-std::int64_t load_of(const link& l) { return l.slot->pending.load(std::memory_order_relaxed); }
+std::int64_t load_of(const known_replica& l) {
+  return l.slot->pending.load(std::memory_order_relaxed);
+}
 
 /// The live links of a view, as routers see them.
 class live_links final : public replica_view {
  public:
-  live_links(const std::vector<std::shared_ptr<link>>& links, std::vector<std::size_t>& live,
-             std::function<std::uint32_t()> random)
+  live_links(const std::vector<std::shared_ptr<known_replica>>& links,
+             std::vector<std::size_t>& live, std::function<std::uint32_t()> random)
       : links_(links), live_(live), random_(std::move(random)) {
     live_.clear();
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -96,8 +98,8 @@ class live_links final : public replica_view {
   std::uint32_t random() override { return random_(); }
 
  private:
-  const link& at(std::size_t i) const { return *links_[live_[i]]; }
-  const std::vector<std::shared_ptr<link>>& links_;
+  const known_replica& at(std::size_t i) const { return *links_[live_[i]]; }
+  const std::vector<std::shared_ptr<known_replica>>& links_;
   std::vector<std::size_t>& live_;
   std::function<std::uint32_t()> random_;
 };
@@ -122,10 +124,10 @@ std::size_t caller::choose(service_view& view, const call_options& options) {
   return load_of(*links[first]) <= load_of(*links[second]) ? first : second;
 }
 
-link* caller::take_room(service_view& view, const call_options& options) {
+known_replica* caller::take_room(service_view& view, const call_options& options) {
   const auto& links = view.links;
   const auto limit = limit_of(view, options);
-  const auto take = [&](link& l) { return usable(l) && l.slot->take_room(limit); };
+  const auto take = [&](known_replica& l) { return usable(l) && l.slot->take_room(limit); };
   if (links.empty()) return nullptr;
   const auto choice = choose(view, options);
   if (take(*links[choice])) return links[choice].get();
@@ -136,8 +138,8 @@ link* caller::take_room(service_view& view, const call_options& options) {
   return nullptr;
 }
 
-link* caller::take_room_at(service_view& view, const call_options& options,
-                           const std::shared_ptr<replica_slot>& slot) {
+known_replica* caller::take_room_at(service_view& view, const call_options& options,
+                                    const std::shared_ptr<replica_slot>& slot) {
   if (slot->ended()) return nullptr;
   const auto& links = view.links;
   // While all replicas serve, each link stands at its replica's index.
@@ -147,9 +149,9 @@ link* caller::take_room_at(service_view& view, const call_options& options,
   return &there;
 }
 
-link* caller::take_room_beside(service_view& view, const call_options& options,
-                               const replica_slot& slot) {
-  link* best = nullptr;
+known_replica* caller::take_room_beside(service_view& view, const call_options& options,
+                                        const replica_slot& slot) {
+  known_replica* best = nullptr;
   for (const auto& l : view.links) {
     if (!usable(*l) || l->slot.get() == &slot) continue;
     if (!best || load_of(*l) < load_of(*best)) best = l.get();

@@ -15,7 +15,7 @@ namespace troupe::detail {
 class caller;
 class pending_call;
 class trace_lane;
-struct link;
+struct known_replica;
 
 /// One sending of a call, in a list while it is in flight to that replica. Lives in its call.
 class attempt : public list_node {
@@ -23,13 +23,13 @@ class attempt : public list_node {
   explicit attempt(pending_call& owner) : owner(owner) {}
   pending_call& owner;
   ref<call_base> call;
-  link* to = nullptr;  ///< While it is in flight.
+  known_replica* to = nullptr;  ///< While it is in flight.
 };
 
 /// What a caller knows of one replica. It hears of the replica's end once, and then fails what it
 /// had sent there.
-struct link {
-  explicit link(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {}
+struct known_replica {
+  explicit known_replica(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {}
   std::shared_ptr<replica_slot> slot;
   list<attempt> in_flight;
   bool ended = false;
@@ -39,7 +39,7 @@ struct link {
 struct service_view {
   std::shared_ptr<service_state> state;
   std::uint64_t version = 0;
-  std::vector<std::shared_ptr<link>> links;
+  std::vector<std::shared_ptr<known_replica>> links;
   /// By endpoint number: its row in the statistics, +1; 0: not asked yet.
   std::vector<std::uint8_t> rows;
 };
@@ -90,7 +90,7 @@ class pending_call : private line_member {
   void called_up() override;
   void try_again();
   bool send_or_wait();
-  void send(attempt& by, link& to, service_view& view);
+  void send(attempt& by, known_replica& to, service_view& view);
   bool wait_in_line();
   void retry();
   void hedge(time_point now);
@@ -100,7 +100,7 @@ class pending_call : private line_member {
   void keep_only(attempt& by);
   /// Nobody awaits it any more: it is not begun, or stopped where it waits.
   void give_up(attempt& by);
-  link* take_room(service_view& view);
+  known_replica* take_room(service_view& view);
   /// The one replica it may go to takes it no more.
   bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
   void set_alarm(time_point now);
@@ -165,12 +165,13 @@ class caller {
     return first_view(service);
   }
   /// A replica with room for one call, which is taken; null if there is none.
-  link* take_room(service_view& view, const call_options& options);
+  known_replica* take_room(service_view& view, const call_options& options);
   /// The same at one replica, also while it drains.
-  link* take_room_at(service_view& view, const call_options& options,
-                     const std::shared_ptr<replica_slot>& slot);
+  known_replica* take_room_at(service_view& view, const call_options& options,
+                              const std::shared_ptr<replica_slot>& slot);
   /// The same at the least loaded of the others than `slot`.
-  link* take_room_beside(service_view& view, const call_options& options, const replica_slot& slot);
+  known_replica* take_room_beside(service_view& view, const call_options& options,
+                                  const replica_slot& slot);
 
   /// The actor behind `where` has ended: fails what is in flight to it.
   void ended(const inbox& where);
@@ -186,7 +187,7 @@ class caller {
   friend class pending_call;
   service_view& first_view(service_state& service);
   void refresh(service_view& view);
-  const std::shared_ptr<link>& link_to(const std::shared_ptr<replica_slot>& slot);
+  const std::shared_ptr<known_replica>& link_to(const std::shared_ptr<replica_slot>& slot);
   std::size_t choose(service_view& view, const call_options& options);
   std::uint8_t row_of(service_view& view, const endpoint_info& endpoint);
   std::uint32_t random() noexcept;
@@ -196,8 +197,9 @@ class caller {
   std::function<void(inbox&)> watch_;
   std::uint64_t random_state_;
   std::vector<std::unique_ptr<service_view>> views_;  ///< By service number.
-  std::vector<std::shared_ptr<link>> links_;  ///< Every replica known and not heard to have ended.
-  std::vector<std::size_t> live_;             ///< Scratch of `choose`.
+  std::vector<std::shared_ptr<known_replica>>
+      links_;                      ///< Every replica known and not heard to have ended.
+  std::vector<std::size_t> live_;  ///< Scratch of `choose`.
   timing_wheel wheel_;
 };
 

@@ -21,10 +21,10 @@ struct role_factory;
 
 /// A call of one endpoint on a handle of one role.
 struct call_kind {
-  std::string name;          ///< "counter::add"
-  std::string signature;     ///< In full, as the compiler writes it.
-  std::type_index handle;    ///< The handle's role.
-  std::string not_encodable; ///< The type that keeps it in its process; empty if none does.
+  std::string name;           ///< "counter::add"
+  std::string signature;      ///< In full, as the compiler writes it.
+  std::type_index handle;     ///< The handle's role.
+  std::string not_encodable;  ///< The type that keeps it in its process; empty if none does.
   /// The call with the arguments that were written; `access` is the way to the handle's role.
   /// Throws wire_error.
   ref<call_base> (*read)(const void* access, wire_reader& from);

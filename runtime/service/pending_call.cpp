@@ -56,7 +56,7 @@ duration pending_call::limit() const noexcept {
   return options_.deadline == duration(0) ? service_->options.deadline : options_.deadline;
 }
 
-link* pending_call::take_room(service_view& view) {
+known_replica* pending_call::take_room(service_view& view) {
   if (!only_) return home_->take_room(view, options_);
   return gone() ? nullptr : home_->take_room_at(view, options_, only_);
 }
@@ -93,7 +93,7 @@ bool pending_call::send_or_wait() {
   return wait_in_line();
 }
 
-void pending_call::send(attempt& by, link& to, service_view& view) {
+void pending_call::send(attempt& by, known_replica& to, service_view& view) {
   if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), to.slot.get());
   stage_ = stage::in_flight;
   by.to = &to;
@@ -244,8 +244,8 @@ void pending_call::give_up(attempt& by) {
   auto& call = *by.call;
   call.cancelled.store(true, std::memory_order_relaxed);
   call.pending = nullptr;
-  const bool can_stop = call.endpoint.kind == endpoint_kind::coroutine ||
-                        (by.linked() && by.to->slot->elsewhere);
+  const bool can_stop =
+      call.endpoint.kind == endpoint_kind::coroutine || (by.linked() && by.to->slot->elsewhere);
   if (by.linked() && can_stop && !service_->runs_to_end(call.endpoint)) {
     stop_working(*by.to->slot, by.call);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The ways to a role in its replica, and from a role's class and constructor arguments to what makes it in a replica, here or in another
-// process.
+// The ways to a role in its replica, and from a role's class and constructor arguments to what
+// makes it in a replica, here or in another process.
 
 #include <tuple>
 
@@ -24,13 +24,12 @@ const role_access<Base>* keep_base_access(service_state& service,
 }
 
 template <class Base, class Derived>
-inline const role_cast& cast_to_base = register_kind(
-    role_cast{.from = typeid(Derived),
-              .to = typeid(Base),
-              .through = [](service_state& service, const void* derived) -> const void* {
-                return keep_base_access<Base>(service,
-                                              *static_cast<const role_access<Derived>*>(derived));
-              }});
+inline const role_cast& cast_to_base = register_kind(role_cast{
+    .from = typeid(Derived),
+    .to = typeid(Base),
+    .through = [](service_state& service, const void* derived) -> const void* {
+      return keep_base_access<Base>(service, *static_cast<const role_access<Derived>*>(derived));
+    }});
 
 template <class Role>
 inline const role_kind role_kind_of{
@@ -56,7 +55,8 @@ const role_recipe& add_recipe() {
                      .signature = __PRETTY_FUNCTION__,
                      .not_encodable = "",
                      .read = &read_factory<Role, A...>};
-  if constexpr (!encodable<std::tuple<A...>>) recipe.not_encodable = not_encodable<std::tuple<A...>>();
+  if constexpr (!encodable<std::tuple<A...>>)
+    recipe.not_encodable = not_encodable<std::tuple<A...>>();
   return register_kind(std::move(recipe));
 }
 

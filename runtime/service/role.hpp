@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/coroutine/task.hpp"
+#include "runtime/service/kinds.hpp"
 #include "runtime/service/replica_info.hpp"
 
 namespace troupe {

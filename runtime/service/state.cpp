@@ -83,9 +83,7 @@ void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slo
   call_everybody();
 }
 
-void service_state::withdraw(const std::shared_ptr<replica_slot>& slot) {
-  take_out(slot, true);
-}
+void service_state::withdraw(const std::shared_ptr<replica_slot>& slot) { take_out(slot, true); }
 
 void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out(slot, false); }
 

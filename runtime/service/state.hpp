@@ -149,7 +149,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
 
   const std::size_t number;  ///< Dense, in order of creation in this system.
   const serve_options options;
-  const role_kind* role = nullptr;  ///< Of its replicas; null while they are only in other processes.
+  const role_kind* role =
+      nullptr;  ///< Of its replicas; null while they are only in other processes.
 
   /// The table and its version; a caller keeps both until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
