@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -14,8 +13,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include "runtime/cluster/node.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process/process_site.hpp"
+#include "runtime/program_arguments.hpp"
 #include "runtime/signal_count.hpp"
 #include "runtime/trace/trace_file.hpp"
 
@@ -107,40 +108,27 @@ signal_watch::~signal_watch() {
 
 // ---- run
 
+namespace {
+
+task<> run_with_nodes(system& sys, task<> (*main)(system&), std::size_t nodes) {
+  if (nodes > 0) co_await sys.wait_for_nodes(nodes);
+  co_await main(sys);
+}
+
+/// Until it is cancelled.
+task<> be_a_node(system& sys, detail::link_client_options join) {
+  const detail::node mine(sys, std::move(join));
+  for (;;) co_await sleep_for(std::chrono::hours(24));
+}
+
+}  // namespace
+
 int run(int argc, char** argv, task<> (*main)(system&)) {
   detail::serve_parent_if_child();
-  CLI::App app("A Troupe program.");
-  system_options options;
-  int port = 0;
-  std::string log_level = "info";
-  app.add_option("--threads", options.threads, "threads of the pool; 0: one a core")
-      ->check(CLI::Range(0, 1024));
-  auto* port_option =
-      app.add_option("--metrics-port", port, "serve Prometheus metrics here; 0: don't")
-          ->check(CLI::Range(0, 65535));
-  app.add_option("--log-level", log_level, "debug, info, warn, error or off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
-  auto* deterministic = app.add_flag("--deterministic", options.deterministic,
-                                     "one thread, virtual time, an order drawn from --seed");
-  app.add_option("--seed", options.seed, "of everything that is drawn");
-  std::string faults;
-  auto* faults_option =
-      app.add_option("--faults", faults,
-                     "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
-          ->needs(deterministic);
-  std::string trace_path;
-  app.add_option("--trace", trace_path,
-                 "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
-  try {
-    app.parse(argc, argv);
-    if (faults_option->count() > 0) options.faults = fault_plan::parse(faults);
-  } catch (const fault_plan_error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  log::set_level(log_level);
+  const auto read = detail::read_arguments(argc, argv);
+  if (const int* code = std::get_if<int>(&read)) return *code;
+  const auto& arguments = std::get<detail::program_arguments>(read);
+  log::set_level(arguments.log_level);
 
   system* running = nullptr;
   bool told_to_end = false;
@@ -151,10 +139,11 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     if (running) running->cancel();
   });
   try {
-    const trace_file traced(trace_path);
+    const trace_file traced(arguments.trace);
+    auto options = arguments.system;
     options.trace = traced.trace();
     system sys(options);
-    const auto metrics = serve_metrics(sys, port, port_option->count() > 0);
+    const auto metrics = serve_metrics(sys, arguments.metrics_port, arguments.metrics_port_asked);
     {
       std::lock_guard lock(mutex);
       running = &sys;
@@ -162,7 +151,8 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     }
     std::exception_ptr error;
     try {
-      sys.run(main(sys));
+      sys.run(arguments.join ? be_a_node(sys, *arguments.join)
+                             : run_with_nodes(sys, main, arguments.nodes));
     } catch (...) {
       error = std::current_exception();
     }
@@ -179,6 +169,7 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;
   } catch (const call_error& e) {
+    if (arguments.join && e.kind() == error_kind::cancelled) return 0;  // As a node ends.
     std::fprintf(stderr, "%s\n", e.what());
     return e.kind() == error_kind::cancelled ? 130 : 1;
   } catch (const std::exception& e) {

@@ -6,6 +6,7 @@
 #include "runtime/actor/signal.hpp"
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/actor/thread_pool.hpp"
+#include "runtime/cluster/cluster_site.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process/process_site.hpp"
 #include "runtime/remote/simulated_site.hpp"
@@ -63,18 +64,23 @@ class driver final : public host {
 };
 
 /// Throws std::invalid_argument if the role can't be made and called in another process.
-void require_it_can_leave(const role_factory& factory, const serve_options& options,
-                          bool simulated) {
+void require_it_can_leave(const role_factory& factory, const serve_options& options, bool simulated,
+                          bool listens) {
   const auto refuse = [&](const std::string& what, const std::string& type) {
     throw std::invalid_argument("service \"" + options.name + "\": placement " +
                                 options.placement.text() + ": " + what + ": " + type +
                                 " can't be encoded");
   };
-  if (!simulated && !can_have_children()) {
+  const auto require = [&](bool holds, const char* expected) {
+    if (holds) return;
     throw std::invalid_argument("service \"" + options.name + "\": placement " +
-                                options.placement.text() +
-                                ": expected a program whose main calls troupe::run, or "
-                                "troupe::serve_parent_if_child first");
+                                options.placement.text() + ": expected " + expected);
+  };
+  if (!simulated && options.placement.on_node()) {
+    require(listens, "a system that listens for nodes (system_options::listen, --listen)");
+  } else if (!simulated) {
+    require(can_have_children(),
+            "a program whose main calls troupe::run, or troupe::serve_parent_if_child first");
   }
   if (!factory.recipe->not_encodable.empty()) {
     refuse("the constructor of " + factory.recipe->name, factory.recipe->not_encodable);
@@ -110,6 +116,12 @@ system_core::system_core(system_options options)
     }
     faults_.emplace(options_.faults, options_.seed);
   }
+  if (options_.deterministic && !options_.listen.empty()) {
+    throw std::invalid_argument(
+        "system: listen: expected no address in a deterministic system, "
+        "whose nodes are simulated, got \"" +
+        options_.listen + '"');
+  }
   if (options_.trace) options_.trace->begin_system(options_.deterministic);
   if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
   if (options_.deterministic) {
@@ -127,13 +139,19 @@ system_core::system_core(system_options options)
     processes_ = std::make_unique<simulated_site>(*this);
   } else {
     processes_ = make_process_site(*this);
+    if (!options_.listen.empty()) {
+      cluster_ = std::make_unique<cluster_site>(
+          *this, link_server_options{.address = options_.listen, .certs = options_.certs});
+      log::info("nodes may join", {{"port", cluster_->port()}});
+    }
   }
   if (!options_.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
 }
 
 system_core::~system_core() {
   stop_all();
-  if (processes_) processes_->close();
+  if (cluster_) cluster_->close();
+  processes_->close();
   clock_->stop();
   spares_.reset();
   actors_.reset();
@@ -142,7 +160,9 @@ system_core::~system_core() {
   }
 }
 
-site& system_core::site_of(const placement&) { return *processes_; }
+site& system_core::site_of(const placement& where) {
+  return where.on_node() && cluster_ ? static_cast<site&>(*cluster_) : *processes_;
+}
 system_core& core_of(system& sys) { return *sys.core_; }
 
 std::uint64_t system_core::next_seed() {
@@ -219,22 +239,22 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     }
   }
   auto state = std::make_shared<service_state>(services_.size(), std::move(options));
-  services_.push_back({state, nullptr, std::make_shared<service_collector>(state)});
+  services_.push_back({state, nullptr, std::make_shared<service_collector>(state), true});
   metrics().add(services_.back().collector);
   return state;
 }
 
-std::shared_ptr<service_state> system_core::add_unnamed(serve_options options) {
+std::shared_ptr<service_state> system_core::add_unnamed(serve_options options, bool findable) {
   std::lock_guard lock(mutex_);
   auto state = std::make_shared<service_state>(services_.size(), std::move(options));
-  services_.push_back({state, nullptr, nullptr});
+  services_.push_back({state, nullptr, nullptr, findable});
   return state;
 }
 
 std::shared_ptr<service_state> system_core::find_service(const std::string& name) const {
   std::lock_guard lock(mutex_);
   for (const auto& known : services_) {
-    if (known.collector && known.state->options.name == name && !known.state->closed()) {
+    if (known.findable && known.state->options.name == name && !known.state->closed()) {
       return known.state;
     }
   }
@@ -356,6 +376,19 @@ std::string system_core::hung() const {
 system::system(system_options options) : core_(std::make_unique<detail::system_core>(options)) {}
 system::~system() = default;
 
+task<> system::wait_for_nodes(std::size_t count) {
+  auto* cluster = core_->cluster();
+  if (!cluster) throw std::logic_error("wait_for_nodes: expected a system that listens for nodes");
+  const auto here = std::make_shared<detail::signal>();
+  cluster->when_there_are(count, [here] { detail::signal::set(here); });
+  co_await detail::signal::awaiter(here);
+}
+
+std::vector<node_info> system::nodes() const {
+  return core_->cluster() ? core_->cluster()->nodes() : std::vector<node_info>();
+}
+std::uint16_t system::port() const { return core_->cluster() ? core_->cluster()->port() : 0; }
+
 metrics_registry& system::metrics() { return core_->metrics(); }
 const system_options& system::options() const { return core_->options(); }
 std::size_t system::actors() const { return core_->hosts(); }
@@ -363,7 +396,8 @@ std::size_t system::actors() const { return core_->hosts(); }
 task<std::shared_ptr<detail::service_state>> system::open(
     serve_options options, std::shared_ptr<const detail::role_factory> factory) {
   if (options.placement.elsewhere()) {
-    detail::require_it_can_leave(*factory, options, core_->deterministic());
+    detail::require_it_can_leave(*factory, options, core_->deterministic(),
+                                 core_->cluster() != nullptr);
   }
   const auto state = core_->add_service(std::move(options));
   state->role = factory->role;

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/service/fault_plan.hpp"
 #include "runtime/service/recipe.hpp"
@@ -26,6 +27,14 @@ struct system_options {
   /// How long the destructor waits for actors to end. A thread that is stuck in a role's code can't
   /// be ended, so the process then leaves with exit code 70.
   duration stop_limit = std::chrono::seconds(10);
+  /// Where nodes join, HOST:PORT; port 0 is any free one. Empty: nowhere, so that nothing can be
+  /// placed on a node.
+  std::string listen = "";
+  /// A directory with the certificates of this end of the cluster (`troupe certs`). Without one
+  /// only loopback addresses are listened at.
+  std::string certs = "";
+  /// Roles that another process places here run in a child process each.
+  bool isolate = false;
   /// Where its metrics go; null: a registry of its own. Systems that follow one another may share
   /// one: counts go on from one to the next.
   std::shared_ptr<metrics_registry> metrics = nullptr;
@@ -35,6 +44,13 @@ struct system_options {
 };
 
 class system;
+
+/// A machine that has joined (or a process on this one).
+struct node_info {
+  std::string name;
+  std::size_t slots = 0;     ///< Replicas that it takes.
+  std::size_t replicas = 0;  ///< Those that it has.
+};
 
 namespace detail {
 class system_core;
@@ -94,6 +110,13 @@ class system {
   /// Asks what `run` runs to end: its coroutine is destroyed, and `run` throws call_error of kind
   /// cancelled. Where nothing runs, the next `run` throws that instead of starting. Any thread.
   void cancel();
+
+  /// Returns when that many nodes are here. Throws std::logic_error where none can join.
+  task<> wait_for_nodes(std::size_t count);
+  /// Those that are here, by name.
+  std::vector<node_info> nodes() const;
+  /// Where nodes join; 0: nowhere.
+  std::uint16_t port() const;
 
   metrics_registry& metrics();
   const system_options& options() const;

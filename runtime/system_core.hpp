@@ -17,6 +17,7 @@
 
 namespace troupe::detail {
 
+class cluster_site;
 class site;
 
 class system_core {
@@ -44,6 +45,8 @@ class system_core {
 
   /// Where replicas live that are placed elsewhere.
   site& site_of(const placement& where);
+  /// Null where no node can join.
+  cluster_site* cluster() noexcept { return cluster_.get(); }
 
   void host_started();
   void host_ended();
@@ -51,9 +54,9 @@ class system_core {
 
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
-  /// One that is not found by its name, and has no metrics: a copy of another process's, or one
-  /// that a replica is hosted under for another process.
-  std::shared_ptr<service_state> add_unnamed(serve_options options);
+  /// One without metrics, whose name need not be its own: what a replica is hosted under for
+  /// another process; or, `findable`, the copy of another process's.
+  std::shared_ptr<service_state> add_unnamed(serve_options options, bool findable);
   /// The live service of that name; null if there is none.
   std::shared_ptr<service_state> find_service(const std::string& name) const;
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
@@ -77,7 +80,8 @@ class system_core {
   struct entry {
     std::shared_ptr<service_state> state;
     ref<inbox> supervisor;
-    std::shared_ptr<const prometheus::Collectable> collector;  ///< Null of one without a name.
+    std::shared_ptr<const prometheus::Collectable> collector;  ///< May be null.
+    bool findable = false;
   };
 
   bool step_deterministic();
@@ -90,6 +94,7 @@ class system_core {
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;
   std::unique_ptr<site> processes_;
+  std::unique_ptr<cluster_site> cluster_;
   std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
   std::uint64_t seed_;
   std::uint64_t order_;  ///< Draws who runs next in a deterministic system.

@@ -37,7 +37,8 @@ class process_site final : public site {
   void lodge(const service_state& service, const replica_info& info, answer got) override {
     std::shared_ptr<lodging> place;
     try {
-      auto process = std::make_unique<child>(child_options{});
+      auto process =
+          std::make_unique<child>(child_options{.memory_limit = service.options.memory_limit});
       log::info(
           "a process starts",
           {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});

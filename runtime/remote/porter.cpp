@@ -164,15 +164,18 @@ void porter::make(const message& m) {
   }
   auto& e = exports_[number];
   e.made_here = true;
-  e.service = system_.add_unnamed(about.options());
+  e.service = system_.add_unnamed(about.options(), false);
   e.service->role = factory->role;
   const replica_info info{about.index, about.generation};
   auto ready = [me = self(), number](std::shared_ptr<replica_slot> slot) {
     me->post([number, slot = std::move(slot)] { here().serves(number, slot); });
   };
   auto& actors = system_.actors();
+  const bool isolated = system_.options().isolate;
   const auto actor =
-      system_.faults()
+      isolated ? actors.spawn<stand_in>(std::ref(system_), e.service, factory, info, ready,
+                                        std::ref(system_.site_of(placement::process)))
+      : system_.faults()
           ? actors.spawn<faulty_replica>(std::ref(system_), e.service, factory, info, ready)
           : actors.spawn<local_replica>(std::ref(system_), e.service, factory, info, ready);
   e.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
@@ -333,7 +336,8 @@ std::shared_ptr<service_state> porter::service_of(const remote_options& options)
   }
   auto& known = foreign_[options.name];
   if (!known.service || known.service->closed()) {
-    known.service = system_.add_unnamed(options.options());
+    // Found by the children of this process; a simulated one shares its system with the host.
+    known.service = system_.add_unnamed(options.options(), !system_.deterministic());
     to_->send({.kind = message_kind::watch}, options.name);
   }
   return known.service;

@@ -27,6 +27,9 @@ struct serve_options {
   std::string name;          ///< In logs, errors and metrics. Unique in the system.
   std::size_t replicas = 1;  ///< Each has a role of its own, made from the same arguments.
   troupe::placement placement = placement::shared;
+  /// Of placement::process: what a replica's process may allocate, in bytes; above it its
+  /// allocations fail. 0: no limit.
+  std::size_t memory_limit = 0;
 
   // Bounds.
   std::size_t max_queued = 1024;    ///< Calls a replica holds, those it works on included.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "runtime/cluster/node.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system.hpp"
@@ -87,10 +88,27 @@ class relay {
   int known_ = -1;
 };
 
-/// In child processes, and in virtual time.
-void run_both(task<> (*program)(system&)) {
+detail::link_client_options at(const system& controller) {
+  return {.address = "127.0.0.1:" + std::to_string(controller.port()), .name = "gpu-1", .slots = 9};
+}
+
+/// In child processes, on a node of this process, in child processes of a node, and in virtual
+/// time.
+void run_everywhere(task<> (*program)(system&)) {
   SECTION("in child processes") {
     troupe::system sys;
+    sys.run(with_timeout(program(sys), 30s));
+  }
+  SECTION("on a node") {
+    troupe::system sys({.listen = "127.0.0.1:0"});
+    troupe::system there;
+    const detail::node joining(there, at(sys));
+    sys.run(with_timeout(program(sys), 30s));
+  }
+  SECTION("in child processes of a node") {
+    troupe::system sys({.listen = "127.0.0.1:0"});
+    troupe::system there({.isolate = true});
+    const detail::node joining(there, at(sys));
     sys.run(with_timeout(program(sys), 30s));
   }
   SECTION("over a simulated link") {
@@ -99,10 +117,14 @@ void run_both(task<> (*program)(system&)) {
   }
 }
 
+placement elsewhere(const system& sys) {
+  return sys.port() != 0 ? placement::node("gpu-*") : placement::process;
+}
+
 task<service<counter>> counters(system& sys, std::size_t replicas) {
   return sys.serve<counter>({.name = "counters",
                              .replicas = replicas,
-                             .placement = placement::process,
+                             .placement = elsewhere(sys),
                              .idempotent = {endpoint<&counter::pid>, endpoint<&counter::index>}},
                             10);
 }
@@ -135,13 +157,14 @@ task<> call_in_every_way(system& sys) {
 }
 
 TEST_CASE("elsewhere: every kind of call reaches a replica in another process") {
-  run_both(call_in_every_way);
+  run_everywhere(call_in_every_way);
 }
 
 task<> keep_bits(system& sys) {
   auto to = co_await counters(sys, 1);
   using limits = std::numeric_limits<double>;
-  const std::vector<double> odd{limits::quiet_NaN(), limits::infinity(), -limits::infinity(), -0.0,
+  const std::vector<double> odd{limits::quiet_NaN(),  limits::infinity(),
+                                -limits::infinity(),  -0.0,
                                 limits::denorm_min(), 1e300};
   const auto back = co_await to.route<&counter::mirror>(odd);
   REQUIRE(back.size() == odd.size());
@@ -152,7 +175,9 @@ task<> keep_bits(system& sys) {
   CHECK(same == large);
 }
 
-TEST_CASE("elsewhere: numbers keep their bits, also where they are many") { run_both(keep_bits); }
+TEST_CASE("elsewhere: numbers keep their bits, also where they are many") {
+  run_everywhere(keep_bits);
+}
 
 task<> get_errors(system& sys) {
   auto to = co_await counters(sys, 1);
@@ -171,7 +196,7 @@ task<> get_errors(system& sys) {
 }
 
 TEST_CASE("elsewhere: an error has its kind, type and text, and costs the replica nothing") {
-  run_both(get_errors);
+  run_everywhere(get_errors);
 }
 
 task<> outlive_a_crash(system& sys) {
@@ -184,18 +209,18 @@ task<> outlive_a_crash(system& sys) {
   const auto generation = co_await to.route<&counter::generation>();
   CHECK(generation == 1);
   const auto second = co_await to.route<&counter::pid>();
-  if (!sys.options().deterministic) CHECK(first != second);
+  if (elsewhere(sys) == placement::process && !sys.options().deterministic) CHECK(first != second);
 }
 
 TEST_CASE("elsewhere: a role that can't go on is made again, in a process of its own") {
-  run_both(outlive_a_crash);
+  run_everywhere(outlive_a_crash);
 }
 
 task<> pass_handles(system& sys) {
   auto to = co_await sys.serve<counter>({.name = "local counters", .replicas = 2}, 100);
   auto pets = co_await counters(sys, 1);
   auto relays = co_await sys.serve<relay>(
-      {.name = "relays", .replicas = 2, .placement = placement::process}, to, pets);
+      {.name = "relays", .replicas = 2, .placement = elsewhere(sys)}, to, pets);
   const auto known = co_await relays.fanout<&relay::known>();
   CHECK(known == std::vector<int>{100, 100});
   auto mine = co_await to.session();
@@ -213,7 +238,7 @@ task<> pass_handles(system& sys) {
 }
 
 TEST_CASE("elsewhere: a role calls services by the handles it was given") {
-  run_both(pass_handles);
+  run_everywhere(pass_handles);
 }
 
 task<> scale_up_and_down(system& sys) {
@@ -226,7 +251,7 @@ task<> scale_up_and_down(system& sys) {
   CHECK(one == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("elsewhere: a service grows and shrinks") { run_both(scale_up_and_down); }
+TEST_CASE("elsewhere: a service grows and shrinks") { run_everywhere(scale_up_and_down); }
 
 // ---- what only a process can suffer
 
@@ -257,6 +282,26 @@ task<> kill_it(system& sys) {
 TEST_CASE("elsewhere: a process that is killed costs one replica, and is replaced") {
   troupe::system sys;
   sys.run(with_timeout(kill_it(sys), 30s));
+}
+
+task<> outlive_a_node(system& sys) {
+  auto there = std::make_unique<troupe::system>();
+  auto joining = std::make_unique<detail::node>(*there, at(sys));
+  co_await sys.wait_for_nodes(1);
+  auto to = co_await counters(sys, 2);
+  co_await to.fanout<&counter::add>(1);
+  CHECK(sys.nodes()[0].replicas == 2);
+  joining.reset();
+  const auto lost = co_await to.with({.deadline = 200ms}).try_route<&counter::add>(1);
+  CHECK_FALSE(lost.ok());
+  joining = std::make_unique<detail::node>(*there, at(sys));
+  const int fresh = co_await to.route<&counter::add>(1);
+  CHECK(fresh == 11);
+}
+
+TEST_CASE("elsewhere: what was on a lost node is made again when there is one") {
+  troupe::system sys({.listen = "127.0.0.1:0"});
+  sys.run(with_timeout(outlive_a_node(sys), 30s));
 }
 
 // ---- what is refused

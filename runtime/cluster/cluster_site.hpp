@@ -1,0 +1,38 @@
+#pragma once
+// Replicas on machines that have joined.
+
+#include <memory>
+#include <vector>
+
+#include "runtime/cluster/link_server.hpp"
+#include "runtime/remote/site.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe::detail {
+
+/// Places each replica on the node with the most free slots among those that the placement's
+/// pattern names; where none has any, the replica waits for one. What a lost node held is lost.
+class cluster_site final : public site {
+ public:
+  /// Listens. Throws as link_server does.
+  cluster_site(system_core& system, link_server_options options);
+  ~cluster_site() override;
+
+  void lodge(const service_state& service, const replica_info& info, answer got) override;
+  void close() override;
+
+  std::uint16_t port() const { return server_->port(); }
+  /// By name.
+  std::vector<node_info> nodes() const;
+  /// `tell` is called, once, on any thread, when that many are here.
+  void when_there_are(std::size_t nodes, std::function<void()> tell);
+
+ private:
+  class register_of_nodes;
+  class node_lodging;
+
+  std::shared_ptr<register_of_nodes> known_;
+  std::unique_ptr<link_server> server_;
+};
+
+}  // namespace troupe::detail
