@@ -1,6 +1,7 @@
 #include "runtime/remote/porter.hpp"
 
 #include <algorithm>
+#include <caf/logger.hpp>
 
 #include "runtime/log.hpp"
 #include "runtime/remote/remote_options.hpp"
@@ -63,7 +64,11 @@ std::shared_ptr<service_state> arriving_service(const remote_options& options) {
 
 void start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
                   std::function<void(const std::string&)> closed) {
+  // CAF lets the thread that spawns hold its logger, and waits for it at the end: a thread of a
+  // link's lives longer.
+  const bool foreign = caf::logger::current_logger() == nullptr;
   system.actors().spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
+  if (foreign) caf::logger::set_current_actor_system(nullptr);
 }
 
 porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to,
@@ -217,7 +222,7 @@ void porter::call(const message& m) {
     const auto& kind = call_kind_of(header.what, header.hash);
     auto& access = e.access[&kind];
     if (!access) access = access_to(*e.service, kind.handle);
-    if (!access)
+    if (!access && e.service->role)
       throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
     auto body = m.body();
     const arrival scope(*this);

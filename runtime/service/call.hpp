@@ -127,16 +127,16 @@ class call_of final : public call_base {
   /// `access` is held by the service.
   template <class... A>
   explicit call_of(const role_access<Role>& access, A&&... args)
-      : call_base(*troupe::endpoint<F>), access_(access), args_(std::forward<A>(args)...) {}
+      : call_base(*troupe::endpoint<F>), access_(&access), args_(std::forward<A>(args)...) {}
 
   void execute(replica_port& replica, role_box& box) override {
     if constexpr (traits::kind == endpoint_kind::batched) {
       replica.gather(this, &run_batch);
     } else if constexpr (traits::kind == endpoint_kind::coroutine) {
-      replica.start(*this, run_coroutine(this, replica, access_.of(box)));
+      replica.start(*this, run_coroutine(this, replica, access_->of(box)));
     } else {
       try {
-        auto& role = access_.of(box);
+        auto& role = access_->of(box);
         with_arguments([&](auto&&... args) {
           if constexpr (std::is_void_v<result_type>) {
             (role.*F)(std::forward<decltype(args)>(args)...);
@@ -206,7 +206,7 @@ class call_of final : public call_base {
   static constexpr bool crosses = encodable<arguments> && encodable<value_type>;
 
   struct from_tuple {};
-  call_of(const role_access<Role>& access, arguments args, from_tuple)
+  call_of(const role_access<Role>* access, arguments args, from_tuple)
       : call_base(*troupe::endpoint<F>), access_(access), args_(std::move(args)) {}
 
   [[noreturn]] static void stays() {
@@ -215,7 +215,7 @@ class call_of final : public call_base {
 
   static ref<call_base> read(const void* access, wire_reader& from) {
     if constexpr (crosses) {
-      return new call_of(*static_cast<const role_access<Role>*>(access), from.read<arguments>(),
+      return new call_of(static_cast<const role_access<Role>*>(access), from.read<arguments>(),
                          from_tuple{});
     } else {
       stays();
@@ -278,7 +278,7 @@ class call_of final : public call_base {
   static void run_batch(call_list& calls, replica_port& replica, role_box& box) {
     if constexpr (traits::kind == endpoint_kind::batched) {
       try {
-        answer_batch(calls, static_cast<call_of&>(*calls.front()).access_.of(box));
+        answer_batch(calls, static_cast<call_of&>(*calls.front()).access_->of(box));
       } catch (const fatal& reason) {
         return replica.crash(reason.what());
       } catch (...) {
@@ -311,7 +311,7 @@ class call_of final : public call_base {
     }
   }
 
-  const role_access<Role>& access_;
+  const role_access<Role>* access_;  ///< Null where the call only passes through.
   arguments args_;
   std::optional<value_type> value_;
 };

@@ -25,7 +25,8 @@ struct call_kind {
   std::string signature;      ///< In full, as the compiler writes it.
   std::type_index handle;     ///< The handle's role.
   std::string not_encodable;  ///< The type that keeps it in its process; empty if none does.
-  /// The call with the arguments that were written; `access` is the way to the handle's role.
+  /// The call with the arguments that were written; `access` is the way to the handle's role, null
+  /// where the call is passed on to another process.
   /// Throws wire_error.
   ref<call_base> (*read)(const void* access, wire_reader& from);
 
