@@ -65,7 +65,6 @@ void socket_link::close(const std::string& why) {
   std::lock_guard lock(mutex_);
   if (closing_.exchange(true)) return;
   stop_sending();
-  if (socket_) ::shutdown(socket_.number(), SHUT_RDWR);
   loop_.post([self = shared_from_this(), why] { self->end(why); });
 }
 
@@ -219,7 +218,7 @@ void socket_link::write_more() {
 // ---- receiving
 
 void socket_link::read() {
-  for (int i = 0; i < reads_a_turn && !closing_; ++i) {
+  for (int i = 0; i < reads_a_turn; ++i) {
     iovec parts[2];
     msghdr where{};
     where.msg_iov = parts;
