@@ -95,14 +95,17 @@ std::optional<block> outbound_arena::allocate(std::size_t size) {
   return {};
 }
 
-std::optional<std::uint64_t> outbound_arena::hand_over(const block& message) {
+std::optional<std::uint64_t> outbound_arena::hand_over(block& message) {
   if (message.data() < base_ || message.data() >= base_ + memory_->half()) return {};
   const auto offset = static_cast<std::size_t>(message.data() - base_);
-  std::lock_guard lock(mutex_);
-  const auto found = taken_.find(offset);
-  if (found == taken_.end()) return {};
-  returned(base_, offset).store(0, std::memory_order_relaxed);
-  found->second.handed_over = true;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = taken_.find(offset);
+    if (found == taken_.end()) return {};
+    returned(base_, offset).store(0, std::memory_order_relaxed);
+    found->second.handed_over = true;
+  }
+  message = block();  // Now: once the receiver gives the memory back, it may be another's.
   return offset;
 }
 

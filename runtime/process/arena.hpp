@@ -49,9 +49,9 @@ class outbound_arena final : public block::keeper,
 
   /// Nothing if there is no room.
   std::optional<block> allocate(std::size_t size);
-  /// Where a block that was allocated here is: from now on the receiver's, which gives it back.
-  /// Nothing for other memory.
-  std::optional<std::uint64_t> hand_over(const block& message);
+  /// Where a block that was allocated here is; `message` is empty then, and its memory the
+  /// receiver's until that gives it back. Nothing for other memory.
+  std::optional<std::uint64_t> hand_over(block& message);
   /// Bytes of the blocks that are not given back.
   std::size_t used();
   /// Bytes from the beginning on that may hold memory of the system's.

@@ -162,6 +162,21 @@ TEST_CASE("socket link: a shared block that is never sent is free again") {
   CHECK(ends.left->shared_bytes() == 0);
 }
 
+TEST_CASE("shared memory: a block that was handed over has no owner on the sender's side") {
+  const auto memory = std::make_shared<shared_memory>(small_half);
+  const auto sender = std::make_shared<outbound_arena>(memory, true);
+  const auto receiver = std::make_shared<inbound_arena>(memory, true);
+  auto first = sender->allocate(100);
+  const auto offset = sender->hand_over(*first);
+  CHECK(first->data() == nullptr);
+  CHECK(sender->used() == shared_memory::page);
+  receiver->at(*offset, 100).reset();
+  CHECK(sender->used() == 0);
+  const auto second = sender->allocate(100);
+  first.reset();
+  CHECK(sender->used() == shared_memory::page);
+}
+
 TEST_CASE("shared memory: what a large message has left behind goes back to the system") {
   const auto memory = std::make_shared<shared_memory>(64 << 20);
   const auto file = memory->take_descriptor();
