@@ -58,6 +58,18 @@ run_directory run_directory::create(const std::filesystem::path& root, const std
   }
 }
 
+std::optional<run_directory> run_directory::newest(const std::filesystem::path& root,
+                                                   const std::string& algo,
+                                                   const std::string& env) {
+  const auto parent = root / folder_name(algo, "algorithm");
+  const auto prefix = folder_name(env, "environment") + "_";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(parent, ignored)) return std::nullopt;
+  const auto number = highest_number(parent, prefix);
+  if (number == 0) return std::nullopt;
+  return open(parent / (prefix + std::to_string(number)));
+}
+
 run_directory run_directory::open(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored))

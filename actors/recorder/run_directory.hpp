@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -23,6 +24,10 @@ class run_directory {
 
   /// A run that was made before. Throws run_directory_error where `path` is not a folder.
   static run_directory open(const std::filesystem::path& path);
+
+  /// The one of those that create() made last, if any.
+  static std::optional<run_directory> newest(const std::filesystem::path& root,
+                                             const std::string& algo, const std::string& env);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config_json() const { return path_ / "config.json"; }

@@ -28,6 +28,7 @@ struct train_arguments {
   std::optional<std::string> faults;  ///< A fault_plan as text.
   std::string trace;                  ///< A file for the trace; empty: none.
   std::string resume;                 ///< A run directory; empty: a new run.
+  bool go_on = false;                 ///< Resume the newest run of its kind below `runs`, if any.
 };
 int train(const train_arguments& arguments);
 

@@ -69,6 +69,7 @@ void print_for_people(const training_summary& s) {
 struct beginning {
   trainable what;
   std::optional<checkpoint> from;
+  std::string directory;  ///< Of the run that is resumed; empty: a new one.
 };
 
 /// The run with more steps, also in its config.json, for whoever resumes it next. Throws
@@ -86,20 +87,32 @@ trainable lengthen(const run_directory& run, nlohmann::json document, const std:
   return longer;
 }
 
+beginning resume(const run_directory& run, const train_arguments& arguments,
+                 metrics_registry& metrics) {
+  const auto document = read_json_file(run.config_json());
+  auto what = algorithm_of(document).configure(document);
+  auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
+  if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps);
+  return {std::move(what), std::move(from), run.path().string()};
+}
+
 /// Throws what is wrong with the arguments, the configuration or the run to be resumed.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
-    const auto run = run_directory::open(arguments.resume);
-    const auto document = read_json_file(run.config_json());
-    auto what = algorithm_of(document).configure(document);
-    auto from = newest_checkpoint(arguments.resume, what.settings, metrics);
-    if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps);
-    return {std::move(what), std::move(from)};
+    return resume(run_directory::open(arguments.resume), arguments, metrics);
   }
   const auto document = resolve(arguments);
   auto what = algorithm_of(document, arguments.algo).configure(document);
   what.check();
-  return {std::move(what), std::nullopt};
+  if (arguments.go_on) {
+    const auto& settings = what.settings;
+    const auto newest = run_directory::newest(arguments.runs, settings.algo, settings.env.id);
+    // One that was killed before it had written its configuration has nothing to go on from.
+    if (newest && std::filesystem::exists(newest->config_json())) {
+      return resume(*newest, arguments, metrics);
+    }
+  }
+  return {std::move(what), std::nullopt, {}};
 }
 
 /// What the first SIGINT or SIGTERM does: it asks the run to stop. Where none goes on yet the
@@ -151,7 +164,7 @@ int run(const train_arguments& arguments, beginning start, const training_run_op
   const auto server =
       serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
   const training_output output{.root = arguments.runs,
-                               .directory = arguments.resume,
+                               .directory = start.directory,
                                .table = arguments.verbose,
                                .progress_bar = arguments.progress_bar,
                                .metrics_port = server ? server->port() : 0};

@@ -198,6 +198,11 @@ grep -q '"total_steps": 2048' kept/ppo/CartPole-v1_1/config.json
 report "whose configuration knows it" $?
 run train --resume kept/ppo/CartPole-v1_1 --metrics-port 0 --json
 holds "so that it is not cut short by the next resume" "s['steps'] == 2048 and s['resumed_from_step'] == 2048"
+for what in "begins a run where there is none:0" "goes on with it when started again:1024"; do
+  run train --continue --runs again --seed 4 --json "${tiny[@]}"
+  holds "--continue ${what%:*}" "$code == 0 and (s['resumed_from_step'] or 0) == ${what#*:} and
+    s['run_directory'] == 'again/ppo/CartPole-v1_1'"
+done
 mismatch() {  # mismatch WHAT FROM TO TEXT: the run is not resumed once FROM in its config.json is TO
   cp -r kept/ppo/CartPole-v1_1 changed
   sed -i "s/$2/$3/" changed/config.json

@@ -28,6 +28,11 @@ def run(*command, **options):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, **options)
 
 
+def is_there(*command):
+    """Whether the command can be run, and succeeds."""
+    return bool(shutil.which(command[0])) and run(*command).returncode == 0
+
+
 def build_folder():
     return pathlib.Path(sys.argv[1]).resolve()
 
@@ -93,6 +98,14 @@ def training(*arguments):
         finally:
             process.kill()
             process.wait()
+
+
+def train_briefly(case, config):
+    """Trains with a configuration file, for its first update alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = run(troupe(), "train", "--config", config, "-n", 2048, "--metrics-port", 0,
+                     "evaluation.final_episodes=1", cwd=folder)
+    case.assertEqual(result.returncode, 0, result.stdout)
 
 
 def live_scrape():

@@ -32,6 +32,16 @@ TEST_CASE("run_directory: takes the next free number", "[recorder]") {
         root.path / "ppo" / "ALE-Pong-v5_1");
 }
 
+TEST_CASE("run_directory: knows the one made last", "[recorder]") {
+  temporary_folder root;
+  CHECK_FALSE(run_directory::newest(root.path, "ppo", "CartPole-v1"));
+  for (int i = 0; i < 11; ++i) run_directory::create(root.path, "ppo", "CartPole-v1");
+  run_directory::create(root.path, "ppo", "CartPole-v10");
+  CHECK(run_directory::newest(root.path, "ppo", "CartPole-v1")->path() ==
+        root.path / "ppo" / "CartPole-v1_11");
+  CHECK_FALSE(run_directory::newest(root.path, "ppo", "CartPole-v0"));
+}
+
 TEST_CASE("run_directory: programs that start at once never share one", "[recorder]") {
   temporary_folder root;
   constexpr int programs = 8;
