@@ -17,6 +17,7 @@
 #include "runtime/log.hpp"
 #include "runtime/process/process_site.hpp"
 #include "runtime/program_arguments.hpp"
+#include "runtime/service/readiness.hpp"
 #include "runtime/signal_count.hpp"
 #include "runtime/trace/trace_file.hpp"
 
@@ -29,8 +30,9 @@ std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked)
 std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked) {
   if (port == 0) return nullptr;
   auto server = std::make_unique<metrics_server>(
-      metrics,
-      metrics_server_options{.port = static_cast<std::uint16_t>(port), .next_free = !asked});
+      metrics, metrics_server_options{.port = static_cast<std::uint16_t>(port),
+                                      .next_free = !asked,
+                                      .is_ready = [&metrics] { return services_are_up(metrics); }});
   if (server->port() != port) {
     log::info("the metrics port is busy; another is used",
               {{"busy", port}, {"port", server->port()}});
