@@ -13,6 +13,7 @@ image=localhost/troupe
 base=docker.io/library/debian:12-slim
 limits=(--ulimit nofile=1024:1024 --ulimit nproc=1024:1024)  # where the caller's own are lower than podman's
 volume=troupe-try
+said=$(mktemp)
 
 fail() {
   echo "image: $*" >&2
@@ -59,16 +60,20 @@ inspect() { "${podman[@]}" image inspect --format "$1" "$image"; }
 
 confined=(--read-only --network none --cap-drop ALL --security-opt no-new-privileges -v "$volume:/data")
 "${podman[@]}" volume rm -f "$volume" >/dev/null
-trap '"${podman[@]}" rm -f "$volume" >/dev/null 2>&1; "${podman[@]}" volume rm -f "$volume" >/dev/null' EXIT
+clean_up() {
+  "${podman[@]}" rm -f "$volume" >/dev/null 2>&1 || true
+  "${podman[@]}" volume rm -f "$volume" >/dev/null || true
+  rm -f "$said"
+}
+trap clean_up EXIT
 
 echo "== who it is"
 run_image "${confined[@]}" --entrypoint id "$image"
 echo "== CartPole"
-run_image "${confined[@]}" "$image" train --env CartPole-v1 -n 100000 --seed 1 --json >out ||
+run_image "${confined[@]}" "$image" train --env CartPole-v1 -n 100000 --seed 1 --json >"$said" ||
   fail "training ended with $?"
-head -2 out
-solved=$(tail -1 out | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["solved"])')
-rm out
+head -2 "$said"
+solved=$(tail -1 "$said" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["solved"])')
 [[ $solved == True ]] || fail "CartPole-v1 was not solved"
 
 echo "== health, and the end by SIGTERM"
@@ -83,10 +88,10 @@ sleep 2
 "${podman[@]}" stop -t 20 "$volume" >/dev/null 2>&1
 "${podman[@]}" logs "$volume" 2>/dev/null | grep 'go on with' || fail "SIGTERM did not end the run"
 
-bytes=$(inspect '{{.Size}}')
-echo "== figures"
-echo "size: $((bytes / 1000000)) MB, of which the base $(($("${podman[@]}" image inspect --format '{{.Size}}' "$base") / 1000000)) MB"
+megabytes() { echo $(($("${podman[@]}" image inspect --format '{{.Size}}' "$1") / 1000000)); }
 run=("${podman[@]}" run --rm "${limits[@]}" "${confined[@]}")
-echo "podman run, to the end of /bin/true: $(seconds_of "${run[@]}" --entrypoint true "$image") s"
-echo "podman run, to the end of troupe health --help: $(seconds_of "${run[@]}" "$image" health --help) s"
-echo "podman run, to the end of troupe list, libtorch loaded: $(seconds_of "${run[@]}" "$image" list) s"
+echo "== figures"
+echo "size: $(megabytes "$image") MB, of which Debian $(megabytes "$base") MB"
+echo "start to end of /bin/true in it: $(seconds_of "${run[@]}" --entrypoint true "$image") s"
+echo "start to end of troupe --version: $(seconds_of "${run[@]}" "$image" --version) s"
+echo "start to end of troupe list, which loads libtorch: $(seconds_of "${run[@]}" "$image" list) s"

@@ -120,6 +120,12 @@ def main():
     result = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=1).result
     for case, why in result.skipped:
         print(f"skipped {case.id()}: {why}")
-    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
-    print(f"{max(result.testsRun - failed - skipped, 0)} passed, {failed} failed, {skipped} skipped")
+
+    def tests_of(found):  # a test counts one, however many of its parts did so
+        return {getattr(case, "test_case", case).id() for case, _ in found}
+
+    failed = tests_of(result.failures + result.errors)
+    skipped = tests_of(result.skipped) - failed
+    passed = max(result.testsRun - len(failed) - len(skipped), 0)
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
     sys.exit(1 if failed else 0)
