@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#ifdef USE_C10D_GLOO
+#ifdef TROUPE_HAS_GLOO
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #endif
@@ -27,7 +27,7 @@ void check(const gloo_rendezvous& where) {
 
 }  // namespace
 
-#ifdef USE_C10D_GLOO
+#ifdef TROUPE_HAS_GLOO
 
 namespace {
 

@@ -27,6 +27,7 @@ class trainer {
   /// `make` makes the learner, here in the trainer's own replica.
   trainer(std::function<Learner()> make, service<weight_store> store)
       : learner_(make()), store_(std::move(store)) {}
+  virtual ~trainer() = default;
 
   /// Puts the first weights into the store; after a restart, goes on from the newest there.
   task<> catch_up() {
@@ -42,7 +43,7 @@ class trainer {
   }
 
   /// One update. The new weights are the trainer's own until they are pushed.
-  report_type train_step(batch_type batch) {
+  virtual report_type train_step(batch_type batch) {
     auto report = learner_.update(batch);
     ++version_;
     return report;
@@ -72,8 +73,10 @@ class trainer {
   std::string save() { return learner_.save(); }
   void restore(std::string bytes) { learner_.restore(bytes); }
 
- private:
+ protected:
   Learner learner_;
+
+ private:
   service<weight_store> store_;
   std::int64_t version_ = 0;
 };

@@ -52,11 +52,12 @@ void describe(options_schema<a2c_options>& s) {
   s.field("max_skipped_steps", &a2c_options::max_skipped_steps)
       .at_least(1)
       .help("optimiser steps in a row with non-finite numbers that end training");
+  describe_ranks(s);
 }
 
 void describe(options_schema<a2c_config>& s) {
   describe_on_policy(s);
-  s.field("trainer", &a2c_config::trainer).help("the update rule");
+  describe_trainer(s);
 }
 
 ppo_config as_ppo(const a2c_config& config) {
@@ -78,6 +79,8 @@ ppo_config as_ppo(const a2c_config& config) {
                   .optimizer_eps = t.optimizer_eps,
                   .importance_cap = t.importance_cap,
                   .max_skipped_steps = t.max_skipped_steps,
+                  .replicas = t.replicas,
+                  .rank_timeout = t.rank_timeout,
                   .optimizer = t.optimizer,
                   .rmsprop_alpha = t.rmsprop_alpha};
   return same;

@@ -27,6 +27,8 @@ struct a2c_options {
   double rmsprop_alpha = 0.99;  ///< decay of its mean square
   double importance_cap = 2.0;  ///< largest weight of stale data
   int max_skipped_steps = 10;   ///< non-finite steps in a row that end training
+  int replicas = 1;             ///< learners that share the rows of each batch
+  double rank_timeout = 30.0;   ///< seconds that one of them waits for the others
 };
 
 /// Everything that decides an A2C run. Defaults: Stable-Baselines3's.

@@ -2,6 +2,8 @@
 
 #include "algorithms/ppo/ppo_cast.hpp"
 
+#include "actors/trainer/rank_trainer.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "algorithms/ppo/rollout_state.hpp"
@@ -10,6 +12,30 @@
 namespace troupe::detail {
 
 namespace {
+
+task<service<ppo_trainer>> serve_trainer(production& p,
+                                         std::function<rollout_learner()> make_learner) {
+  const auto& c = p.config;
+  const auto world = static_cast<std::size_t>(c.trainer.replicas);
+  // Ranks wait for one another.
+  const bool blocks = c.mode == training_mode::async || world > 1;
+  auto learning = restartable(p.sys,
+                              {.name = "trainer",
+                               .replicas = world,
+                               .placement = blocks ? placement::thread : placement::shared},
+                              {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
+                               endpoint<&ppo_trainer::restore>});
+  if (world == 1) {
+    co_return co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner),
+                                                p.store);
+  }
+  gloo_rendezvous group{.world = world,
+                        .file = p.meeting.emplace().file(),
+                        .timeout = std::chrono::milliseconds(
+                            static_cast<std::int64_t>(c.trainer.rank_timeout * 1000.0))};
+  co_return co_await p.sys.serve<rank_trainer<rollout_learner>>(
+      std::move(learning), std::move(make_learner), p.store, std::move(group));
+}
 
 /// The store first: trainer and policies take the newest weights from it.
 task<> serve_learning(production& p, const checkpoint* from) {
@@ -26,14 +52,11 @@ task<> serve_learning(production& p, const checkpoint* from) {
                                                    seed = c.seed] {
     return rollout_learner(shape, options, seed);
   };
-  const bool async = c.mode == training_mode::async;
-  auto learning = restartable(
-      p.sys, {.name = "trainer", .placement = async ? placement::thread : placement::shared},
-      {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
-       endpoint<&ppo_trainer::restore>});
-  p.learner =
-      co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner), p.store);
-  if (from) co_await p.learner.route<&ppo_trainer::restore>(file_of(*from, "trainer.cbor"));
+  p.learner = co_await serve_trainer(p, std::move(make_learner));
+  if (from) {
+    const std::vector states(c.trainer.replicas, file_of(*from, "trainer.cbor"));
+    co_await restore_each<&ppo_trainer::restore>(p.learner, states);
+  }
 
   policy_options acting{.shape = p.shape, .network = c.network(), .seed = c.seed};
   auto deciding =

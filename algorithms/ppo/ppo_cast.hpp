@@ -2,6 +2,7 @@
 // The services of a PPO run: served, taken into and out of a checkpoint (ppo_cast.cpp), and what is
 // done with them (ppo_training.cpp). Internal to ppo/.
 
+#include "actors/collective/rendezvous_folder.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/ppo/ppo.hpp"
 #include "algorithms/ppo/rollout_learner.hpp"
@@ -24,6 +25,7 @@ class production final : public training_cast {
   task<training_summary> conclude() override;
 
   const ppo_config config;
+  std::optional<rendezvous_folder> meeting;  ///< Of the trainer's ranks, if there are several.
   service<ppo_trainer> learner;
   service<hosted_environment> exam;  ///< The environments of the evaluation at the end.
   rollout_roles roles;

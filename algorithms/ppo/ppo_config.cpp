@@ -140,6 +140,7 @@ void describe(options_schema<ppo_options>& s) {
   s.field("max_skipped_steps", &ppo_options::max_skipped_steps)
       .at_least(1)
       .help("optimiser steps in a row with non-finite numbers that end training");
+  describe_ranks(s);
 }
 
 void describe(options_schema<log_section>& s) {
@@ -151,7 +152,7 @@ void describe(options_schema<log_section>& s) {
 
 void describe(options_schema<ppo_config>& s) {
   describe_on_policy(s);
-  s.field("trainer", &ppo_config::trainer).help("the update rule");
+  describe_trainer(s);
 }
 
 }  // namespace troupe

@@ -68,6 +68,22 @@ void describe(options_schema<network_options>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
 
+/// The fields of an update rule's Options that say how many learners share it.
+template <class Options>
+void describe_ranks(options_schema<Options>& s) {
+  s.field("replicas", &Options::replicas)
+      .at_least(1)
+      .at_most(64)
+      .help(
+          "learners that share each minibatch's rows; where one is lost, a run with checkpoints "
+          "goes on from the last");
+  s.field("rank_timeout", &Options::rank_timeout)
+      .at_least(0.001)
+      .at_most(86'400)
+      .unit("s")
+      .help("that one of several replicas waits for the others before the step fails");
+}
+
 /// The fields of on_policy_config as those of a Config that is derived from it.
 template <class Config>
 void describe_on_policy(options_schema<Config>& s) {
@@ -97,6 +113,19 @@ void describe_on_policy(options_schema<Config>& s) {
          [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
   s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
          [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
+}
+
+/// The update rule's section of a Config that is derived from on_policy_config.
+template <class Config>
+void describe_trainer(options_schema<Config>& s) {
+  s.field("trainer", &Config::trainer).help("the update rule");
+  s.rule("trainer",
+         "replicas of 1 where deterministic is true: several are sockets between threads",
+         [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
+  s.rule("trainer", "replicas of at most env.n_envs * rollout.batch, of which each takes a share",
+         [](const Config& c) {
+           return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
+         });
 }
 
 }  // namespace troupe

@@ -34,6 +34,8 @@ struct ppo_options {
   double importance_cap = 2.0;       ///< largest weight of stale data
   bool proximal_correction = false;  ///< treat every batch as stale: decoupled PPO
   int max_skipped_steps = 10;        ///< non-finite steps in a row that end training
+  int replicas = 1;                  ///< learners that share the rows of each minibatch
+  double rank_timeout = 30.0;        ///< seconds that one of them waits for the others
   network_options network;           ///< hidden, activation, ortho_init, log_std_init
 
   /// Rewards are divided by the standard deviation of discounted returns and cut to +-10, as by

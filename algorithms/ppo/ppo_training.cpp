@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "actors/collective/collective.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/ppo/ppo_cast.hpp"
 
@@ -44,6 +47,39 @@ double seconds_since(time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
+bool is_loss_of_a_rank(const std::exception_ptr& error) {
+  if (is_kind(error, error_kind::replica_lost)) return true;
+  try {
+    std::rethrow_exception(error);
+  } catch (const role_error& e) {
+    try {
+      std::rethrow_exception(e.cause());
+    } catch (const collective_error&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  } catch (...) {
+    return false;
+  }
+}
+
+/// All ranks' part in one update, of which they report the same. Throws collective_error where one
+/// is lost: those that stayed are in the middle of the update.
+task<outcome<ppo_metrics>> train_ranks(production& p, const rollout_learner::batch& batch) {
+  const auto world = static_cast<std::size_t>(p.config.trainer.replicas);
+  auto reports = co_await p.learner.fanout_settled<&ppo_trainer::train_step>(batch);
+  std::string lost;
+  for (const auto& one : reports) {
+    if (!one.ok() && is_loss_of_a_rank(one.error())) lost += "; " + describe(one.error());
+  }
+  if (!lost.empty() || reports.size() < world) {
+    throw collective_error(fmt::format("the trainer has lost a rank: {} of {} took part{}",
+                                       reports.size(), world, lost));
+  }
+  co_return std::move(reports.front());
+}
+
 /// Attempts at one update while the trainer dies.
 constexpr int attempts_max = 100;
 
@@ -52,7 +88,10 @@ constexpr int attempts_max = 100;
 task<ppo_metrics> learn(production& p, rollout_learner::batch batch) {
   for (int attempt = 1; attempt < attempts_max; ++attempt) {
     const auto began = std::chrono::steady_clock::now();
-    auto learned = co_await p.learner.try_route<&ppo_trainer::train_step>(batch);
+    auto training = p.config.trainer.replicas > 1
+                        ? train_ranks(p, batch)
+                        : p.learner.try_route<&ppo_trainer::train_step>(batch);
+    auto learned = co_await std::move(training);
     if (is_kind(learned.error(), error_kind::replica_lost)) continue;
     p.metrics.trained(learned.value().trained_rows, seconds_since(began));
     const auto pushing = std::chrono::steady_clock::now();

@@ -33,6 +33,15 @@ void get(const state_reader& from, optimizer_state& state) {
 
 }  // namespace
 
+rollout_batch rollout_learner::shard_of(rollout_batch whole) const {
+  if (!ranks_) return whole;
+  const auto rank = static_cast<std::int64_t>(ranks_->rank());
+  const auto world = static_cast<std::int64_t>(ranks_->world());
+  const auto environments = whole.environments();
+  const auto first = environments * rank / world;
+  return of_environments(whole, first, environments * (rank + 1) / world - first);
+}
+
 std::string rollout_learner::save() const {
   const auto state = learner_.state();
   action_random random(0);

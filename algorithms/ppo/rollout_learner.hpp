@@ -19,8 +19,14 @@ class rollout_learner {
       : learner_(shape, options, seed) {}
 
   report update(const batch& b) {
-    return learner_.update(to_batch(b.rollouts, learner_.model().shape(), b.stale),
+    return learner_.update(shard_of(to_batch(b.rollouts, learner_.model().shape(), b.stale)),
                            b.progress_remaining);
+  }
+  /// From now on this is one of several ranks, each of which trains on the steps of some
+  /// environments of every batch. See ppo_learner::join.
+  void join(std::shared_ptr<collective> ranks) {
+    ranks_ = ranks;
+    learner_.join(std::move(ranks));
   }
   const at::Tensor& parameters() const { return learner_.model().parameters(); }
   void load_parameters(const at::Tensor& p) { learner_.model().load_parameters(p); }
@@ -31,7 +37,10 @@ class rollout_learner {
   void restore(const std::string& bytes);
 
  private:
+  rollout_batch shard_of(rollout_batch whole) const;
+
   ppo_learner learner_;
+  std::shared_ptr<const collective> ranks_;  // null: alone
 };
 
 }  // namespace troupe

@@ -35,11 +35,12 @@ void describe(options_schema<reinforce_options>& s) {
   s.field("max_skipped_steps", &reinforce_options::max_skipped_steps)
       .at_least(1)
       .help("optimiser steps in a row with non-finite numbers that end training");
+  describe_ranks(s);
 }
 
 void describe(options_schema<reinforce_config>& s) {
   describe_on_policy(s);
-  s.field("trainer", &reinforce_config::trainer).help("the update rule");
+  describe_trainer(s);
 }
 
 ppo_config as_ppo(const reinforce_config& config) {
@@ -61,6 +62,8 @@ ppo_config as_ppo(const reinforce_config& config) {
                   .optimizer_eps = t.adam_eps,
                   .importance_cap = t.importance_cap,
                   .max_skipped_steps = t.max_skipped_steps,
+                  .replicas = t.replicas,
+                  .rank_timeout = t.rank_timeout,
                   .baseline = t.baseline,
                   .whole_episodes = true};
   return same;

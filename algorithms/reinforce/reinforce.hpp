@@ -29,6 +29,8 @@ struct reinforce_options {
   double adam_eps = 1e-5;
   double importance_cap = 2.0;  ///< largest weight of stale data
   int max_skipped_steps = 10;   ///< non-finite steps in a row that end training
+  int replicas = 1;             ///< learners that share the rows of each batch
+  double rank_timeout = 30.0;   ///< seconds that one of them waits for the others
 };
 
 /// Everything that decides a REINFORCE run.

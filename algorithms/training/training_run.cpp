@@ -9,6 +9,7 @@
 
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/checkpoint_metrics.hpp"
+#include "actors/collective/collective.hpp"
 #include "actors/policy/acting_network.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/shape_of.hpp"
@@ -41,6 +42,9 @@ task<training_summary> finish_segment(training_cast& cast, const checkpoint* fro
   co_await cast.serve(from);
   co_return co_await cast.conclude();
 }
+
+/// Attempts at one segment while a data-parallel trainer loses ranks.
+constexpr int failures_max = 10;
 
 /// How often a run without checkpoints looks whether it is asked to stop.
 constexpr auto stop_poll = std::chrono::milliseconds(50);
@@ -86,15 +90,24 @@ class segments {
   training_result run(std::optional<checkpoint> from) {
     const auto every = settings_.checkpoint.every_updates;
     std::int64_t version = from ? progress_of(*from).version : 0;
+    int failures = 0;
     while (version < settings_.updates && !(from && progress_of(*from).stopped)) {
       if (stop_asked()) return stopped(from);
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
-      from = in_system(version, [&](training_cast& cast) {
-        auto state = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
-        output_.directory = cast.directory.path().string();
-        version = cast.done.version;
-        return state;
-      });
+      try {
+        from = in_system(version, [&](training_cast& cast) {
+          auto state = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
+          output_.directory = cast.directory.path().string();
+          version = cast.done.version;
+          return state;
+        });
+      } catch (const collective_error& e) {
+        if (++failures == failures_max) throw;
+        log::error("training goes on from the last checkpoint",
+                   {{"error", e.what()}, {"step", from ? from->step : 0}});
+        continue;
+      }
+      failures = 0;
       write(*from);
     }
     if (stop_asked()) return stopped(from);

@@ -9,6 +9,8 @@
 //        ^                                                              │
 //        └──────────────────────────────────────────────────────────────┘
 //
+// A segment that loses a rank of a data-parallel trainer is played once more, from its beginning.
+//
 // A run that nobody interrupts goes on from what it has just saved, by the same steps as one that
 // reads it from the disk. So in deterministic mode both end with the same weights, bit for bit.
 

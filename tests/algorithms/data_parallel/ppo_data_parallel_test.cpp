@@ -3,9 +3,11 @@
 #include <signal.h>
 
 #include <fstream>
+#include <future>
 #include <thread>
 
-#include "algorithms/ppo/rollout_learner.hpp"
+#include "actors/checkpoint/state.hpp"
+#include "algorithms/ppo/ppo_learner.hpp"
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/ppo/acted_batch.hpp"
@@ -115,6 +117,63 @@ outcome_of_rank train_shard(const training& what, const gloo_rendezvous& where) 
   return out;
 }
 
+/// All ranks' parts, each on a thread.
+std::vector<outcome_of_rank> train_on_threads(const training& what, const std::string& file) {
+  std::vector<outcome_of_rank> out(2);
+  const auto other = std::async(std::launch::async, [&] {
+    out[1] = train_shard(what, {.rank = 1, .world = 2, .file = file});
+  });
+  out[0] = train_shard(what, {.rank = 0, .world = 2, .file = file});
+  other.wait();
+  return out;
+}
+
+std::string bytes_of(const ppo_learner_state& state) {
+  const auto& adam = std::get<adam_state>(state.optimizer);
+  state_writer to;
+  to.put("parameters", numbers(state.parameters));
+  to.put("steps", adam.step);
+  to.put("first_moment", adam.first_moment);
+  to.put("second_moment", adam.second_moment);
+  to.put("random", std::vector<std::uint64_t>(state.random.begin(), state.random.end()));
+  to.put("n_updates", state.n_updates);
+  return to.bytes();
+}
+
+ppo_learner_state state_of(const std::string& bytes) {
+  const state_reader from(bytes);
+  ppo_learner_state state{
+      .parameters = at::tensor(from.get<std::vector<float>>("parameters")),
+      .optimizer = adam_state{.step = from.get<std::int64_t>("steps"),
+                              .first_moment = from.get<std::vector<float>>("first_moment"),
+                              .second_moment = from.get<std::vector<float>>("second_moment")},
+      .random = {},
+      .n_updates = from.get<std::int64_t>("n_updates"),
+      .obs_statistics = {},
+      .reward_statistics = {}};
+  std::ranges::copy(from.get<std::vector<std::uint64_t>>("random"), state.random.begin());
+  return state;
+}
+
+/// A rank whose process is killed in one of its sums.
+class mortal_rank final : public collective {
+ public:
+  mortal_rank(std::unique_ptr<collective> inner, int sums)
+      : inner_(std::move(inner)), left_(sums) {}
+  std::size_t rank() const noexcept override { return inner_->rank(); }
+  std::size_t world() const noexcept override { return inner_->world(); }
+  void sum(std::span<float> values) override {
+    if (left_-- == 0) ::raise(SIGKILL);
+    inner_->sum(values);
+  }
+  void sum(std::span<double> values) override { inner_->sum(values); }
+  void broadcast(std::span<float> values) override { inner_->broadcast(values); }
+
+ private:
+  std::unique_ptr<collective> inner_;
+  int left_;
+};
+
 std::string bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
@@ -154,6 +213,7 @@ TEST_CASE(
                    << apart.abs().max().item<double>());
     CHECK(steps == 100);
     CHECK(of_norm <= 1e-6);
+    CHECK(of_largest <= 1e-6);
     CHECK(of_movement < 1e-3);  // and that is not for want of training
     CHECK(shared.last.loss.loss == Approx(last.loss.loss).epsilon(1e-4));
     CHECK(shared.last.explained_variance == Approx(last.explained_variance).epsilon(1e-4));
@@ -179,4 +239,99 @@ TEST_CASE("rank 1 of every training", "[.rank]") {
     std::ofstream(where.file + ".unfinished", std::ios::binary) << bytes_of(out.parameters);
     std::filesystem::rename(where.file + ".unfinished", where.file + ".rank1");
   }
+}
+
+TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on from the checkpoint",
+          "[data_parallel]") {
+  const temporary_folder folder;
+  const auto& what = trainings().front();
+  const gloo_rendezvous me{.rank = 0, .world = 2, .file = folder.path / "group", .timeout = 20s};
+  auto other = me;
+  other.rank = 1;
+  auto learner = learner_of(what, 0);
+  {
+    rank_process child("rank 1 that is killed in its fourth update", other);
+    learner.join(join_gloo(me));
+    for (int update = 0; update < 3; ++update) {
+      if (update == 2) std::ofstream(me.file + ".checkpoint") << bytes_of(learner.state());
+      learner.update(shard_of(what, update, 0), 0.5);
+    }
+    const auto before = numbers(learner.model().parameters());
+    CHECK_THROWS_WITH(learner.update(shard_of(what, 3, 0), 0.5),
+                      Catch::Contains("data-parallel rank 0 of 2: sum of ") &&
+                          Catch::Contains("(time-out 20.000 s)"));
+    CHECK(numbers(learner.model().parameters()) != before);  // it was in the middle of an update
+    CHECK_THROWS_WITH(learner.update(shard_of(what, 3, 0), 0.5),
+                      Catch::Contains("an earlier call has failed"));
+    CHECK(child.wait(30s) == 128 + SIGKILL);
+  }
+  rank_process child("rank 1 that goes on from the checkpoint", nth(other, 2));
+  learner.set_state(state_of(read_text(me.file + ".checkpoint")));
+  learner.join(join_gloo(nth(me, 2)));
+  for (int update = 2; update < what.updates; ++update) {
+    learner.update(shard_of(what, update, 0), 0.5);
+  }
+  CHECK(child.wait(30s) == 0);
+  const auto undisturbed = train_on_threads(what, folder.path / "undisturbed");
+  CHECK((numbers(learner.model().parameters()) == undisturbed[0].parameters));
+}
+
+TEST_CASE("rank 1 that is killed in its fourth update", "[.rank]") {
+  const auto& what = trainings().front();
+  auto learner = learner_of(what, 1);
+  constexpr int steps_of_update = 20;  // each a sum of floats: the gradient
+  learner.join(
+      std::make_shared<mortal_rank>(join_gloo(rank_of_this_process()), 3 * steps_of_update + 7));
+  for (int update = 0; update < 4; ++update) learner.update(shard_of(what, update, 1), 0.5);
+}
+
+TEST_CASE("rank 1 that goes on from the checkpoint", "[.rank]") {
+  const auto me = rank_of_this_process();
+  const auto& what = trainings().front();
+  auto learner = learner_of(what, 1);
+  learner.set_state(state_of(read_text(me.file.substr(0, me.file.size() - 2) + ".checkpoint")));
+  learner.join(join_gloo(me));
+  for (int update = 2; update < what.updates; ++update) {
+    learner.update(shard_of(what, update, 1), 0.5);
+  }
+}
+
+TEST_CASE("data parallel ppo: ranks stop an update together by the divergence of the whole batch",
+          "[data_parallel]") {
+  const temporary_folder folder;
+  auto what = trainings().front();
+  what.options.target_kl = 2e-4;
+  what.updates = 3;
+  const auto shared = train_on_threads(what, folder.path / "group");
+  ppo_learner whole(what.shape, what.options, seed);
+  ppo_metrics last;
+  for (int update = 0; update < what.updates; ++update) {
+    last = whole.update(batch_of(what, update), 0.5);
+  }
+  CHECK(last.stopped_by_kl);
+  CHECK(last.optimizer_steps > 0);
+  for (const auto& rank : shared) {
+    CHECK(rank.last.stopped_by_kl);
+    CHECK(rank.last.optimizer_steps == last.optimizer_steps);
+    CHECK((rank.parameters == shared[0].parameters));
+  }
+  const auto apart = at::tensor(shared[0].parameters) - whole.model().parameters();
+  CHECK(apart.norm().item<double>() <= 1e-6 * whole.model().parameters().norm().item<double>());
+}
+
+TEST_CASE("data parallel ppo: ranks whose generators differ are refused", "[data_parallel]") {
+  const temporary_folder folder;
+  const auto& what = trainings().front();
+  const auto refusal = [&](std::size_t rank) -> std::string {
+    ppo_learner learner(what.shape, what.options, seed + rank);
+    try {
+      learner.join(join_gloo({.rank = rank, .world = 2, .file = folder.path / "group"}));
+    } catch (const collective_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  auto other = std::async(std::launch::async, refusal, 1);
+  CHECK_THAT(refusal(0), Catch::Contains("ppo: rank 1 of 2 has another optimiser, generator"));
+  CHECK_THAT(other.get(), Catch::Contains("ppo: rank 1 of 2 has another optimiser, generator"));
 }

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "actors/collective/gloo_collective.hpp"
+#include "actors/trainer/trainer.hpp"
+#include "runtime/service/replica_info.hpp"
+
+namespace troupe {
+
+/// A trainer whose replicas are the ranks of one: all of them are given every batch by a fanout of
+/// train_step, each takes its shard, and their gradients are summed, so that all have the same
+/// weights. For replicas that may block: each on a thread of its own, or in a process. Learner has
+/// besides what trainer asks of it
+///
+///   void join(std::shared_ptr<collective>)
+///
+/// after which update is given the whole batch and trains on this rank's shard of it. A rank that
+/// is lost takes the group with it: from then on train_step throws collective_error, on those that
+/// stayed and on the one that was restarted. What was trained since the last checkpoint is lost.
+template <class Learner>
+class rank_trainer final : public trainer<Learner> {
+ public:
+  using typename trainer<Learner>::batch_type;
+  using typename trainer<Learner>::report_type;
+
+  /// The replica's index is its rank; `group.rank` is not read.
+  rank_trainer(const replica_info& who, const std::function<Learner()>& make,
+               const service<weight_store>& store, gloo_rendezvous group)
+      : trainer<Learner>(make, store), group_(std::move(group)), generation_(who.generation) {
+    group_.rank = who.index;
+  }
+
+  /// The ranks find each other in the first. Throws collective_error.
+  report_type train_step(batch_type batch) override {
+    if (!joined_) {
+      if (generation_ > 0) {
+        throw collective_error("data-parallel rank " + std::to_string(group_.rank) + " of " +
+                               std::to_string(group_.world) +
+                               " was restarted, and its group has ended with the one before it");
+      }
+      this->learner_.join(join_gloo(group_));
+      joined_ = true;
+    }
+    return trainer<Learner>::train_step(std::move(batch));
+  }
+
+ private:
+  gloo_rendezvous group_;
+  std::size_t generation_;
+  bool joined_ = false;
+};
+
+}  // namespace troupe
