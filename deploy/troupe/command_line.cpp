@@ -41,10 +41,14 @@ void refuse_unknown_options(CLI::App& app) {
   const auto unknown =
       std::ranges::find_if(words, [](const auto& w) { return w.starts_with('-'); });
   if (unknown == words.end()) return;
-  const auto asked = app.get_subcommands();
-  const CLI::App& command = asked.empty() ? app : *asked.front();
+  const CLI::App* asked = &app;
+  std::string name;
+  while (!asked->get_subcommands().empty()) {
+    asked = asked->get_subcommands().front();
+    name += ' ' + asked->get_name();
+  }
   std::vector<std::string> known;
-  for (const CLI::App* of : {static_cast<const CLI::App*>(&app), &command}) {
+  for (const CLI::App* of : {static_cast<const CLI::App*>(&app), asked}) {
     for (const auto* option : of->get_options()) {
       for (const auto& name : option->get_lnames()) known.push_back("--" + name);
     }
@@ -55,12 +59,45 @@ void refuse_unknown_options(CLI::App& app) {
   if (other != std::end(other_names)) meant = other->second;
   std::string message = "unknown option \"" + wanted + "\";";
   if (!meant.empty()) message += " did you mean " + meant + "?";
-  const auto name = asked.empty() ? "" : ' ' + command.get_name();
   message += " `troupe" + name + " --help` lists them";
   if (name == " train") {
     message += "; options of the algorithm are given as trainer.lr=3e-4, see `troupe config ppo`";
   }
   throw std::invalid_argument(message);
+}
+
+/// `troupe certs` and its verbs.
+CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
+  auto* certs = app.add_subcommand(
+      "certs", "Make the certificates by which the processes of a cluster know each other.");
+  certs->require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* what, certs_arguments::verb verb) {
+    auto* made = certs->add_subcommand(name, what);
+    made->add_option("dir", to.directory, "where the authority is")->required();
+    made->add_flag("--json", to.json, "print the result as one JSON line");
+    made->callback([&to, verb] { to.what = verb; });
+    return made;
+  };
+  const auto add_making = [&](CLI::App* made, int& days) {
+    made->add_option("--days", days, "how long it is valid")
+        ->check(CLI::Range(1, 36500))
+        ->capture_default_str();
+    made->add_flag("--force", to.force, "replace what is there");
+  };
+  using verb = certs_arguments::verb;
+  add_making(
+      add_verb("init", "Make the authority; its key, ca.key.pem, stays with you.", verb::init),
+      to.authority_days);
+  auto* add = add_verb("add", "Make the folder that one process gets as --certs.", verb::add);
+  add->add_option("--name", to.name, "of the process; '*' for any text: gpu-*")->required();
+  add->add_option("--role", to.role, "node or controller")
+      ->check(CLI::IsMember({"node", "controller"}))
+      ->capture_default_str();
+  add->add_option("--host", to.hosts,
+                  "a DNS name or address at which it is joined; may be repeated");
+  add_making(add, to.days);
+  add_verb("show", "List what there is, and when it expires.", verb::show);
+  return certs;
 }
 
 }  // namespace
@@ -152,6 +189,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       ->check(CLI::Range(1, 60))
       ->capture_default_str();
 
+  certs_arguments certs;
+  auto* certs_command = add_certs(app, certs);
+
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return 2;
@@ -173,6 +213,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
   if (*health_command) return command_line{log_level, health};
+  if (*certs_command) return command_line{log_level, std::move(certs)};
   return command_line{log_level, std::move(config)};
 }
 

@@ -61,4 +61,19 @@ struct health_arguments {
 /// runs.
 int health(const health_arguments& arguments);
 
+struct certs_arguments {
+  enum class verb { init, add, show };
+  verb what = verb::show;
+  std::string directory;
+  std::string name;
+  std::string role = "node";
+  std::vector<std::string> hosts;
+  int authority_days = 3650;
+  int days = 365;
+  bool force = false;
+  bool json = false;
+};
+/// Makes and lists the certificates by which the processes of a cluster know each other.
+int certs(const certs_arguments& arguments);
+
 }  // namespace troupe::command

@@ -17,6 +17,7 @@ int run(const command_line& line) {
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
     int operator()(const health_arguments& arguments) const { return health(arguments); }
+    int operator()(const certs_arguments& arguments) const { return certs(arguments); }
   };
   log::set_level(line.log_level);
   try {

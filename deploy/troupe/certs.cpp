@@ -1,0 +1,90 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "deploy/troupe/commands.hpp"
+#include "deploy/troupe/text_table.hpp"
+#include "runtime/cluster/certificates.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+using entry = std::pair<std::filesystem::path, certificate_facts>;
+
+std::string time_text(std::chrono::sys_seconds time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time);
+}
+
+nlohmann::ordered_json json_of(const entry& of) {
+  const auto& [path, facts] = of;
+  return {{"certificate", path.string()},
+          {"name", facts.name},
+          {"role", facts.role},
+          {"hosts", facts.hosts},
+          {"not_before", time_text(facts.not_before)},
+          {"not_after", time_text(facts.not_after)}};
+}
+
+std::string table_of(const std::vector<entry>& all) {
+  std::vector<std::vector<std::string>> rows{{"name", "role", "valid until", "hosts", "file"}};
+  const auto now = std::chrono::system_clock::now();
+  for (const auto& [path, facts] : all) {
+    auto until = fmt::format("{:%Y-%m-%d}", facts.not_after);
+    if (facts.not_after <= now) until += " (expired)";
+    const auto hosts = facts.hosts.empty() ? "-" : fmt::format("{}", fmt::join(facts.hosts, " "));
+    rows.push_back({facts.name, facts.role, until, hosts, path.string()});
+  }
+  return text_table(rows);
+}
+
+/// What was made, or is there.
+std::vector<entry> work(const certs_arguments& arguments) {
+  using verb = certs_arguments::verb;
+  if (arguments.what == verb::show) return list_certificates(arguments.directory);
+  std::filesystem::path file;
+  if (arguments.what == verb::init) {
+    make_authority(arguments.directory, std::chrono::days(arguments.authority_days),
+                   arguments.force);
+    file = std::filesystem::path(arguments.directory) / "ca.pem";
+  } else {
+    file = issue_certificate(arguments.directory,
+                             {.name = arguments.name,
+                              .role = arguments.role,
+                              .hosts = arguments.hosts,
+                              .valid_for = std::chrono::days(arguments.days)},
+                             arguments.force) /
+           "cert.pem";
+  }
+  return {{file, read_certificate(file)}};
+}
+
+}  // namespace
+
+int certs(const certs_arguments& arguments) {
+  try {
+    const auto found = work(arguments);
+    if (arguments.json) {
+      auto list = nlohmann::ordered_json::array();
+      for (const auto& one : found) list.push_back(json_of(one));
+      const nlohmann::ordered_json line{{"certificates", list}};
+      std::puts(line.dump().c_str());
+    } else {
+      std::printf("%s", table_of(found).c_str());
+      if (arguments.what == certs_arguments::verb::add) {
+        std::printf("give this process --certs %s\n", found[0].first.parent_path().c_str());
+      }
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe certs: %s\n", e.what());
+    return 2;
+  }
+}
+
+}  // namespace troupe::command
