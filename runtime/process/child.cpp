@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t arena_size = 256 << 20;  // each way, sparse
 // A child's sockets close a moment before its end is known.
-constexpr std::chrono::milliseconds end_known_within{20};
+constexpr std::chrono::milliseconds end_known_within{1000};
 constexpr std::chrono::seconds reaped_within{2};
 
 child_end describe(int status, bool by_parent) {
@@ -52,15 +52,12 @@ struct child_state final : event_loop::handler {
   /// Its end, perhaps. On the keeper's thread.
   void ready(std::uint32_t events) override;
   void kill();
-  /// Why the link has ended.
-  std::string reason();
 
   pid_t pid = 0;
   std::shared_ptr<socket_link> way;
   child::on_end told;
 
   std::mutex mutex;
-  std::condition_variable has_ended;
   descriptor process;  // pidfd, until the child is reaped
   event_loop::key watched = 0;
   bool killed = false;
@@ -154,8 +151,7 @@ void child_state::ready(std::uint32_t) {
                      : child_end{.why = "ended, and this program reaped it elsewhere"};
     process = descriptor();
   }
-  has_ended.notify_all();
-  way->no_more();
+  way->no_more("process " + std::to_string(pid) + " " + end->why);
   if (const auto callback = std::exchange(told, nullptr)) callback(*end);
 }
 
@@ -164,12 +160,6 @@ void child_state::kill() {
   if (end) return;
   killed = true;
   pidfd_send_signal(process.number(), SIGKILL, nullptr, 0);
-}
-
-std::string child_state::reason() {
-  std::unique_lock lock(mutex);
-  has_ended.wait_for(lock, end_known_within, [this] { return end.has_value(); });
-  return "process " + std::to_string(pid) + " " + (end ? end->why : "has closed its link");
 }
 
 // ---- the parent's side
@@ -185,10 +175,7 @@ child::child(const child_options& options, on_end told) : state_(std::make_share
   state_->told = std::move(told);
   state_->way = std::make_shared<socket_link>(
       std::move(own), std::move(memory), true,
-      socket_link::ending{.reason = [which = std::weak_ptr(state_)]() -> std::string {
-        const auto known = which.lock();
-        return known ? known->reason() : "the process has gone";
-      }});
+      link_ending{.why = "the process has closed its link", .reason_within = end_known_within});
   keeper::of_this_process().start(state_, options, childs, inherited);
 }
 
@@ -221,7 +208,7 @@ std::shared_ptr<link> link_to_parent() {
   prctl(PR_SET_NAME, program_invocation_short_name);  // It was executed as /proc/self/exe.
   return std::make_shared<socket_link>(
       descriptor(inherited_socket), std::make_shared<shared_memory>(descriptor(inherited_memory)),
-      false, socket_link::ending{.after = [] {
+      false, link_ending{.after = [] {
         std::fflush(nullptr);
         _exit(0);
       }});

@@ -29,7 +29,7 @@ void expect(bool holds, const char* what, std::uint64_t got) {
 }  // namespace
 
 socket_link::socket_link(descriptor socket, std::shared_ptr<shared_memory> memory, bool parents,
-                         ending at_end)
+                         link_ending at_end)
     : loop_(io_loop()),
       memory_(std::move(memory)),
       outbound_(std::make_shared<outbound_arena>(memory_, parents)),
@@ -68,9 +68,15 @@ void socket_link::close(const std::string& why) {
   loop_.post([self = shared_from_this(), why] { self->end(why); });
 }
 
-void socket_link::no_more() {
-  std::lock_guard lock(mutex_);
-  if (socket_) ::shutdown(socket_.number(), SHUT_RDWR);
+void socket_link::no_more(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (socket_) ::shutdown(socket_.number(), SHUT_RDWR);
+  }
+  loop_.post([self = shared_from_this(), reason] {
+    self->reason_ = reason;
+    if (self->awaits_reason_) self->gone(reason);
+  });
 }
 
 void socket_link::end(const std::string& why) {
@@ -233,9 +239,7 @@ void socket_link::read() {
     const auto wanted = piece_left_ + staged_max;
     const auto got = ::recvmsg(socket_.number(), &where, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-    if (got <= 0) {
-      return gone(at_end_.reason ? at_end_.reason() : "the other side has closed the link");
-    }
+    if (got <= 0) return end_of_file();
     const auto of_piece = std::min(static_cast<std::size_t>(got), piece_left_);
     staged_end_ += static_cast<std::size_t>(got) - of_piece;
     if (of_piece > 0) took(of_piece);
@@ -244,7 +248,22 @@ void socket_link::read() {
   }
 }
 
+void socket_link::end_of_file() {
+  if (!reason_.empty()) return gone(reason_);
+  if (at_end_.reason_within.count() == 0) return gone(at_end_.why);
+  awaits_reason_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    stop_sending();
+    loop_.forget(std::exchange(watched_, 0));
+  }
+  loop_.post_after(at_end_.reason_within, [link = weak_from_this()] {
+    if (const auto self = link.lock()) self->gone(self->at_end_.why);
+  });
+}
+
 void socket_link::gone(const std::string& why) {
+  if (ended_) return;
   end(why);
   if (at_end_.after) at_end_.after();
 }

@@ -35,6 +35,14 @@ struct frame_header {
 };
 static_assert(sizeof(frame_header) == 24);
 
+/// How a link ends when the other side has gone.
+struct link_ending {
+  std::string why = "the other side has closed the link";
+  /// How long the link may wait for `no_more` to say it better.
+  std::chrono::milliseconds reason_within{0};
+  std::function<void()> after = {};  ///< On the link's thread, after the listener heard it.
+};
+
 /// A link over a Unix stream socket and shared memory. `send` writes at once, on the caller's
 /// thread, unless others wait before it; then the io loop's thread writes. Blocks that `allocate`
 /// took from the shared memory are sent as 24 bytes. Control overtakes between pieces of 64 KiB.
@@ -44,15 +52,9 @@ class socket_link final : public link,
                           public event_loop::handler,
                           public std::enable_shared_from_this<socket_link> {
  public:
-  /// How a link ends when the other side has gone. Both are called on the link's thread, if set.
-  struct ending {
-    std::function<std::string()> reason;  ///< Why it has, in words.
-    std::function<void()> after;          ///< After the listener heard it.
-  };
-
   /// One end of a socket pair. `parents`: which half of the memory this side sends from.
   socket_link(descriptor socket, std::shared_ptr<shared_memory> memory, bool parents,
-              ending at_end = {});
+              link_ending at_end = {});
 
   void open(std::shared_ptr<link_listener> listener) override;
   /// Shared memory from `shared_from` bytes on, while there is room.
@@ -65,8 +67,8 @@ class socket_link final : public link,
 
   /// Bytes of shared memory that blocks of this side hold.
   std::size_t shared_bytes() { return outbound_->used(); }
-  /// Nothing more will come: what has come is read, then the link ends.
-  void no_more();
+  /// The other side has gone: what has come from it is read, then the link ends for this reason.
+  void no_more(const std::string& reason);
 
   static constexpr std::size_t shared_from =
       32 << 10;  // cheaper than the socket above 16 KiB (bench_links)
@@ -103,6 +105,7 @@ class socket_link final : public link,
   // Receiving, on the loop's thread alone.
   void write_more();
   void read();
+  void end_of_file();
   void gone(const std::string& why);
   void parse();
   void begin_frame(const frame_header& header);
@@ -114,7 +117,7 @@ class socket_link final : public link,
   const std::shared_ptr<shared_memory> memory_;
   const std::shared_ptr<outbound_arena> outbound_;
   const std::shared_ptr<inbound_arena> inbound_;
-  const ending at_end_;
+  const link_ending at_end_;
   std::atomic<bool> full_{false};
   std::atomic<bool> trims_{false};
 
@@ -131,6 +134,8 @@ class socket_link final : public link,
   std::shared_ptr<link_listener> listener_;
   std::atomic<bool> closing_{false};  // what still comes is dropped
   bool ended_ = false;
+  bool awaits_reason_ = false;
+  std::string reason_;
   std::string why_;
   std::array<std::optional<incoming>, 2> partial_;
   std::size_t reading_ = 0;     // the line of the piece that is read
