@@ -176,8 +176,14 @@ concept names_members = requires(T& value) { value.wire_members(); };
 
 /// A struct whose fields speak for it.
 template <class T>
-concept plain_struct =
-    std::is_class_v<T> && !names_members<T> && field_count<T>() != fields_unknown;
+concept plain_struct = std::is_class_v<T> && requires { sizeof(T); } && !names_members<T> &&
+                       field_count<T>() != fields_unknown;
+
+/// A lambda without captures, or the like: its type is all there is to it.
+template <class T>
+concept stateless = std::is_class_v<T> && requires { sizeof(T); } && std::is_empty_v<T> &&
+                    std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+                    !names_members<T> && !plain_struct<T>;
 
 }  // namespace detail
 
@@ -291,6 +297,13 @@ struct wire_codec<T> {
   static T load(const std::byte* from) { return detail::flat_codec<T>::load(from); }
 };
 
+template <detail::stateless T>
+struct wire_codec<T> {
+  static std::size_t size(const T&) { return 0; }
+  static void write(const T&, wire_writer&) {}
+  static T read(wire_reader&) { return T(); }
+};
+
 namespace detail {
 
 /// For `encode`.
@@ -309,8 +322,8 @@ T decode(wire_reader& from) {
 }
 /// The T that these bytes are, all of them. Throws wire_error.
 template <encodable T>
-T decode(std::span<const std::byte> bytes) {
-  wire_reader from(bytes);
+T decode(std::span<const std::byte> bytes, wire_context context = {}) {
+  wire_reader from(bytes, context);
   T value = from.read<T>();
   from.finish(type_name<T>());
   return value;
@@ -329,4 +342,5 @@ block encode(const T& value) {
 
 #include "runtime/wire/error_codec.hpp"      // IWYU pragma: export
 #include "runtime/wire/json_codec.hpp"       // IWYU pragma: export
+#include "runtime/wire/metrics_codec.hpp"    // IWYU pragma: export
 #include "runtime/wire/standard_codecs.hpp"  // IWYU pragma: export

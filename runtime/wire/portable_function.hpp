@@ -38,27 +38,11 @@ struct portable_kind {
   }
 };
 
-/// A lambda without captures, or the like: its type is all there is to it.
-template <class F>
-concept stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
-
 template <class F, class Signature>
 inline const portable_kind<Signature> portable_kind_of{
-    [](const std::function<Signature>& f) -> std::size_t {
-      if constexpr (stateless<F>)
-        return 0;
-      else
-        return wire_size(*f.template target<F>());
-    },
-    [](const std::function<Signature>& f, wire_writer& to) {
-      if constexpr (!stateless<F>) to.write(*f.template target<F>());
-    },
-    [](wire_reader& from) -> std::function<Signature> {
-      if constexpr (stateless<F>)
-        return F();
-      else
-        return from.read<F>();
-    }};
+    [](const std::function<Signature>& f) { return wire_size(*f.template target<F>()); },
+    [](const std::function<Signature>& f, wire_writer& to) { to.write(*f.template target<F>()); },
+    [](wire_reader& from) { return std::function<Signature>(from.read<F>()); }};
 
 }  // namespace detail
 
@@ -99,7 +83,7 @@ class portable_function<R(A...)> {
 
   template <class F>
   static const kind* kind_of(const F&) {
-    if constexpr (detail::stateless<F> || encodable<F>) {
+    if constexpr (encodable<F>) {
       return &detail::portable_kind_of<F, R(A...)>;
     } else {
       return nullptr;

@@ -21,6 +21,11 @@ std::size_t wire_reader::count(std::size_t bytes_min, std::string_view type) {
   return static_cast<std::size_t>(announced);
 }
 
+metrics_registry& wire_reader::metrics(std::string_view type) const {
+  if (context_.metrics == nullptr) fail(type, "there is no metrics_registry here to count in");
+  return *context_.metrics;
+}
+
 void wire_reader::fail(std::string_view type, const std::string& why) const {
   throw wire_error(fmt::format("{} at byte {}: {}", type, offset(), why));
 }

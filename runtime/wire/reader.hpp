@@ -7,12 +7,19 @@
 
 namespace troupe {
 
+class metrics_registry;
+
+/// What values may need of the process that they arrive in.
+struct wire_context {
+  metrics_registry* metrics = nullptr;  ///< None: what counts can't arrive.
+};
+
 /// Takes values out of bytes that may be anything: it believes no count before it has compared it
 /// with the bytes that are left. What is wrong is a wire_error that names the type and the offset.
 class wire_reader {
  public:
-  explicit wire_reader(std::span<const std::byte> from)
-      : begin_(from.data()), at_(begin_), end_(begin_ + from.size()) {}
+  explicit wire_reader(std::span<const std::byte> from, wire_context context = {})
+      : begin_(from.data()), at_(begin_), end_(begin_ + from.size()), context_(context) {}
   wire_reader(const wire_reader&) = delete;
 
   /// Of any encodable type: see codec.hpp.
@@ -46,6 +53,9 @@ class wire_reader {
   };
   static constexpr int depth_max = 128;
 
+  /// This process's metrics; throws wire_error where the context has none.
+  metrics_registry& metrics(std::string_view type) const;
+
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
   std::size_t offset() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
@@ -61,6 +71,7 @@ class wire_reader {
   const std::byte* begin_;
   const std::byte* at_;
   const std::byte* end_;
+  wire_context context_;
   int depth_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/wire/portable_function.hpp"
 
+#include "runtime/metrics/registry.hpp"
 #include "tests/runtime/wire/wire_values.hpp"
 #include "tests/test.hpp"
 
@@ -37,6 +38,15 @@ TEST_CASE("portable function: a lambda without captures crosses, and two of them
 TEST_CASE("portable function: a struct that can be called crosses with its members") {
   const scorer letters = per_letter{0.5, {'b', 'c'}};
   CHECK(there_and_back(letters)("abcd") == 1);
+}
+
+TEST_CASE("codec: a registry of metrics arrives as the one that is there") {
+  metrics_registry here, there;
+  const auto bytes = detail::encode(&here);
+  CHECK(detail::decode<metrics_registry*>(bytes.bytes(), {&there}) == &there);
+  CHECK_THROWS_WITH(detail::decode<metrics_registry*>(bytes.bytes()),
+                    Contains("no metrics_registry"));
+  CHECK(there_and_back(static_cast<metrics_registry*>(nullptr)) == nullptr);
 }
 
 TEST_CASE("portable function: none stays none") {
