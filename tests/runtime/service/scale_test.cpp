@@ -93,8 +93,10 @@ task<> cannot_grow(system& sys) {
       {.name = "clerks", .replicas = 2, .max_restarts = 3, .backoff = 1ms});
   const auto error = co_await error_of(sys.scale(two, 4));
   CHECK(starts_with(error, "replica_lost: clerks: scale: replica "));
-  CHECK_THAT(error, has_text("could not be started: more than 3 restarts in 60 s; it goes on with "
-                             "2"));
+  CHECK_THAT(error,
+             has_text("could not be started: more than 3 restarts in 60 s; the last replica died "
+                      "because: its role's constructor threw: no such device; it goes on "
+                      "with 2"));
   CHECK(metric(sys, "troupe_replicas_desired") == 2);
   const auto answers = co_await two.fanout<&picky::ask>();
   CHECK(answers.size() == 2);
