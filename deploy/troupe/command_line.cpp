@@ -192,6 +192,17 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   certs_arguments certs;
   auto* certs_command = add_certs(app, certs);
 
+  status_arguments status;
+  auto* status_command = app.add_subcommand(
+      "status", "Show the services of running programs: replicas, queues, rates, latencies.");
+  status_command->add_option("addresses", status.addresses,
+                             "where they serve metrics, such as gpu-1:9464 (this machine)");
+  status_command->add_option("--port", status.port, "of addresses without one")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  status_command->add_flag("--json", status.json, "print one JSON object, see docs/metrics.md");
+  status_command->add_flag("--watch", status.watch, "once a second, until q is typed");
+
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return 2;
@@ -214,6 +225,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*list_command) return command_line{log_level, list_arguments{}};
   if (*health_command) return command_line{log_level, health};
   if (*certs_command) return command_line{log_level, std::move(certs)};
+  if (*status_command) return command_line{log_level, std::move(status)};
   return command_line{log_level, std::move(config)};
 }
 

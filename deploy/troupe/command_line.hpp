@@ -11,7 +11,7 @@ namespace troupe::command {
 struct command_line {
   std::string log_level;
   std::variant<train_arguments, eval_arguments, list_arguments, config_arguments, health_arguments,
-               certs_arguments>
+               certs_arguments, status_arguments>
       command;
 };
 

@@ -75,5 +75,13 @@ struct certs_arguments {
 };
 /// Makes and lists the certificates by which the processes of a cluster know each other.
 int certs(const certs_arguments& arguments);
+struct status_arguments {
+  std::vector<std::string> addresses;  ///< As typed; none: this machine's `port`.
+  std::uint16_t port = 9464;           ///< Where an address says none.
+  bool json = false;
+  bool watch = false;  ///< Once a second, where stdout is a terminal.
+};
+/// Prints the services of running programs, and how learning goes: 1 where one does not answer.
+int status(const status_arguments& arguments);
 
 }  // namespace troupe::command

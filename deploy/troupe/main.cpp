@@ -1,7 +1,7 @@
-// The `troupe` command as it is typed. Help, a mistyped option and `troupe health`, which
-// a container's runtime asks every few seconds, are answered here; everything else is done by the
-// program that takes this one's place, ../libexec/troupe/troupe (work.cpp). That one links
-// libtorch, which takes half a second to load: too long to wait for a help text.
+// The `troupe` command as it is typed. Help, a mistyped option, `troupe health`, which a
+// container's runtime asks every few seconds, and `troupe status` are answered here; everything
+// else is done by the program that takes this one's place, ../libexec/troupe/troupe (work.cpp).
+// That one links libtorch, which takes half a second to load: too long to wait for a help text.
 
 #include <unistd.h>
 
@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
   const auto& command = std::get<troupe::command::command_line>(read).command;
   if (const auto* health = std::get_if<troupe::command::health_arguments>(&command)) {
     return troupe::command::health(*health);
+  }
+  if (const auto* status = std::get_if<troupe::command::status_arguments>(&command)) {
+    return troupe::command::status(*status);
   }
 
   std::error_code error;

@@ -18,6 +18,7 @@ int run(const command_line& line) {
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
     int operator()(const health_arguments& arguments) const { return health(arguments); }
     int operator()(const certs_arguments& arguments) const { return certs(arguments); }
+    int operator()(const status_arguments& arguments) const { return status(arguments); }
   };
   log::set_level(line.log_level);
   try {

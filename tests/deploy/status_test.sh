@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# `troupe status` beside a running training job, and beside what is none: status_test.sh BUILD_DIR
+set -uo pipefail
+source "$(dirname "$0")/common.sh" "$1"
+children=()
+trap 'kill -KILL "${children[@]}" 2>/dev/null; rm -rf "$folder"' EXIT
+
+says() {  # says WHAT FILE PATTERN
+  grep -qE -- "$3" "$2"
+  report "$1" $?
+}
+
+port=$(free_port)
+"$troupe" train -n 1000000000 --metrics-port "$port" >train.log 2>&1 &
+children+=($!)
+await "http://127.0.0.1:$port/metrics" '^troupe_train_steps_total [1-9]'
+report "a job trains" $?
+
+run status --port "$port"
+report "status of a running job ends with 0" "$code"
+says "it shows a table" out '^  service +state +ready +queued +waiting +calls/s +p50 +p99 +failed +restarts$'
+says "it shows services with rates and latencies" out \
+  '^  environments +ready +1/1 +[0-9]+ +[0-9]+ +[0-9.]+[kM]? +[0-9.]+ (us|ms|s) +[0-9.]+ (us|ms|s) +0 +0$'
+says "it shows how learning goes" out '^  env steps [0-9.]+[kM]?, a second [0-9.]+[kM]?, episodes .*policy version'
+run status "localhost:$port" --json
+holds "its JSON has the services" \
+  "{'policy', 'environments', 'trainer'} <= {v['service'] for v in s['programs'][0]['services']}"
+holds "its JSON has the rates" \
+  "all(v['calls_per_s'] >= 0 for v in s['programs'][0]['services']) and s['programs'][0]['learning']['env_steps_per_s'] > 0"
+
+# Others: a server that has other metrics, one that says nothing, one that is not there.
+"$python" - >ports 2>/dev/null <<'PYTHON' &
+import http.server, socket, threading
+class other(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"go_goroutines 7\n")
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), other)
+mute = socket.create_server(("127.0.0.1", 0))
+print(server.server_port, mute.getsockname()[1], flush=True)
+server.serve_forever()
+PYTHON
+children+=($!)
+for _ in $(seq 100); do [[ -s ports ]] && break; sleep 0.1; done
+read -r other mute <ports
+run status --port "$other"
+[[ $code -eq 1 ]]
+report "another program ends it with 1" $?
+says "it says that this is another program" err "expected a Troupe program's metrics"
+run status --port "$mute"
+says "it does not wait for ever" err 'timed? ?out|timeout'
+run status --port "$(free_port)"
+[[ $code -eq 1 ]]
+report "nobody there ends it with 1" $?
+says "it says that nobody listens" err 'refused'
+run status "localhost:$port" "localhost:$other"
+[[ $code -eq 1 ]]
+report "one of two that does not answer ends it with 1" $?
+says "and the other is shown" out '^  environments +ready'
+run status localhost:70000
+[[ $code -eq 2 ]]
+report "a wrong address ends it with 2" $?
+
+{ kill -KILL "${children[@]}" && wait; } 2>/dev/null
+finish
