@@ -36,7 +36,7 @@ class watched_program {
   program_status look() {
     const auto answer = http_get(resolve(at_.host), at_.port, "/metrics", answer_limit);
     if (answer.status != 200) {
-      throw std::runtime_error("expected its metrics, got HTTP status " +
+      throw std::runtime_error("expected metrics, got HTTP status " +
                                std::to_string(answer.status));
     }
     scrape now{clock_seconds(), parse_exposition(answer.body)};
@@ -63,7 +63,8 @@ std::size_t ask_all(std::vector<watched_program>& programs, bool json, std::stri
       text += program.name() + ", Troupe " + status.version + '\n' + to_text(status);
     } catch (const std::exception& e) {
       entry["error"] = e.what();
-      text += program.name() + ": " + e.what() + '\n';
+      const std::string why = e.what();
+      text += (why.starts_with("http://") ? "" : program.name() + ": ") + why + '\n';
     }
     list.push_back(std::move(entry));
   }
