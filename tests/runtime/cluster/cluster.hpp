@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/cluster/link_client.hpp"
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::detail::testing {
@@ -135,6 +137,23 @@ struct node_side {
   mailbox<std::string> failures;
   link_client client;
 };
+
+inline double refused(metrics_registry& metrics, const std::string& reason) {
+  return metrics
+      .counter("troupe_refused_peers_total", "Connections and peers that were not admitted.",
+               {{"reason", reason}})
+      .value();
+}
+
+/// Waits until so many were refused for that reason.
+inline bool are_refused(metrics_registry& metrics, const std::string& reason, double count) {
+  const auto until = std::chrono::steady_clock::now() + soon;
+  while (refused(metrics, reason) < count) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return refused(metrics, reason) == count;
+}
 
 /// A matcher of Catch2 v2 and v3.
 #if __has_include(<catch2/catch_all.hpp>)

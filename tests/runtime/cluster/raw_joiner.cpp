@@ -12,13 +12,16 @@ namespace {
 
 class caller : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  caller(const std::shared_ptr<grpc::Channel>& channel, const std::string& hello) : stub_(channel) {
-    const grpc::Slice slice(hello);
-    said_ = grpc::ByteBuffer(&slice, 1);
+  caller(const std::shared_ptr<grpc::Channel>& channel, const std::optional<std::string>& hello)
+      : stub_(channel) {
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     stub_.PrepareBidiStreamingCall(&context_, "/troupe.link.v1/stream", {}, this);
     StartRead(&heard_);
-    StartWrite(&said_);
+    if (hello) {
+      const grpc::Slice slice(*hello);
+      said_ = grpc::ByteBuffer(&slice, 1);
+      StartWrite(&said_);
+    }
     StartCall();
   }
   void OnReadDone(bool ok) override {
@@ -47,7 +50,7 @@ class caller : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 }  // namespace
 
 raw_answer say_hello(const std::string& address, const std::optional<raw_security>& security,
-                     const std::string& hello) {
+                     const std::optional<std::string>& hello) {
   auto credentials = grpc::InsecureChannelCredentials();
   if (security) {
     credentials = grpc::SslCredentials({security->authority, security->key, security->certificate});

@@ -12,12 +12,13 @@ struct raw_security {
   std::string key;
 };
 
-/// What comes of saying `hello` at HOST:PORT: what the other side says, or why it does not.
+/// What comes of saying `hello`, or nothing, at HOST:PORT: what the other side says, or why it does
+/// not.
 struct raw_answer {
   std::string hello;  ///< Empty: refused.
   std::string why;
 };
 raw_answer say_hello(const std::string& address, const std::optional<raw_security>& security,
-                     const std::string& hello);
+                     const std::optional<std::string>& hello);
 
 }  // namespace troupe::detail::testing

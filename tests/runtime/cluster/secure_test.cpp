@@ -49,23 +49,6 @@ std::string hello_text(const std::string& name, const std::string& role = "node"
   return to_text({.build = build_id(), .self = incarnation::random(), .name = name, .role = role});
 }
 
-double refused(metrics_registry& metrics, const std::string& reason) {
-  return metrics
-      .counter("troupe_refused_peers_total", "Connections and peers that were not admitted.",
-               {{"reason", reason}})
-      .value();
-}
-
-/// Waits until so many were refused for that reason.
-bool are_refused(metrics_registry& metrics, const std::string& reason, double count) {
-  const auto until = std::chrono::steady_clock::now() + soon;
-  while (refused(metrics, reason) < count) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(5ms);
-  }
-  return refused(metrics, reason) == count;
-}
-
 TEST_CASE("certificates: say what was asked for, and keys are for their owner alone") {
   authority made;
   const auto facts = read_certificate(made.controller / "cert.pem");
