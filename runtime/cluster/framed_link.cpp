@@ -74,6 +74,8 @@ bool framed_link::full() const {
 void framed_link::close(const std::string& why) {
   lock held(mutex_);
   if (ended_ || closing_) return;
+  // Nobody reads, so nobody would hear that the other side has ended the stream.
+  if (!listener_) return end(held, why);
   closing_ = true;
   why_ = why;
   queue_.clear();

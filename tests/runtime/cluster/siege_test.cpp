@@ -127,5 +127,14 @@ TEST_CASE("siege: a frozen peer is lost after five seconds, and a bounded amount
   CHECK_FALSE(way->full());  // what waited is gone
 }
 
+TEST_CASE("siege: a link that is closed before it was opened ends at once") {
+  const auto stream = std::make_shared<stuck>();
+  const auto way = std::make_shared<framed_link>(link_options{}, incarnation::random(),
+                                                 incarnation::random(), stream);
+  way->close("never mind");
+  CHECK(stream->cancelled);
+  CHECK(way->has_ended());
+}
+
 }  // namespace
 }  // namespace troupe::detail::testing
