@@ -201,6 +201,18 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
   };
   require(!options.name.empty(), "name", "a name, got none");
   require(options.replicas > 0, "replicas", "a number > 0, got 0");
+  const auto& autoscale = options.autoscale;
+  if (autoscale.max > 0) {
+    require(autoscale.min > 0, "autoscale.min", "a number > 0, got 0");
+    require(autoscale.min <= autoscale.max, "autoscale.max",
+            ("at least min, " + std::to_string(autoscale.min) + ", got " +
+             std::to_string(autoscale.max))
+                .c_str());
+    require(options.replicas >= autoscale.min && options.replicas <= autoscale.max, "replicas",
+            ("a number from autoscale.min, " + std::to_string(autoscale.min) + ", to max, " +
+             std::to_string(autoscale.max) + ", got " + std::to_string(options.replicas))
+                .c_str());
+  }
   require(options.max_queued > 0, "max_queued", "a number > 0, got 0");
   require(options.max_ongoing > 0, "max_ongoing", "a number > 0, got 0");
   require(options.max_batch > 0, "max_batch", "a number > 0, got 0");
@@ -209,6 +221,10 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     require(value > duration(0) || (zero && value == duration(0)), name,
             ((zero ? "a time >= 0, got " : "a time > 0, got ") + to_text(value)).c_str());
   };
+  require_time(autoscale.target_queue_wait, false, "autoscale.target_queue_wait");
+  require_time(autoscale.metrics_interval, false, "autoscale.metrics_interval");
+  require_time(autoscale.upscale_delay, true, "autoscale.upscale_delay");
+  require_time(autoscale.downscale_delay, true, "autoscale.downscale_delay");
   require_time(options.deadline, false, "deadline");
   require_time(options.max_delay, true, "max_delay");
   require_time(options.restart_window, false, "restart_window");

@@ -98,6 +98,14 @@ std::vector<MetricFamily> service_collector::Collect() const {
   }
   to.counter("troupe_replica_restarts_total", "Replicas started again after a death.", {name},
              number(service.restarts));
+  if (service.options.autoscale.max > 0) {
+    const auto decided = [&](const char* direction, double value) {
+      to.counter("troupe_autoscale_decisions_total", "Changes that the queue wait has asked for.",
+                 {name, {"direction", direction}}, value);
+    };
+    decided("up", number(service.upscales));
+    decided("down", number(service.downscales));
+  }
   to.counter("troupe_replicas_abandoned_total", "Replicas given up because their endpoint hung.",
              {name}, number(service.abandoned));
   to.counter("troupe_requests_overran_total", "Coroutine calls cancelled after max_call_time.",

@@ -22,10 +22,27 @@ enum class on_throw {
 
 inline constexpr duration no_limit = duration::max();
 
+/// A number of replicas that follows the load: `.autoscale = {.min = 1, .max = 8}`. It is measured
+/// by the mean time from a call's being sent to its start, among the calls that replicas begin in
+/// one metrics_interval. The terms are Ray Serve's (autoscaling_config); its defaults are for HTTP
+/// requests, and a hundred times as long.
+struct autoscale_options {
+  std::size_t min = 1;  ///< Replicas, > 0.
+  std::size_t max = 0;  ///< At least `min`; 0: the number doesn't change by itself.
+  duration target_queue_wait = std::chrono::milliseconds(10);  ///< > 0
+  duration metrics_interval = std::chrono::milliseconds(250);  ///< Between two looks, > 0.
+  /// How long the wait is above the target before the service grows, at most to twice its size.
+  duration upscale_delay = std::chrono::milliseconds(500);
+  /// How long it is below half the target before one replica is removed.
+  duration downscale_delay = std::chrono::seconds(10);
+};
+
 /// Options of `system::serve`. Every one has a default but the name.
 struct serve_options {
-  std::string name;          ///< In logs, errors and metrics. Unique in the system.
-  std::size_t replicas = 1;  ///< Each has a role of its own, made from the same arguments.
+  std::string name;  ///< In logs, errors and metrics. Unique in the system.
+  std::size_t replicas =
+      1;  ///< At the start. Each has a role of its own, made from the same arguments.
+  autoscale_options autoscale;
   troupe::placement placement = placement::shared;
   /// Of placement::process: what a replica's process may allocate, in bytes; above it its
   /// allocations fail. 0: no limit.

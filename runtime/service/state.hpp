@@ -215,6 +215,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(refusal::count_)> refused{};
   std::atomic<std::size_t> desired;
   std::atomic<std::uint64_t> restarts{0};
+  std::atomic<std::uint64_t> upscales{0}, downscales{0};  ///< Decisions of the autoscaler.
   std::atomic<std::uint64_t> abandoned{0};
   std::atomic<std::uint64_t> overran{0};
   std::atomic<std::uint64_t> hedges{0};

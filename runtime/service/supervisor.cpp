@@ -5,6 +5,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/remote/stand_in.hpp"
+#include "runtime/service/autoscaler.hpp"
 #include "runtime/service/faulty_replica.hpp"
 #include "runtime/system_core.hpp"
 
@@ -27,6 +28,7 @@ void supervisor::starting() {
     places_.push_back(std::make_shared<place>(i));
     start_replica(places_.back());
   }
+  if (service_->options.autoscale.max > 0) start_root(autoscale());
   const bool hangs_seen = service_->options.max_call_time != no_limit && !system_.deterministic();
   if (hangs_seen) start_root(watch_for_hung());
 }
@@ -201,6 +203,31 @@ scaling::~scaling() {
 
 void scaling::answer(std::exception_ptr error) {
   if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
+}
+
+branch supervisor::autoscale() {
+  const auto& options = service_->options;
+  autoscaler deciding(options.autoscale);
+  const auto growth = std::make_shared<bool>(true);  // False: the last one has failed.
+  for (;;) {
+    co_await sleep_for(options.autoscale.metrics_interval);
+    if (!std::exchange(*growth, true)) deciding.growth_failed(now());
+    auto seen = look_at(*service_);
+    seen.at = now();
+    seen.replicas = places_.size();
+    seen.at_rest = scalings_.empty() && all_serve();
+    const auto wanted = deciding.decide(seen);
+    if (!wanted) continue;
+    const bool grows = *wanted > places_.size();
+    (grows ? service_->upscales : service_->downscales).fetch_add(1, std::memory_order_relaxed);
+    log::info("a service is scaled by its queue wait",
+              {{"service", options.name}, {"from", places_.size()}, {"to", *wanted}});
+    scale(std::make_shared<scaling>(service_, *wanted, [growth](std::exception_ptr error) {
+      if (!error) return;
+      *growth = false;
+      log::warn("a service could not be scaled", {{"error", describe(error)}});
+    }));
+  }
 }
 
 void supervisor::scale(std::shared_ptr<scaling> wish) {

@@ -63,6 +63,7 @@ class supervisor final : public host {
   void give_up(const std::string& why);
   void report_started(std::exception_ptr error);
 
+  branch autoscale();
   branch scale_in_turn();
   task<> grow(std::size_t replicas);
   task<> shrink(std::size_t replicas);

@@ -308,7 +308,14 @@ task<> call_under_watch(group& beside, system& sys, const stage* on, const serve
 task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
   counted_frame here(book);
   dice random(~seed);
-  const auto front_options = draw_options("front", random);
+  auto front_options = draw_options("front", random);
+  if (random.once_in(2)) {
+    front_options.autoscale = {.max = most_replicas,
+                               .target_queue_wait = 1ms,
+                               .metrics_interval = 5ms,
+                               .upscale_delay = 5ms,
+                               .downscale_delay = 20ms};
+  }
   const auto back_options = draw_options("back", random);
   auto front = co_await serve(sys, front_options, book);
   auto back = co_await serve(sys, back_options, book);
