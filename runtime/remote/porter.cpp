@@ -304,8 +304,8 @@ void porter::watch_service(const message& m) {
 
 branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service) {
   for (;;) {
-    change next(*service);
-    const bool in_line = next.enter();
+    change next(*service, change::as::watcher);
+    next.enter();
     std::vector<table_entry> entries;
     for (const auto& slot : *service->table()) entries.emplace_back(slot->index, slot->serial);
     if (const auto reason = service->closed()) {
@@ -314,11 +314,7 @@ branch porter::tell_changes(std::string name, std::shared_ptr<service_state> ser
     }
     tell_ends(*service);
     to_->send({.kind = message_kind::table}, std::make_pair(name, entries));
-    if (in_line) {
-      co_await next;
-    } else {
-      co_await sleep_for(std::chrono::milliseconds(100));  // The line is full: look again.
-    }
+    co_await next;
   }
 }
 

@@ -4,22 +4,36 @@
 
 namespace troupe::detail {
 
-/// Awaits, in the service's line, that something changes there: a replica comes, or the end.
+/// Awaits that something changes in a service: a replica comes or goes, or the end.
 class change final : private line_member {
  public:
-  explicit change(service_state& service) : service_(service) {}
+  enum class as {
+    caller,  ///< In the service's line: it counts as one who waits.
+    watcher  ///< Beside the line.
+  };
+
+  explicit change(service_state& service, as who = as::caller) : service_(service), who_(who) {}
   change(const change&) = delete;
   ~change() {
-    if (ticket_) service_.leave(*ticket_, nullptr);
+    if (!ticket_) return;
+    if (who_ == as::watcher) {
+      service_.unwatch(*ticket_);
+    } else {
+      service_.leave(*ticket_, nullptr);
+    }
   }
 
-  /// Enters the line: what changes from here on is not missed. False if the line is full.
+  /// Enters: what changes from here on is not missed. False if the line is full.
   bool enter() {
     auto& calls = caller::current();
     home_ = &calls.home();
     ticket_ = std::make_shared<ticket>();
     ticket_->who = calls.me();
     ticket_->waiting = this;
+    if (who_ == as::watcher) {
+      service_.watch(ticket_);
+      return true;
+    }
     if (service_.wait(ticket_)) return true;
     ticket_ = nullptr;
     return false;
@@ -36,6 +50,7 @@ class change final : private line_member {
   }
 
   service_state& service_;
+  const as who_;
   strand* home_ = nullptr;
   std::shared_ptr<ticket> ticket_;
   bool changed_ = false;

@@ -201,6 +201,17 @@ void service_state::leave(ticket& t, const replica_slot* got) {
   offer_room();
 }
 
+void service_state::watch(std::shared_ptr<ticket> t) {
+  std::lock_guard lock(mutex_);
+  watchers_.push_back(std::move(t));
+}
+
+void service_state::unwatch(ticket& t) {
+  t.waiting = nullptr;
+  std::lock_guard lock(mutex_);
+  std::erase_if(watchers_, [&](const auto& other) { return other.get() == &t; });
+}
+
 void service_state::call_next(const replica_slot& slot) {
   std::shared_ptr<ticket> next;
   {
@@ -228,13 +239,16 @@ void service_state::offer_room() {
 
 void service_state::call_everybody() {
   decltype(line_) all;
+  decltype(watchers_) watching;
   {
     std::lock_guard lock(mutex_);
+    watching.swap(watchers_);
     all.swap(line_);
     waiting_.fetch_sub(static_cast<std::int64_t>(all.size()));
     for (auto& [key, t] : all) t->in_line = false;
   }
   for (auto& [key, t] : all) call_up(std::move(t));
+  for (auto& t : watching) call_up(std::move(t));
 }
 
 std::uint8_t service_state::row_of(const endpoint_info& endpoint) {

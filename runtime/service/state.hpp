@@ -175,6 +175,9 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// Leaves it for good, having taken room at `got` if that is not null. Room that it was called up
   /// for and didn't take is offered to the next.
   void leave(ticket& t, const replica_slot* got);
+  /// Is called up once, at the next change of the table or the service's end.
+  void watch(std::shared_ptr<ticket> t);
+  void unwatch(ticket& t);
   /// A call of `slot` was answered: the next in line may try.
   void room_at(const replica_slot& slot) {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
@@ -237,6 +240,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::optional<std::string> closed_;
   std::string last_crash_;
   std::map<line_key, std::shared_ptr<ticket>> line_;
+  std::vector<std::shared_ptr<ticket>> watchers_;
   std::uint64_t last_number_ = 0;
   std::size_t members_ = 0;  ///< Of the line, those called up included: they may come back.
   std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.

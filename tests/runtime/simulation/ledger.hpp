@@ -22,6 +22,9 @@ class ledger {
  public:
   /// A call is about to be made. It may be executed `limit` times; 0: as often as it likes.
   int begin(int limit);
+  /// The same, in a role that may be in another process. If the link there is cut, the call goes on
+  /// until that process notices, and then ends as service_down.
+  int begin_inside(int limit);
   /// A replica executes it.
   void executed(int id);
   /// Its await has ended.
@@ -47,6 +50,7 @@ class ledger {
     int executions = 0;
     int ends = 0;
     bool given_up = false;
+    bool inside = false;
   };
   std::vector<call> calls_;
 };

@@ -8,6 +8,18 @@
 #include "tests/runtime/simulation/rooms.hpp"
 #include "tests/runtime/simulation/versions.hpp"
 
+/// Simulated processes are all this one.
+template <>
+struct troupe::wire_codec<troupe::simulation::ledger*> {
+  static std::size_t size(troupe::simulation::ledger*) { return sizeof(std::uintptr_t); }
+  static void write(troupe::simulation::ledger* book, troupe::wire_writer& to) {
+    to.write(reinterpret_cast<std::uintptr_t>(book));
+  }
+  static troupe::simulation::ledger* read(troupe::wire_reader& from) {
+    return reinterpret_cast<troupe::simulation::ledger*>(from.read<std::uintptr_t>());
+  }
+};
+
 namespace troupe::simulation {
 
 namespace {
@@ -180,7 +192,7 @@ std::pair<int, pending> draw_call(const stage& on, const service<worker>& to, di
 task<> through_front(const stage& on, ledger& book) {
   counted_frame here(book);
   const int id = book.begin(1);
-  const int inner = book.begin(1);
+  const int inner = book.begin_inside(1);
   co_await write_down(on.front.try_route<&worker::relay>(id, on.back, inner), id, book);
   book.given_up(inner);
 }
@@ -263,6 +275,7 @@ serve_options draw_options(const char* name, dice& random) {
   if (random.once_in(3)) options.run_to_end = {endpoint<&worker::slow>};
   if (random.once_in(4)) options.max_call_time = 20ms + duration(1ms) * random.below(40);
   options.drain_timeout = duration(1ms) * random.below(200);
+  if (random.once_in(2)) options.placement = placement::process;
   return options;
 }
 
@@ -332,7 +345,7 @@ task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
       "every replica is replaced", "not all serve two seconds after the last call");
   sys.stop(front);
   sys.stop(back);
-  co_await sleep_for(1s);
+  co_await sleep_for(6s);  // A simulated process whose link was cut notices after 5 s.
   book.require(sys.actors() == 1, "no actor left",
                std::to_string(sys.actors() - 1) + " live after their services' end");
 }
