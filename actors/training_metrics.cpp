@@ -24,6 +24,7 @@ constexpr std::array<const char*, 3> failure_reasons = {"threw", "nonfinite", "s
 struct training_metrics::handles {
   handles(metrics_registry& r, const std::string& env);
 
+  std::string env;
   metric_counter env_steps;
   metric_counter episodes_terminated;
   metric_counter episodes_truncated;
@@ -48,7 +49,7 @@ struct training_metrics::handles {
   metric_histogram sync_duration;
 };
 
-training_metrics::handles::handles(metrics_registry& r, const std::string& env) {
+training_metrics::handles::handles(metrics_registry& r, const std::string& env) : env(env) {
   const metric_labels on{{"env", env}};
   const auto labelled = [&](const char* key, const char* value) {
     auto both = on;
@@ -102,6 +103,24 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env) 
 
 training_metrics::training_metrics(metrics_registry& registry, const std::string& env)
     : to_(std::make_shared<handles>(registry, env)) {}
+
+std::optional<std::string> wire_codec<training_metrics>::env_of(const training_metrics& metrics) {
+  return metrics.to_ ? std::optional(metrics.to_->env) : std::nullopt;
+}
+
+std::size_t wire_codec<training_metrics>::size(const training_metrics& metrics) {
+  return wire_size(env_of(metrics));
+}
+
+void wire_codec<training_metrics>::write(const training_metrics& metrics, wire_writer& to) {
+  to.write(env_of(metrics));
+}
+
+training_metrics wire_codec<training_metrics>::read(wire_reader& from) {
+  const auto env = from.read<std::optional<std::string>>();
+  if (!env) return {};
+  return training_metrics(from.metrics("troupe::training_metrics"), *env);
+}
 
 void training_metrics::env_stepped(std::int64_t steps) const {
   if (to_) to_->env_steps.increment(static_cast<double>(steps));

@@ -2,12 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-namespace troupe {
+#include "runtime/wire/codec.hpp"
 
-class metrics_registry;
+namespace troupe {
 
 /// What a training run tells Prometheus, as verbs; the names are in docs/metrics.md. A cheap
 /// value that any role may hold; a default constructed one tells nobody.
@@ -38,8 +39,21 @@ class training_metrics {
   void write_failed() const;
 
  private:
+  friend struct wire_codec<training_metrics>;
   struct handles;
   std::shared_ptr<const handles> to_;
+};
+
+/// Arrives as what counts for the same environment in the registry of the process it arrives in.
+template <>
+struct wire_codec<training_metrics> {
+  static constexpr std::size_t bytes_min = 1;
+  static std::size_t size(const training_metrics& metrics);
+  static void write(const training_metrics& metrics, wire_writer& to);
+  static training_metrics read(wire_reader& from);
+
+ private:
+  static std::optional<std::string> env_of(const training_metrics& metrics);
 };
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "actors/env/running_normalizer.hpp"
 #include "actors/env/vector_environment.hpp"
 #include "runtime/service/replica_info.hpp"
+#include "runtime/wire/portable_function.hpp"
 
 namespace troupe {
 
@@ -22,9 +22,9 @@ struct env_observation {
 
 /// Told what environments do; each function may be null.
 struct env_observers {
-  std::function<void(std::int64_t steps)> stepped;
-  std::function<void(double episode_return, std::int64_t length, bool truncated)> episode_ended;
-  std::function<void(const env_failure&)> failed;
+  portable_function<void(std::int64_t steps)> stepped;
+  portable_function<void(double episode_return, std::int64_t length, bool truncated)> episode_ended;
+  portable_function<void(const env_failure&)> failed;
 };
 
 /// Environments that fail and fail: nothing can be learned on them. Names the last failure.
@@ -38,7 +38,7 @@ class environment_failed : public std::runtime_error {
 class hosted_environment {
  public:
   /// Called in the replica, so that each has environments of its own.
-  using factory = std::function<std::unique_ptr<vector_environment>()>;
+  using factory = portable_function<std::unique_ptr<vector_environment>()>;
 
   /// `seed`: of the first replica's first environment; the others there have the numbers after it.
   /// `discount`: steps come with discounted returns; none: without. `groups`: so many replicas, one

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "runtime/wire/portable_function.hpp"
 
 namespace troupe {
 
@@ -18,7 +18,7 @@ namespace troupe {
 template <class Sample>
 struct reward_function {
   std::string name;  ///< In errors and metrics; at most 64 bytes.
-  std::function<double(const Sample&)> value;
+  portable_function<double(const Sample&)> value;
   double weight = 1;  ///< Finite; 0: measured only.
 };
 

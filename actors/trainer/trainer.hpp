@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 #include "actors/policy/policy.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/service/service.hpp"
+#include "runtime/wire/portable_function.hpp"
 
 namespace troupe {
 
@@ -25,7 +25,7 @@ class trainer {
   using report_type = typename Learner::report;
 
   /// `make` makes the learner, here in the trainer's own replica.
-  trainer(std::function<Learner()> make, service<weight_store> store)
+  trainer(portable_function<Learner()> make, service<weight_store> store)
       : learner_(make()), store_(std::move(store)) {}
   virtual ~trainer() = default;
 

@@ -13,8 +13,17 @@ namespace troupe::detail {
 
 namespace {
 
+/// No lambda, so that it crosses processes.
+struct new_learner {
+  network_shape shape;
+  ppo_options options;
+  std::uint64_t seed;
+
+  rollout_learner operator()() const { return rollout_learner(shape, options, seed); }
+};
+
 task<service<ppo_trainer>> serve_trainer(production& p,
-                                         std::function<rollout_learner()> make_learner) {
+                                         portable_function<rollout_learner()> make_learner) {
   const auto& c = p.config;
   const auto world = static_cast<std::size_t>(c.trainer.replicas);
   // Ranks wait for one another.
@@ -48,10 +57,7 @@ task<> serve_learning(production& p, const checkpoint* from) {
       co_await p.sys.serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(shelf));
   if (from) co_await p.store.route<&weight_store::put>(weights_of(*from));
 
-  std::function<rollout_learner()> make_learner = [shape = p.shape, options = c.learner(),
-                                                   seed = c.seed] {
-    return rollout_learner(shape, options, seed);
-  };
+  portable_function<rollout_learner()> make_learner = new_learner{p.shape, c.learner(), c.seed};
   p.learner = co_await serve_trainer(p, std::move(make_learner));
   if (from) {
     const std::vector states(c.trainer.replicas, file_of(*from, "trainer.cbor"));

@@ -100,33 +100,58 @@ serve_options restartable(const system& sys, serve_options options,
 
 task<weights> training_cast::newest() { co_return co_await store.route<&weight_store::latest>(); }
 
+namespace {
+
+// What observes environments: no lambdas, so that they cross processes. What each has seen so far
+// it has seen in its own.
+
+struct steps_observer {
+  training_metrics metrics;
+  std::string id;
+  std::shared_ptr<std::atomic_flag> begun = std::make_shared<std::atomic_flag>();
+
+  auto wire_members() { return std::tie(metrics, id); }
+  void operator()(std::int64_t steps) const {
+    metrics.env_stepped(steps);
+    if (begun->test() || begun->test_and_set()) return;
+    log::debug("the first environment step was taken", {{"env", id}});
+  }
+};
+
+struct episode_observer {
+  training_metrics metrics;
+
+  void operator()(double episode_return, std::int64_t length, bool truncated) const {
+    metrics.episode_ended(episode_return, length, truncated);
+  }
+};
+
+/// Of an environment that keeps failing only some failures are logged; the metric counts all.
+struct failure_observer {
+  training_metrics metrics;
+  std::string id;
+  std::shared_ptr<std::atomic<std::int64_t>> failures =
+      std::make_shared<std::atomic<std::int64_t>>(0);
+
+  auto wire_members() { return std::tie(metrics, id); }
+  void operator()(const env_failure& failure) const {
+    metrics.env_failed(to_string(failure.reason));
+    const auto count = ++*failures;
+    if (count > 20 && count % 1000 != 0) return;
+    log::warn("an episode was dropped", {{"env", id},
+                                         {"environment", failure.index},
+                                         {"reason", to_string(failure.reason)},
+                                         {"failures", count},
+                                         {"error", failure.message}});
+  }
+};
+
+}  // namespace
+
 env_observers observers_of(const training_metrics& metrics, const std::string& id) {
-  // Of an environment that keeps failing only some are logged; the metric counts all.
-  const auto failures = std::make_shared<std::atomic<std::int64_t>>(0);
-  const auto begun = std::make_shared<std::atomic_flag>();
-  return {
-      .stepped =
-          [metrics, id, begun](std::int64_t n) {
-            metrics.env_stepped(n);
-            if (begun->test() || begun->test_and_set()) return;
-            log::debug("the first environment step was taken", {{"env", id}});
-          },
-      .episode_ended =
-          [metrics](double episode_return, std::int64_t length, bool truncated) {
-            metrics.episode_ended(episode_return, length, truncated);
-          },
-      .failed =
-          [metrics, id, failures](const env_failure& failure) {
-            metrics.env_failed(to_string(failure.reason));
-            const auto count = ++*failures;
-            if (count > 20 && count % 1000 != 0) return;
-            log::warn("an episode was dropped", {{"env", id},
-                                                 {"environment", failure.index},
-                                                 {"reason", to_string(failure.reason)},
-                                                 {"failures", count},
-                                                 {"error", failure.message}});
-          },
-  };
+  return {.stepped = steps_observer{metrics, id},
+          .episode_ended = episode_observer{metrics},
+          .failed = failure_observer{metrics, id}};
 }
 
 task<> serve_recorder(training_cast& cast, const checkpoint* from) {

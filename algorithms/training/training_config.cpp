@@ -14,10 +14,23 @@ env_spec spec_of(const env_section& env) {
   return make_vector_environment(env.id, 1, env.wrappers())->spec();
 }
 
+namespace {
+
+/// No lambda, so that it crosses processes.
+struct registered_environments {
+  std::string id;
+  wrapper_options wrappers;
+  std::size_t count;
+
+  std::unique_ptr<vector_environment> operator()() const {
+    return make_vector_environment(id, count, wrappers);
+  }
+};
+
+}  // namespace
+
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return [id = env.id, wrappers = env.wrappers(), count] {
-    return make_vector_environment(id, static_cast<std::size_t>(count), wrappers);
-  };
+  return registered_environments{env.id, env.wrappers(), static_cast<std::size_t>(count)};
 }
 
 void describe(enum_schema<training_mode>& s) {

@@ -11,6 +11,7 @@
 #include "actors/replay/transition_store.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/trainer/trainer.hpp"
+#include "actors/training_metrics.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
 #include "algorithms/loops/task_schedule.hpp"
 #include "algorithms/off_policy/collector.hpp"
@@ -20,6 +21,9 @@
 #include "algorithms/q_learning/q_learner.hpp"
 #include "algorithms/q_learning/q_rollout.hpp"
 #include "algorithms/q_learning/tabular_policy.hpp"
+#include "algorithms/training/training_cast.hpp"
+#include "algorithms/training/training_config.hpp"
+#include "runtime/metrics/registry.hpp"
 #include "runtime/wire/codec.hpp"
 #include "tests/test.hpp"
 
@@ -88,6 +92,36 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
                        &loops::curriculum_levels::ended>() == "");
   CHECK(all_in_the_way<&q_learner::learn, &q_learner::table, &tabular_policy::act,
                        &tabular_policy::update, &replay_queue<q_rollout>::insert>() == "");
+}
+
+TEST_CASE("encodable: what roles are made with, but for handles of services and shelves") {
+  CHECK(not_encodable<std::tuple<hosted_environment::factory, env_observers, policy_options,
+                                 evaluator_options, collector_options>>() == "");
+  CHECK(not_encodable<
+            std::tuple<portable_function<rollout_learner()>, replay_options, replay_table_options,
+                       replay_waiting, transition_store_options, transition_widths>>() == "");
+  CHECK(not_encodable<std::tuple<std::vector<reward_function<item>>, metrics_registry*,
+                                 dataset_options, dataset<item>::items_type>>() == "");
+  CHECK(not_encodable<std::tuple<loops::schedule_options, loops::curriculum_options,
+                                 q_learning_options, q_table, training_metrics>>() == "");
+}
+
+TEST_CASE("encodable: environments and what observes them are made again by what crossed") {
+  metrics_registry here, there;
+  const env_section env{.id = "CartPole-v1"};
+  const auto bytes = detail::encode(
+      std::pair(environments_of(env, 3), observers_of(training_metrics(here, env.id), env.id)));
+  const auto back = detail::decode<std::pair<hosted_environment::factory, env_observers>>(
+      bytes.bytes(), {&there});
+  CHECK(back.first()->size() == 3);
+  back.second.stepped(5);
+  back.second.episode_ended(10, 7, true);
+  const auto counted = R"(troupe_env_steps_total{env="CartPole-v1"} 5)";
+  CHECK_THAT(there.text(), Catch::Matchers::Contains(counted));
+  CHECK_THAT(here.text(), !Catch::Matchers::Contains(counted));
+  CHECK_THROWS_AS(
+      detail::decode<training_metrics>(detail::encode(training_metrics(here, env.id)).bytes()),
+      wire_error);
 }
 
 TEST_CASE("encodable: a rollout comes back with what it keeps for itself") {
