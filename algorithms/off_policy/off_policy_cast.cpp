@@ -141,7 +141,10 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
                                .discount_rewards = c.env.normalize_reward,
                                .gamma = algorithm.gamma,
                                .seed = settings.seed + 40'000};
-  auto hosting = restartable(sys, {.name = "collectors", .replicas = collectors()}, {});
+  auto hosting = restartable(
+      sys,
+      {.name = "collectors", .replicas = collectors(), .placement = placement_of(c.env.placement)},
+      {});
   roles.collectors =
       co_await sys.serve<collector>(std::move(hosting), std::move(collecting), store);
   if (!from) co_return;

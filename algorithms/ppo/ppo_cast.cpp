@@ -88,7 +88,10 @@ task<> serve_experience(production& p, const checkpoint* from) {
   const auto& c = p.config;
   const bool async = c.mode == training_mode::async;
   const auto replicas = environment_replicas(c);
-  auto hosting = restartable(p.sys, {.name = "environments", .replicas = replicas}, {});
+  auto hosting = restartable(
+      p.sys,
+      {.name = "environments", .replicas = replicas, .placement = placement_of(c.env.placement)},
+      {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
       environment_seed(p), observers_of(p.metrics, c.env.id),

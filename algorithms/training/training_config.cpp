@@ -29,6 +29,18 @@ struct registered_environments {
 
 }  // namespace
 
+placement placement_of(const std::string& text) {
+  constexpr std::string_view node = "node:";
+  if (text == "shared") return placement::shared;
+  if (text == "thread") return placement::thread;
+  if (text == "process") return placement::process;
+  if (text.starts_with(node) && text.size() > node.size()) {
+    return placement::node(text.substr(node.size()));
+  }
+  throw std::invalid_argument(
+      "placement: expected shared, thread, process or node:PATTERN, got \"" + text + '"');
+}
+
 hosted_environment::factory environments_of(const env_section& env, int count) {
   return registered_environments{env.id, env.wrappers(), static_cast<std::size_t>(count)};
 }
@@ -115,6 +127,18 @@ void describe(options_schema<env_section>& s) {
       .help(
           "continuous actions are -1..1 and stretched to the environment's bounds; they are "
           "clipped to those in any case");
+  s.field("placement", &env_section::placement)
+      .help(
+          "where its replicas run: shared (on the pool), thread, process (a child process each) or "
+          "node:PATTERN (machines that have joined under such a name; '*' stands for any text)");
+  s.rule("placement", "shared, thread, process or node:PATTERN", [](const env_section& e) {
+    try {
+      placement_of(e.placement);
+      return true;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  });
 }
 
 void describe(options_schema<evaluation_section>& s) {

@@ -10,6 +10,7 @@
 #include "actors/policy/network.hpp"
 #include "algorithms/annealing.hpp"
 #include "runtime/config/config.hpp"
+#include "runtime/service/placement.hpp"
 
 namespace troupe {
 
@@ -28,9 +29,13 @@ struct env_section {
   std::optional<std::int64_t> max_episode_steps;  ///< none: the environment's own limit
   int frame_stack = 1;                            ///< observations shown at once
   bool rescale_action = false;                    ///< box actions of -1..1, stretched to the bounds
+  std::string placement = "shared";               ///< of its replicas; see placement_of
 
   wrapper_options wrappers() const;
 };
+
+/// "shared", "thread", "process", "node:PATTERN". Throws std::invalid_argument.
+placement placement_of(const std::string& text);
 
 /// What such an environment is, in its wrappers. Throws unknown_environment, and
 /// std::invalid_argument where a wrapper does not fit.

@@ -149,8 +149,11 @@ class segments {
                 .deterministic = settings_.deterministic,
                 .seed = seed,
                 .faults = settings_.faults,
+                .listen = options_.listen,
+                .certs = options_.certs,
                 .metrics = options_.metrics,
                 .trace = options_.trace});
+    if (options_.nodes > 0) sys.run(sys.wait_for_nodes(options_.nodes));
     const auto cast = what_.make(sys, output_, options_.callbacks);
     cast->stop_asked = options_.stop_asked;
     return play(*cast);

@@ -66,6 +66,24 @@ void refuse_unknown_options(CLI::App& app) {
   throw std::invalid_argument(message);
 }
 
+/// `troupe node`.
+CLI::App* add_node(CLI::App& app, node_arguments& to) {
+  auto* node = app.add_subcommand(
+      "node", "Run the replicas that a controller (troupe train --listen) places here.");
+  node->add_option("--join", to.join, "the controller, HOST:PORT")->required();
+  node->add_option("--name", to.name, "of this node: what placements name it by")->required();
+  node->add_option("--slots", to.slots, "replicas it takes; 0: one a core")
+      ->check(CLI::Range(0, 65536));
+  node->add_option("--certs", to.certs, "directory with ca.pem, cert.pem and key.pem");
+  node->add_flag("--isolate", to.isolate, "run each replica in a process of its own");
+  node->add_option("--threads", to.threads, "threads of the pool; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  node->add_option("--metrics-port", to.metrics_port, "serve Prometheus metrics here; 0: don't")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  return node;
+}
+
 /// `troupe certs` and its verbs.
 CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   auto* certs = app.add_subcommand(
@@ -138,6 +156,14 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   train_command->add_option(
       "--trace", train.trace,
       "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
+  auto* listen = train_command->add_option(
+      "--listen", train.listen,
+      "where nodes (troupe node) join, HOST:PORT; env.placement=node:PATTERN puts replicas there");
+  listen->excludes(deterministic);
+  train_command->add_option("--wait-for-nodes", train.nodes, "nodes to wait for before it begins")
+      ->needs(listen);
+  train_command->add_option("--certs", train.certs, "directory with ca.pem, cert.pem and key.pem")
+      ->needs(listen);
   auto* resume = train_command->add_option(
       "--resume", train.resume,
       "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
@@ -157,6 +183,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
                                 "serve Prometheus metrics here; 0: don't")
                    ->check(CLI::Range(0, 65535))
                    ->capture_default_str();
+
+  node_arguments node;
+  auto* node_command = add_node(app, node);
 
   eval_arguments eval;
   auto* eval_command = app.add_subcommand("eval", "Evaluate the model of a run.");
@@ -221,6 +250,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   }
   train.metrics_port_asked = port->count() > 0;
   if (*train_command) return command_line{log_level, std::move(train)};
+  node.metrics_port_asked = node_command->get_option("--metrics-port")->count() > 0;
+  if (*node_command) return command_line{log_level, std::move(node)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
   if (*health_command) return command_line{log_level, health};

@@ -27,10 +27,26 @@ struct train_arguments {
   bool deterministic = false;
   std::optional<std::string> faults;  ///< A fault_plan as text.
   std::string trace;                  ///< A file for the trace; empty: none.
+  std::string listen;                 ///< Where nodes join; empty: nowhere.
+  std::string certs;                  ///< A directory; empty: plain text, on loopback alone.
+  std::size_t nodes = 0;              ///< To wait for.
   std::string resume;                 ///< A run directory; empty: a new run.
   bool go_on = false;                 ///< Resume the newest run of its kind below `runs`, if any.
 };
 int train(const train_arguments& arguments);
+
+struct node_arguments {
+  std::string join;  ///< HOST:PORT
+  std::string name;
+  int slots = 0;  ///< 0: one a core.
+  std::string certs;
+  bool isolate = false;
+  std::size_t threads = 0;
+  int metrics_port = 9464;
+  bool metrics_port_asked = false;
+};
+/// Runs what a controller places here, until it is told to end.
+int node(const node_arguments& arguments);
 
 struct eval_arguments {
   std::string run_directory;

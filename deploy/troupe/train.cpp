@@ -199,6 +199,9 @@ int train(const train_arguments& arguments) {
     return 2;
   }
   const training_run_options options{.threads = arguments.threads,
+                                     .listen = arguments.listen,
+                                     .certs = arguments.certs,
+                                     .nodes = arguments.nodes,
                                      .metrics = metrics,
                                      .trace = traced->trace(),
                                      .stop_asked = [&] { return stop.asked(); },

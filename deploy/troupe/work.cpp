@@ -5,6 +5,7 @@
 
 #include "deploy/troupe/command_line.hpp"
 #include "runtime/log.hpp"
+#include "runtime/process/process_site.hpp"
 
 namespace troupe::command {
 
@@ -13,6 +14,7 @@ namespace {
 int run(const command_line& line) {
   struct call {
     int operator()(const train_arguments& arguments) const { return train(arguments); }
+    int operator()(const node_arguments& arguments) const { return node(arguments); }
     int operator()(const eval_arguments& arguments) const { return eval(arguments); }
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
@@ -34,6 +36,7 @@ int run(const command_line& line) {
 }  // namespace troupe::command
 
 int main(int argc, char** argv) {
+  troupe::detail::serve_parent_if_child();
   const auto read = troupe::command::read_command_line(argc, argv);
   const int* wrong = std::get_if<int>(&read);
   const int code = wrong ? *wrong : troupe::command::run(std::get<0>(read));

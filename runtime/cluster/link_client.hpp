@@ -20,8 +20,8 @@ struct link_client_options {
   /// A directory with ca.pem, cert.pem and key.pem, whose role is "node". Empty: plain text, to
   /// loopback addresses alone.
   std::string certs;
-  std::string name;  ///< Of this node.
-  int slots = 0;
+  std::string name;   ///< Of this node.
+  int slots = 0;      ///< Replicas it takes; 0: as many as there are cores.
   std::string build;  ///< Empty: build_id().
   link_options link;
   std::chrono::milliseconds join_within{5000};  ///< One attempt, from the connection to the hello.

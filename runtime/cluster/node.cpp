@@ -1,5 +1,7 @@
 #include "runtime/cluster/node.hpp"
 
+#include <thread>
+
 #include "runtime/log.hpp"
 #include "runtime/remote/porter.hpp"
 #include "runtime/system_core.hpp"
@@ -9,6 +11,7 @@ namespace troupe::detail {
 node::node(system& sys, link_client_options options) {
   const auto address = options.address;
   options.metrics = &sys.metrics();
+  if (options.slots == 0) options.slots = static_cast<int>(std::thread::hardware_concurrency());
   client_ = std::make_unique<link_client>(
       std::move(options),
       link_client_events{

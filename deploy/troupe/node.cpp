@@ -1,0 +1,33 @@
+#include <optional>
+
+#include "deploy/troupe/commands.hpp"
+#include "runtime/cluster/node.hpp"
+#include "runtime/run.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+task<> until_told_to_end() {
+  for (;;) co_await sleep_for(std::chrono::hours(24));
+}
+
+}  // namespace
+
+int node(const node_arguments& arguments) {
+  system sys({.threads = arguments.threads, .isolate = arguments.isolate});
+  const auto server = serve_metrics(sys, arguments.metrics_port, arguments.metrics_port_asked);
+  const signal_watch signals([&] { sys.cancel(); });
+  const detail::node joined(sys, {.address = arguments.join,
+                                  .certs = arguments.certs,
+                                  .name = arguments.name,
+                                  .slots = arguments.slots});
+  try {
+    sys.run(until_told_to_end());
+  } catch (const call_error& e) {
+    if (e.kind() != error_kind::cancelled) throw;
+  }
+  return 0;
+}
+
+}  // namespace troupe::command
