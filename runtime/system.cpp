@@ -150,8 +150,6 @@ system_core::system_core(system_options options)
 
 system_core::~system_core() {
   stop_all();
-  if (cluster_) cluster_->close();
-  processes_->close();
   clock_->stop();
   spares_.reset();
   actors_.reset();
@@ -321,6 +319,8 @@ void system_core::stop_all() {
     stopping_ = true;  // From here on no service is added.
   }
   for (std::size_t i = services_.size(); i-- > 0;) stop_service(*services_[i].state);
+  if (cluster_) cluster_->close();
+  processes_->close();
   const auto none_left = [this] {
     std::lock_guard lock(mutex_);
     return hosts_ == 0;

@@ -71,7 +71,9 @@ class message {
   explicit message(block bytes);
 
   message_header header;
-  wire_reader body() const { return wire_reader(bytes_.bytes().subspan(sizeof(message_header))); }
+  wire_reader body(wire_context context = {}) const {
+    return wire_reader(bytes_.bytes().subspan(sizeof(message_header)), context);
+  }
 
  private:
   block bytes_;

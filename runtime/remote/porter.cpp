@@ -158,7 +158,7 @@ void porter::on_down(const inbox& who, const std::string&) {
 
 void porter::make(const message& m) {
   const auto number = m.header.replica;
-  auto body = m.body();
+  auto body = m.body({&system_.metrics()});
   const auto about = body.read<remote_options>();
   std::shared_ptr<role_factory> factory;
   try {
@@ -224,7 +224,7 @@ void porter::call(const message& m) {
     if (!access) access = access_to(*e.service, kind.handle);
     if (!access && e.service->role)
       throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
-    auto body = m.body();
+    auto body = m.body({&system_.metrics()});
     const arrival scope(*this);
     call = kind.read(access, body);
     body.finish(kind.name);

@@ -196,7 +196,7 @@ void stand_in::heard(const message& m) {
 void stand_in::finish(const message& m) {
   const auto call = take(m.header.id);
   if (!call) return;  // Nobody awaits it any more.
-  auto body = m.body();
+  auto body = m.body({&system_.metrics()});
   if (m.header.kind == message_kind::error) {
     const auto how = static_cast<ending>(m.header.what);
     call->error = body.read<std::exception_ptr>();
