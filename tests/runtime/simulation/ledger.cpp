@@ -43,9 +43,9 @@ void ledger::answer(int id, const outcome<int>& result) {
     result.value();
   } catch (const call_error& e) {
     ++ends[std::string(to_string(e.kind()))];
-    require((e.kind() != error_kind::service_down || call.inside) &&
-                e.kind() != error_kind::cancelled,
-            "only errors that can be", name_of(id) + ": " + e.what());
+    require(
+        (e.kind() != error_kind::service_down || call.inside) && e.kind() != error_kind::cancelled,
+        "only errors that can be", name_of(id) + ": " + e.what());
     require(e.kind() != error_kind::overloaded || call.limit != 1 || call.executions == 0,
             "a refused call is not executed", name_of(id) + ": " + e.what());
   } catch (const std::exception& e) {
