@@ -136,6 +136,8 @@ class Health(unittest.TestCase):
 
     def test_a_run_is_well_and_nobody_is_not(self):
         with deployment.training() as port:
+            # Each service is unready while it starts, so until all have started.
+            deployment.await_page(f"http://127.0.0.1:{port}/metrics", "^troupe_env_steps_total.* [1-9]")
             self.assertTrue(deployment.await_page(f"http://127.0.0.1:{port}/readyz", "^ok"))
             for arguments in [(), ("--ready",)]:
                 result = self.health("--port", port, *arguments)
