@@ -135,8 +135,9 @@ class Health(unittest.TestCase):
         return deployment.run(deployment.troupe(), "health", *arguments)
 
     def test_a_run_is_well_and_nobody_is_not(self):
-        with deployment.training() as port:
-            # Each service is unready while it starts, so until all have started.
+        # Each service is unready while it starts: until all have, and in each segment of a run with
+        # checkpoints.
+        with deployment.training("checkpoint.every_updates=0") as port:
             deployment.await_page(f"http://127.0.0.1:{port}/metrics", "^troupe_env_steps_total.* [1-9]")
             self.assertTrue(deployment.await_page(f"http://127.0.0.1:{port}/readyz", "^ok"))
             for arguments in [(), ("--ready",)]:
