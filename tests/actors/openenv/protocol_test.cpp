@@ -23,7 +23,7 @@ TEST_CASE("openenv protocol: every recorded reply of real servers is understood"
   for (const auto* file :
        {"echo_env_ws.txt", "connect4_env_ws.txt", "grid_world_env_ws.txt",
         "openspiel_blackjack_ws.txt", "openspiel_tic_tac_toe_ws.txt", "probe_env_ws.txt"}) {
-    for (const auto& [request, text] : recorded_exchanges(file)) {
+    for (const auto& [request, text] : recorded_exchanges(file, "(/ws)")) {
       const auto made = parse_reply(text);
       errors += made.kind == reply_kind::error;
       results += made.kind == reply_kind::observation;
