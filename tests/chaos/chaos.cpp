@@ -1,0 +1,161 @@
+// Kills processes of replicas under load, then the program that has started them: ./dev chaos.
+//
+//   chaos ──starts──> driver ──starts──> environments, policies, rewards: a process a replica
+//     └─ kills it in the end              └─ kills one of them at random, again and again
+//
+// Exits with 0 if everything was as promised: each idempotent request answered, and rightly; each
+// episode whose environment died told so; losses noticed and made good in time; no process left
+// soon after the driver was killed.
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "runtime/descriptor.hpp"
+#include "runtime/log.hpp"
+#include "runtime/process/process_site.hpp"
+#include "tests/chaos/driver.hpp"
+
+namespace {
+
+using namespace troupe;
+using clock = std::chrono::steady_clock;
+
+/// Processes whose parent is this one, zombies left aside.
+std::vector<pid_t> own_children() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    const auto after = text.rfind(')');        // The program's name may hold anything.
+    if (after == std::string::npos) continue;  // It has ended meanwhile.
+    char state = 0;
+    int parent = 0;
+    if (std::sscanf(text.c_str() + after + 1, " %c %d", &state, &parent) != 2) continue;
+    if (parent == getpid() && state != 'Z') found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+/// Seconds until this process, which orphans fall to, has no child; none if that takes longer than
+/// `limit`.
+std::optional<double> await_no_children(double limit) {
+  const auto start = clock::now();
+  for (;;) {
+    const bool left = !own_children().empty();
+    const double passed = std::chrono::duration<double>(clock::now() - start).count();
+    if (!left) return passed;
+    if (passed > limit) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+std::string read_line(int from) {
+  std::string text;
+  char byte = 0;
+  while (read(from, &byte, 1) == 1 && byte != '\n') text += byte;
+  return text;
+}
+
+/// Starts this program once more, as the driver; it writes to `out`.
+pid_t start_driver(int argc, char** argv, int out) {
+  std::vector<char*> arguments(argv, argv + argc);
+  auto option = "--drive=" + std::to_string(out);
+  arguments.push_back(option.data());
+  arguments.push_back(nullptr);
+  pid_t driver = 0;
+  if (posix_spawn(&driver, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot start the driver");
+  }
+  return driver;
+}
+
+int judge(int argc, char** argv, const chaos::limits& promised, bool json) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  int ends[2];
+  if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  const troupe::detail::descriptor from(ends[0]);
+  troupe::detail::descriptor to(ends[1]);
+  const auto driver = start_driver(argc, argv, to.number());
+  to = troupe::detail::descriptor();
+  const auto line = read_line(from.number());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // Restarts are under way.
+  kill(driver, SIGKILL);
+  waitpid(driver, nullptr, 0);
+  const auto gone = await_no_children(promised.orphans_s);
+  for (const auto pid : own_children()) kill(pid, SIGKILL);
+  if (line.empty()) throw std::runtime_error("the driver died");
+
+  auto figures = nlohmann::json::parse(line);
+  auto& breaches = figures["breaches"];
+  if (!gone)
+    breaches.push_back(
+        fmt::format("children were left {} s after the driver was killed", promised.orphans_s));
+  figures["orphans_gone_ms"] = gone ? nlohmann::json(*gone * 1000) : nlohmann::json();
+  fmt::print(
+      "after the driver was killed: {}\n",
+      gone ? fmt::format("no process left after {:.0f} ms", *gone * 1000) : "processes are left");
+  for (const auto& one : breaches) fmt::print("NOT AS PROMISED: {}\n", one.get<std::string>());
+  if (breaches.empty()) fmt::print("everything was as promised\n");
+  if (json) fmt::print("{}\n", figures.dump());
+  return breaches.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  troupe::detail::serve_parent_if_child();
+  CLI::App app("Kills processes of replicas under load.");
+  chaos::driver_options options;
+  double seconds = 60;
+  int every_ms = 2000;
+  bool json = false;
+  int drive = -1;
+  app.add_option("--seconds", seconds, "how long")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  app.add_option("--every", every_ms, "between two kills, in ms")
+      ->check(CLI::Range(10, 3'600'000))
+      ->capture_default_str();
+  app.add_option("--seed", options.killer.seed, "of the choice of victims, and of the load")
+      ->capture_default_str();
+  app.add_option("--replicas", options.replicas, "of each of the three services")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--callers", options.callers, "of each, and as many episodes at once")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--noticed", options.promised.noticed_ms,
+                 "within which losses are to be noticed, in ms")
+      ->capture_default_str();
+  app.add_option("--back", options.promised.back_ms, "within which replicas are to be back, in ms")
+      ->capture_default_str();
+  app.add_flag("--json", json, "end with a line of JSON");
+  app.add_option("--drive", drive, "for the program itself")->group("");
+  CLI11_PARSE(app, argc, argv);
+  const auto milliseconds = [](double ms) {
+    return std::chrono::duration_cast<duration>(std::chrono::duration<double, std::milli>(ms));
+  };
+  options.killer.length = milliseconds(seconds * 1000);
+  options.killer.every = milliseconds(every_ms);
+  troupe::log::set_level("error");
+  try {
+    if (drive >= 0) chaos::drive(options, drive);
+    return judge(argc, argv, options.promised, json);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "chaos: {}\n", e.what());
+    return 1;
+  }
+}
