@@ -29,10 +29,10 @@ constexpr std::size_t arena_size = 256 << 20;  // each way, sparse
 constexpr std::chrono::milliseconds end_known_within{1000};
 constexpr std::chrono::seconds reaped_within{2};
 
-child_end describe(int status, bool by_parent) {
+child_end describe(const siginfo_t& about, bool by_parent) {
   child_end end;
-  end.killed = WIFSIGNALED(status);
-  end.code = end.killed ? WTERMSIG(status) : WEXITSTATUS(status);
+  end.killed = about.si_code != CLD_EXITED;
+  end.code = about.si_status;
   if (!end.killed) {
     end.why = "ended with exit code " + std::to_string(end.code);
     return end;
@@ -48,9 +48,11 @@ child_end describe(int status, bool by_parent) {
 }  // namespace
 
 /// What the keeper knows of one child.
-struct child_state final : event_loop::handler {
+struct child_state final : event_loop::handler, std::enable_shared_from_this<child_state> {
   /// Its end, perhaps. On the keeper's thread.
   void ready(std::uint32_t events) override;
+  /// After its end. On the reaper's thread.
+  void reap();
   void kill();
 
   pid_t pid = 0;
@@ -66,8 +68,8 @@ struct child_state final : event_loop::handler {
 
 namespace {
 
-/// Starts children and reaps them. The kernel kills a child when the thread that has started it
-/// ends, so this one's lives as long as the process.
+/// Starts children, hears of their ends and has them reaped. The kernel kills a child when the
+/// thread that has started it ends, so this one's lives as long as the process.
 class keeper {
  public:
   using entry = std::shared_ptr<child_state>;
@@ -109,12 +111,16 @@ class keeper {
     task.get_future().get();
   }
 
-  /// On its thread.
-  void reaped(child_state& which) {
-    loop_.forget(which.watched);
-    std::lock_guard lock(mutex_);
-    std::erase_if(alive_, [&](const entry& it) { return it.get() == &which; });
-    if (alive_.empty()) none_left_.notify_all();
+  /// On its thread. Reaping a child can take the kernel a tenth of a second, in which others start
+  /// and end.
+  void ended(const entry& which) {
+    loop_.forget(which->watched);
+    reaper_.post([this, which] {
+      which->reap();
+      std::lock_guard lock(mutex_);
+      alive_.erase(which);
+      if (alive_.empty()) none_left_.notify_all();
+    });
   }
 
   void kill_later(const entry& which) {
@@ -129,6 +135,7 @@ class keeper {
   std::mutex mutex_;
   std::condition_variable none_left_;
   std::unordered_set<entry> alive_;
+  event_loop reaper_{"troupe-reaper"};
   event_loop loop_{"troupe-keeper"};
 };
 
@@ -136,22 +143,27 @@ class keeper {
 
 void child_state::ready(std::uint32_t) {
   siginfo_t about{};
+  const int known =
+      waitid(P_PIDFD, static_cast<id_t>(process.number()), &about, WEXITED | WNOHANG | WNOWAIT);
+  if (known == 0 && about.si_pid == 0) return;
+  {
+    std::lock_guard lock(mutex);
+    end = known == 0 ? describe(about, killed)
+                     : child_end{.why = "ended, and this program reaped it elsewhere"};
+  }
+  way->no_more("process " + std::to_string(pid) + " " + end->why);
+  keeper::of_this_process().ended(shared_from_this());
+}
+
+void child_state::reap() {
+  siginfo_t about{};
   // While it is a zombie its number can't be another's: what it has started ends with it.
   if (waitid(P_PIDFD, static_cast<id_t>(process.number()), &about, WEXITED | WNOHANG | WNOWAIT) ==
       0) {
-    if (about.si_pid == 0) return;
     ::kill(-pid, SIGKILL);
+    waitpid(pid, nullptr, WNOHANG);
   }
-  int status = 0;
-  const auto got = waitpid(pid, &status, WNOHANG);
-  keeper::of_this_process().reaped(*this);
-  {
-    std::lock_guard lock(mutex);
-    end = got == pid ? describe(status, killed)
-                     : child_end{.why = "ended, and this program reaped it elsewhere"};
-    process = descriptor();
-  }
-  way->no_more("process " + std::to_string(pid) + " " + end->why);
+  process = descriptor();
   if (const auto callback = std::exchange(told, nullptr)) callback(*end);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Child processes of the program that runs, each with a link to it. A thread of its own, the
-// keeper's, starts them, hears how they end and reaps them. None outlives this process: the kernel
-// kills them when it dies, and they end themselves when their link does.
+// keeper's, starts them and hears how they end. None outlives this process: the kernel kills them
+// when it dies, and they end themselves when their link does.
 
 #include <chrono>
 #include <functional>
@@ -25,7 +25,8 @@ struct child_state;
 /// One child process.
 class child {
  public:
-  /// Told once that it has ended, on the keeper's thread, also when the child object is gone.
+  /// Told once that it has ended and is reaped, on a thread that all children share, also when the
+  /// child object is gone.
   using on_end = std::function<void(const child_end&)>;
 
   /// Starts it; blocks until it executes its program. Throws std::system_error.
