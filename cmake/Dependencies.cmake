@@ -40,6 +40,18 @@ if(NOT TARGET re2)
   target_include_directories(re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
 endif()
 
+# Nor do PCRE2 and utf8proc, which cut texts into tokens.
+foreach(name pcre2 utf8proc)
+  string(TOUPPER ${name} NAME)
+  find_path(${NAME}_INCLUDE_DIR ${name}.h REQUIRED)
+  find_library(${NAME}_LIBRARY NAMES ${name}-8 ${name} REQUIRED)
+  if(NOT TARGET ${name})
+    add_library(${name} INTERFACE IMPORTED)
+    target_link_libraries(${name} INTERFACE ${${NAME}_LIBRARY})
+    target_include_directories(${name} SYSTEM INTERFACE ${${NAME}_INCLUDE_DIR})
+  endif()
+endforeach()
+
 # gRPC's own CMake package wants that of Abseil's and c-ares's builds; these libraries will do.
 # Programs that call nothing of them don't load them.
 find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h REQUIRED)

@@ -3,7 +3,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries options runtime checkpoint data environments openenv recorder replay reward torch actors algorithms)
+set(libraries options runtime checkpoint data environments openenv recorder replay reward torch actors algorithms
+              llm_files llm_tokenizer)
 foreach(library ${libraries})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

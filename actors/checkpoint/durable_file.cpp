@@ -22,17 +22,37 @@ detail::descriptor open(const char* action, const std::filesystem::path& path, i
   return file;
 }
 
+void write_pieces(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
+  const auto file = open("create", path, O_WRONLY | O_CREAT | O_TRUNC);
+  for (auto bytes : pieces) {
+    while (!bytes.empty()) {
+      const auto written = ::write(file.number(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write", path);
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  if (::fsync(file.number()) != 0) fail("flush", path);
+}
+
 }  // namespace
 
 void write_durably(const std::filesystem::path& path, std::string_view bytes) {
-  const auto file = open("create", path, O_WRONLY | O_CREAT | O_TRUNC);
-  while (!bytes.empty()) {
-    const auto written = ::write(file.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+  write_pieces(path, {&bytes, 1});
+}
+
+void replace_durably(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
+  auto temporary = path;
+  temporary += ".part" + std::to_string(::getpid());
+  try {
+    write_pieces(temporary, pieces);
+    std::filesystem::rename(temporary, path);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw;
   }
-  if (::fsync(file.number()) != 0) fail("flush", path);
+  sync_folder(path.has_parent_path() ? path.parent_path() : ".");
 }
 
 void sync_folder(const std::filesystem::path& path) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/config/config_error.hpp"
+#include "runtime/config/large_json.hpp"
 #include "runtime/utf8.hpp"
 
 namespace troupe {
@@ -110,9 +111,13 @@ class strict_builder : public nlohmann::json_sax<json> {
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& source) {
-  if (text.size() > json_bytes_max)
-    throw config_error(source, "expected at most " + std::to_string(json_bytes_max) +
-                                   " bytes, got " + std::to_string(text.size()));
+  return parse_large_json(text, json_bytes_max, source);
+}
+
+json parse_large_json(std::string_view text, std::size_t bytes_max, const std::string& source) {
+  if (text.size() > bytes_max)
+    throw config_error(source, "expected at most " + std::to_string(bytes_max) + " bytes, got " +
+                                   std::to_string(text.size()));
   strict_builder builder(text, source);
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

@@ -1,0 +1,331 @@
+#include "actors/llm/files/gguf.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "runtime/utf8.hpp"
+
+namespace troupe::llm {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// As the format numbers them.
+enum class value_type : std::uint32_t {
+  u8,
+  i8,
+  u16,
+  i16,
+  u32,
+  i32,
+  f32,
+  boolean,
+  text,
+  array,
+  u64,
+  i64,
+  f64,
+};
+
+constexpr std::uint64_t metadata_max = 1 << 16;
+constexpr std::uint64_t tensors_max = 1 << 20;
+constexpr std::uint64_t name_bytes_max = 64;  // of a tensor
+constexpr std::uint64_t key_bytes_max = 65535;
+constexpr std::uint32_t rank_max = 4;
+
+std::optional<tensor_type> type_numbered(std::uint32_t number) {
+  switch (number) {
+    case 0:
+      return tensor_type::f32;
+    case 1:
+      return tensor_type::f16;
+    case 2:
+      return tensor_type::q4_0;
+    case 3:
+      return tensor_type::q4_1;
+    case 6:
+      return tensor_type::q5_0;
+    case 7:
+      return tensor_type::q5_1;
+    case 8:
+      return tensor_type::q8_0;
+    case 12:
+      return tensor_type::q4_k;
+    case 13:
+      return tensor_type::q5_k;
+    case 14:
+      return tensor_type::q6_k;
+    case 24:
+      return tensor_type::i8;
+    case 25:
+      return tensor_type::i16;
+    case 26:
+      return tensor_type::i32;
+    case 27:
+      return tensor_type::i64;
+    case 28:
+      return tensor_type::f64;
+    case 30:
+      return tensor_type::bf16;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string in_quotes(std::string_view text) { return '"' + detail::printable(text, 100) + '"'; }
+
+/// Takes one thing after the other from the file, and refuses to go beyond its end.
+class cursor {
+ public:
+  explicit cursor(const mapped_file& file) : file_(file) {}
+
+  std::uint64_t offset() const { return at_; }
+  std::uint64_t left() const { return file_.bytes().size() - at_; }
+
+  std::string_view take(std::uint64_t count, const std::string& what) {
+    if (count > left())
+      throw error(what + ": expected " + std::to_string(count) +
+                  " bytes, got the end of the file at byte " +
+                  std::to_string(file_.bytes().size()));
+    const auto bytes = file_.bytes().substr(at_, count);
+    at_ += count;
+    return bytes;
+  }
+
+  template <class T>
+  T number(const std::string& what) {
+    T value;
+    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
+    return value;
+  }
+
+  std::string_view text(std::uint64_t bytes_max, const std::string& what) {
+    const auto length = number<std::uint64_t>(what);
+    if (length > bytes_max)
+      throw error(what + ": expected a text of at most " + std::to_string(bytes_max) +
+                  " bytes, got one of " + std::to_string(length));
+    return take(length, what);
+  }
+
+  llm_file_error error(const std::string& what) const {
+    return llm_file_error(file_.path().string() + ": at byte " + std::to_string(at_) + ": " + what);
+  }
+
+ private:
+  const mapped_file& file_;
+  std::uint64_t at_ = 0;
+};
+
+std::int64_t whole_number(cursor& from, value_type type, const std::string& what) {
+  switch (type) {
+    case value_type::u8:
+      return from.number<std::uint8_t>(what);
+    case value_type::i8:
+      return from.number<std::int8_t>(what);
+    case value_type::u16:
+      return from.number<std::uint16_t>(what);
+    case value_type::i16:
+      return from.number<std::int16_t>(what);
+    case value_type::u32:
+      return from.number<std::uint32_t>(what);
+    case value_type::i32:
+      return from.number<std::int32_t>(what);
+    case value_type::i64:
+      return from.number<std::int64_t>(what);
+    default:
+      break;
+  }
+  const auto number = from.number<std::uint64_t>(what);
+  if (number > std::uint64_t(std::numeric_limits<std::int64_t>::max()))
+    throw from.error(what + ": expected at most 2^63 - 1, got " + std::to_string(number));
+  return static_cast<std::int64_t>(number);
+}
+
+double real_number(cursor& from, value_type type, const std::string& what) {
+  return type == value_type::f32 ? from.number<float>(what) : from.number<double>(what);
+}
+
+bool truth(cursor& from, const std::string& what) {
+  const auto byte = from.number<std::uint8_t>(what);
+  if (byte > 1) throw from.error(what + ": expected a bool, 0 or 1, got " + std::to_string(byte));
+  return byte == 1;
+}
+
+bool is_whole(value_type type) {
+  return type <= value_type::i32 || type == value_type::u64 || type == value_type::i64;
+}
+bool is_real(value_type type) { return type == value_type::f32 || type == value_type::f64; }
+
+// The fewest bytes of a value in the file.
+std::uint64_t least_bytes(value_type type) {
+  switch (type) {
+    case value_type::u8:
+    case value_type::i8:
+    case value_type::boolean:
+      return 1;
+    case value_type::u16:
+    case value_type::i16:
+      return 2;
+    case value_type::u32:
+    case value_type::i32:
+    case value_type::f32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+template <class T, class Read>
+std::vector<T> read_array(std::uint64_t count, Read read) {
+  std::vector<T> values;
+  values.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) values.push_back(read());
+  return values;
+}
+
+gguf_value read_array_value(cursor& from, const std::string& what) {
+  const auto type = static_cast<value_type>(from.number<std::uint32_t>(what));
+  if (type > value_type::f64 || type == value_type::array)
+    throw from.error(what + ": expected an array of numbers or texts, got elements of type " +
+                     std::to_string(static_cast<std::uint32_t>(type)));
+  const auto count = from.number<std::uint64_t>(what);
+  if (count > from.left() / least_bytes(type))
+    throw from.error(what + ": expected an array that fits into the " +
+                     std::to_string(from.left()) + " bytes left, got " + std::to_string(count) +
+                     " elements");
+  if (is_whole(type)) {
+    return read_array<std::int64_t>(count, [&] { return whole_number(from, type, what); });
+  }
+  if (type == value_type::boolean) {
+    return read_array<std::int64_t>(count, [&] { return std::int64_t{truth(from, what)}; });
+  }
+  if (is_real(type)) {
+    return read_array<double>(count, [&] { return real_number(from, type, what); });
+  }
+  return read_array<std::string_view>(count, [&] { return from.text(from.left(), what); });
+}
+
+gguf_value read_value(cursor& from, const std::string& what) {
+  const auto type = static_cast<value_type>(from.number<std::uint32_t>(what));
+  if (type > value_type::f64)
+    throw from.error(what + ": expected a type of value from 0 to 12, got " +
+                     std::to_string(static_cast<std::uint32_t>(type)));
+  if (type == value_type::array) return read_array_value(from, what);
+  if (type == value_type::boolean) return truth(from, what);
+  if (type == value_type::text) return from.text(from.left(), what);
+  if (is_real(type)) return real_number(from, type, what);
+  return whole_number(from, type, what);
+}
+
+/// A tensor as the list has it: without its bytes, which begin `offset` bytes after the list.
+struct listed_tensor {
+  tensor_view view;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+listed_tensor read_listed(cursor& from, const std::shared_ptr<const mapped_file>& file) {
+  const auto name = from.text(name_bytes_max, "a tensor's name");
+  const auto what = "tensor " + in_quotes(name);
+  listed_tensor tensor;
+  tensor.view.name = name;
+  tensor.view.file = file;
+  const auto rank = from.number<std::uint32_t>(what);
+  if (rank > rank_max)
+    throw from.error(what + ": expected at most 4 dimensions, got " + std::to_string(rank));
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    tensor.view.shape.push_back(whole_number(from, value_type::u64, what));
+  }
+  // The first is the contiguous one in the file.
+  std::reverse(tensor.view.shape.begin(), tensor.view.shape.end());
+  const auto number = from.number<std::uint32_t>(what);
+  const auto type = type_numbered(number);
+  if (!type)
+    throw from.error(what +
+                     ": expected elements of F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, "
+                     "Q5_K or Q6_K, got ggml's type " +
+                     std::to_string(number));
+  tensor.view.type = *type;
+  tensor.offset = from.number<std::uint64_t>(what);
+  try {
+    tensor.size = bytes_of(*type, tensor.view.shape);
+  } catch (const std::invalid_argument& e) {
+    throw from.error(what + ": expected " + e.what());
+  }
+  return tensor;
+}
+
+void check_overlap(const std::map<std::string, tensor_view, std::less<>>& tensors) {
+  std::vector<const tensor_view*> in_order;
+  for (const auto& [name, view] : tensors) {
+    if (!view.bytes.empty()) in_order.push_back(&view);
+  }
+  std::sort(in_order.begin(), in_order.end(),
+            [](const auto* a, const auto* b) { return a->bytes.data() < b->bytes.data(); });
+  for (std::size_t i = 1; i < in_order.size(); ++i) {
+    const auto before = in_order[i - 1]->bytes;
+    if (before.data() + before.size() > in_order[i]->bytes.data())
+      throw in_order[i]->error("expected it after tensor " + in_quotes(in_order[i - 1]->name) +
+                               ", got bytes of both");
+  }
+}
+
+}  // namespace
+
+gguf_file::gguf_file(const std::filesystem::path& path)
+    : file_(std::make_shared<const mapped_file>(path)) {
+  cursor from(*file_);
+  if (const auto magic = from.take(4, "magic"); magic != "GGUF")
+    throw llm_file_error(path.string() + ": expected a GGUF file, got one that begins with " +
+                         in_quotes(magic));
+  const auto version = from.number<std::uint32_t>("version");
+  if (version != 2 && version != 3)
+    throw from.error("expected GGUF version 2 or 3, got " + std::to_string(version));
+  const auto tensor_count = from.number<std::uint64_t>("number of tensors");
+  const auto value_count = from.number<std::uint64_t>("number of values");
+  if (tensor_count > tensors_max || value_count > metadata_max)
+    throw from.error("expected at most " + std::to_string(tensors_max) + " tensors and " +
+                     std::to_string(metadata_max) + " values, got " + std::to_string(tensor_count) +
+                     " and " + std::to_string(value_count));
+
+  for (std::uint64_t i = 0; i < value_count; ++i) {
+    const auto key = from.text(key_bytes_max, "a key");
+    const auto what = "metadata " + in_quotes(key);
+    if (metadata_.contains(key)) throw from.error(what + ": expected each key once");
+    metadata_.emplace(key, read_value(from, what));
+  }
+  const auto* asked = find<std::int64_t>("general.alignment");
+  const auto alignment = asked ? *asked : 32;
+  if (alignment < 8 || alignment > 65536 || !std::has_single_bit(std::uint64_t(alignment)))
+    throw error("general.alignment",
+                "expected a power of two from 8 to 65536, got " + std::to_string(alignment));
+
+  std::vector<listed_tensor> listed;
+  for (std::uint64_t i = 0; i < tensor_count; ++i) listed.push_back(read_listed(from, file_));
+  const auto step = std::uint64_t(alignment);
+  const auto data = (from.offset() + step - 1) / step * step;
+  const auto size = file_->bytes().size();
+  for (auto& [view, offset, bytes] : listed) {
+    if (offset % step != 0)
+      throw view.error("expected an offset that " + std::to_string(step) + " divides, got " +
+                       std::to_string(offset));
+    if (data > size || offset > size - data || bytes > size - data - offset)
+      throw view.error("expected " + std::to_string(bytes) + " bytes from byte " +
+                       std::to_string(data) + " + " + std::to_string(offset) +
+                       " on, got the end of the file at byte " + std::to_string(size));
+    view.bytes = file_->bytes().substr(data + offset, bytes);
+    const auto name = view.name;
+    if (!tensors_.emplace(name, std::move(view)).second)
+      throw llm_file_error(path.string() + ": tensor " + in_quotes(name) + ": expected it once");
+  }
+  check_overlap(tensors_);
+}
+
+llm_file_error gguf_file::error(std::string_view key, const std::string& what) const {
+  return llm_file_error(path().string() + ": metadata " + in_quotes(key) + ": " + what);
+}
+
+}  // namespace troupe::llm

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+namespace troupe::llm {
+
+/// A model's JSON files: Llama 3's tokenizer.json has 17 MB.
+inline constexpr std::size_t model_json_bytes_max = std::size_t{64} << 20;
+
+/// Reads a JSON file of a model. Throws llm_file_error.
+nlohmann::json read_model_json(const std::filesystem::path& path);
+
+/// The same for a text that lies in another file, which `place` names.
+nlohmann::json parse_model_json(std::string_view text, const std::string& place);
+
+}  // namespace troupe::llm

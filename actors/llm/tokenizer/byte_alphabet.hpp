@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace troupe::llm {
+
+/// Byte-level BPE's alphabet (GPT-2): every byte as a printable character, so that a vocabulary is
+/// readable text. Bytes 33-126, 161-172 and 174-255 are their own code points; the other 68 follow
+/// in order from U+0100.
+
+/// The character of a byte, in UTF-8: " " gives "Ġ".
+const std::string& letter_of_byte(unsigned char byte);
+
+/// The bytes that a text of that alphabet stands for; none where another character is in it.
+std::optional<std::string> bytes_of_letters(std::string_view letters);
+
+}  // namespace troupe::llm

@@ -1,0 +1,111 @@
+"""Makes tests/fixtures/llm with the published packages: small random checkpoints and what the Hugging Face
+implementation computes with them, quantised tensors and their values, small tokenizers and what they make of texts.
+
+    python3 -m venv build/llm_peers/venv && build/llm_peers/venv/bin/pip install torch==2.13.0
+    build/llm_peers/venv/bin/pip install transformers==5.23.0 tokenizers==0.23.3 safetensors==0.8.0 gguf==0.19.0
+    build/llm_peers/venv/bin/python tests/actors/llm/make_fixtures.py
+"""
+import json
+import pathlib
+
+import gguf
+import numpy as np
+import tokenizers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+OUT = pathlib.Path(__file__).resolve().parents[2] / "fixtures/llm"
+WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+ADDED_LETTERS = "\u00e9t\u00e9"
+CORPUS = ["The quick brown fox jumps over the lazy dog. It's what they've done, and we'll do it again.",
+          "In 2024 there were 365 days, 12 months and 1234567 reasons.", "int main() {\n    return 0;\n}\n",
+          "Größe, naïve, Ελληνικά, русский, 中文字符, 日本語, 한국어, عربى, हिन्दी, 😀👍🏽"] * 4
+TEXTS = ["", " ", "Hello world", "  two  spaces  ", "It's WE'LL they'VE I'm'd", "line\nline\r\n\r\n  indented\n",
+         "12 3456789 1.5e-3", "½ Ⅷ ٣٤ 𝟗", "e\u0301 \u00e9 \u1e9b\u0323 \ufb01 \u212b", "tabs\t\tand\u00a0nbsp\u2003em\u180evowel\u200bzero",
+         "a<|im_end|>b<|im_start|>user\nhi", "<tool>x</tool><tool> <tool", "中文，字符。日本語テキスト 한국어", "😀👍🏽👨‍👩‍👧", "\u0000\u0001\u007f",
+         "don't'll'S 'ſ", "...!!! ??\n\n\n???", "x = [1, 2, 3]; // \u0300combining", "ab" * 300, "\n \n  \n", "trailing   ", "\u0085\u2028\u2029"]
+
+
+def make_tokenizer(style):
+    model = models.BPE(ignore_merges=style == "llama3")
+    made = tokenizers.Tokenizer(model)
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=style in ("gpt2", "smollm"))
+    first = {"gpt2": [], "smollm": [pre_tokenizers.Digits(individual_digits=True)],
+             "qwen2": [pre_tokenizers.Split(Regex(WORDS % ""), "isolated")],
+             "llama3": [pre_tokenizers.Split(Regex(WORDS % "{1,3}"), "isolated")]}[style]
+    made.pre_tokenizer = pre_tokenizers.Sequence([*first, byte_level])
+    if style == "qwen2":
+        made.normalizer = normalizers.NFC()
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(vocab_size=400, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+                                  show_progress=False)
+    made.train_from_iterator(CORPUS, trainer)
+    special = [tokenizers.AddedToken(text, special=True, normalized=False)
+               for text in ("<|endoftext|>", "<|im_start|>", "<|im_end|>")]
+    made.add_special_tokens(special)
+    made.add_tokens([tokenizers.AddedToken("<tool>", normalized=False), tokenizers.AddedToken(ADDED_LETTERS, normalized=True)])
+    if style == "llama3":
+        end = made.token_to_id("<|endoftext|>")
+        made.post_processor = processors.Sequence([
+            processors.ByteLevel(), processors.TemplateProcessing(
+                single="<|endoftext|> $A", pair="<|endoftext|> $A <|endoftext|> $B", special_tokens=[("<|endoftext|>", end)])])
+    return made
+
+
+def write_tokenizers():
+    for style in ("gpt2", "smollm", "qwen2", "llama3"):
+        made = make_tokenizer(style)
+        folder = OUT / "tokenizers" / style
+        folder.mkdir(parents=True, exist_ok=True)
+        made.save(str(folder / "tokenizer.json"), pretty=False)
+        cases = []
+        for text in TEXTS + [ADDED_LETTERS + " e\u0301te\u0301"]:
+            made.encode_special_tokens = False
+            parsed = made.encode(text, add_special_tokens=True).ids
+            made.encode_special_tokens = True
+            plain = made.encode(text, add_special_tokens=False).ids
+            cases.append({"text": text, "parsed": parsed, "plain": plain})
+            # The library takes the letters of this added token for bytes.
+            if ADDED_LETTERS not in made.decode(parsed) + text:
+                cases[-1]["decoded"] = made.decode(parsed, skip_special_tokens=False)
+        (folder / "cases.json").write_text(json.dumps(cases, ensure_ascii=True) + "\n")
+
+
+def half_bytes(random, low, high, count):
+    return random.uniform(low, high, count).astype(np.float16).view(np.uint8).reshape(count, 2)
+
+
+def random_blocks(random, kind):
+    """Two blocks of every bit pattern, but for scales that are no numbers."""
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    blocks = random.integers(0, 256, (2, size), dtype=np.uint8)
+    halves = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q4_K": [0, 2], "Q5_K": [0, 2],
+              "Q6_K": [208]}[kind.name]
+    for at in halves:
+        blocks[:, at:at + 2] = half_bytes(random, -0.1, 0.1, 2)
+    return blocks
+
+
+def write_quantised():
+    """A tensor of each type, and `T.values` with the floats that the gguf package makes of it."""
+    random = np.random.default_rng(7)
+    writer = gguf.GGUFWriter(OUT / "quantised.gguf", "llama")
+    types = gguf.GGMLQuantizationType
+    for kind in (types.Q4_0, types.Q4_1, types.Q5_0, types.Q5_1, types.Q8_0, types.Q4_K, types.Q5_K, types.Q6_K):
+        blocks = random_blocks(random, kind)
+        writer.add_tensor(kind.name, blocks, raw_dtype=kind)
+        writer.add_tensor(kind.name + ".values", gguf.dequantize(blocks, kind).astype(np.float32))
+    patterns = np.array([0, 1, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x8001, 0xc123, 0x7c00, 0xfc00], dtype=np.uint16)
+    writer.add_tensor("F16", patterns.view(np.float16))
+    writer.add_tensor("F16.values", patterns.view(np.float16).astype(np.float32))
+    writer.add_tensor("BF16", patterns.view(np.uint8).reshape(1, -1), raw_dtype=types.BF16)
+    writer.add_tensor("BF16.values", (patterns.astype(np.uint32) << 16).view(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+if __name__ == "__main__":
+    OUT.mkdir(parents=True, exist_ok=True)
+    write_tokenizers()
+    write_quantised()
