@@ -1,0 +1,42 @@
+#pragma once
+// Internal to this folder: one HTTP request on a connection of its own.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/env/openenv/url.hpp"
+#include "runtime/outcome.hpp"
+
+namespace troupe::openenv {
+
+class io_thread;
+
+struct http_request {
+  server_url url;
+  std::string path;  ///< After the url's own: "/health".
+  std::string body;  ///< JSON, for a POST; empty: a GET.
+  std::chrono::milliseconds timeout{10'000};
+  std::size_t reply_bytes_max = std::size_t{16} << 20;
+};
+
+struct http_reply {
+  int status = 0;
+  std::string body;
+};
+
+/// A request under way.
+class http_call {
+ public:
+  virtual ~http_call() = default;
+  /// Nothing is told any more. On the I/O thread.
+  virtual void cancel() = 0;
+};
+
+/// Told once, on the I/O thread: an answer of whatever status, or an openenv::error. On that
+/// thread, or before anything else uses the call.
+std::shared_ptr<http_call> start_http_call(io_thread& thread, http_request request,
+                                           std::function<void(outcome<http_reply>)> tell);
+
+}  // namespace troupe::openenv

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/actor/signal.hpp"
+#include "runtime/coroutine/task.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+/// Whether the running actor's system has real time: in a deterministic one time stands still, and
+/// what another thread does would come at a moment that no seed draws.
+inline bool in_real_time() {
+  const auto before = std::chrono::steady_clock::now();
+  const auto here = strand::current().now();
+  return before <= here && here <= std::chrono::steady_clock::now();
+}
+
+}  // namespace detail
+
+/// A value that a thread outside of the actors gives to a coroutine, once: the reply of a socket,
+/// say. A handle, to be copied to that thread.
+///
+///   const outside<std::string> reply("a reply of the server");
+///   post_to_the_io_thread([reply] { reply.set("hello"); });
+///   const std::string text = co_await reply.wait();
+template <class T>
+class outside {
+ public:
+  /// For the running actor to wait on. Throws std::logic_error naming `what` where the actor's
+  /// system is deterministic.
+  explicit outside(const std::string& what) {
+    if (!detail::in_real_time()) {
+      throw std::logic_error(what +
+                             " comes from outside: a deterministic system can't wait for it");
+    }
+    shared_ = std::make_shared<state>();
+    shared_->done = std::make_shared<detail::signal>();
+  }
+
+  /// Any thread; `set` or `fail`, once. Nobody hears it if the actor has ended meanwhile.
+  void set(T value) const {
+    shared_->value.emplace(std::move(value));
+    detail::signal::set(shared_->done);
+  }
+  void fail(std::exception_ptr error) const {
+    detail::signal::set(shared_->done, std::move(error));
+  }
+
+  /// On the actor that made it, once: the value; throws what it failed with.
+  task<T> wait() const { return wait_for(shared_); }
+
+ private:
+  struct state {
+    std::shared_ptr<detail::signal> done;
+    std::optional<T> value;
+  };
+
+  static task<T> wait_for(std::shared_ptr<state> shared) {
+    co_await detail::signal::awaiter(shared->done);
+    co_return std::move(*shared->value);
+  }
+
+  std::shared_ptr<state> shared_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,63 @@
+"""A server made with the real OpenEnv package: it echoes messages, and misbehaves when told to.
+
+python3 echo_server.py --port 8000 [--sessions 64]
+"""
+import argparse
+import time
+from typing import Any, Optional
+from uuid import uuid4
+
+import uvicorn
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+from pydantic import Field
+
+
+class EchoAction(Action):
+    message: str = Field(..., description="What to echo")
+    delay_ms: int = Field(default=0, ge=0, description="How long the step takes")
+
+
+class EchoObservation(Observation):
+    echoed_message: str = ""
+    message_length: int = 0
+
+
+class EchoEnvironment(Environment):
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self):
+        super().__init__()
+        self._state = State(episode_id=str(uuid4()), step_count=0)
+
+    def reset(self, seed: Optional[int] = None, episode_id: Optional[str] = None, **kwargs: Any):
+        self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
+        return EchoObservation(echoed_message=f"ready, seed {seed}", reward=0.0)
+
+    def step(self, action: EchoAction, timeout_s: Optional[float] = None, **kwargs: Any):
+        if action.message == "raise":
+            raise RuntimeError("the echo was told to raise")
+        time.sleep(action.delay_ms / 1000)
+        self._state.step_count += 1
+        return EchoObservation(echoed_message=action.message, message_length=len(action.message),
+                               reward=0.1 * len(action.message), done=action.message == "bye",
+                               metadata={"step": self._state.step_count})
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--sessions", type=int, default=64)
+    options = parser.parse_args()
+    app = create_fastapi_app(EchoEnvironment, EchoAction, EchoObservation,
+                             max_concurrent_envs=options.sessions)
+    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()
