@@ -1,6 +1,7 @@
 #pragma once
 // What the hosts of a system share. Internal to runtime/.
 
+#include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <condition_variable>
@@ -63,6 +64,7 @@ class system_core {
   /// Asks its supervisor for another number of replicas; `tell` hears of the end of that.
   void scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
              std::function<void(std::exception_ptr)> tell);
+  bool stopping() const noexcept { return stopping_; }
   /// Closes it and ends its actors.
   void stop_service(service_state& service);
 
@@ -104,7 +106,7 @@ class system_core {
   std::condition_variable hosts_changed_;  ///< With mutex_.
   std::size_t hosts_ = 0;                  ///< Actors started and not ended.
   std::vector<entry> services_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  ///< No service is added any more.
 };
 
 system_core& core_of(system& sys);

@@ -6,10 +6,11 @@
 namespace troupe {
 
 /// Calls Update(fresh) on every replica; control messages, so they never queue behind work. A
-/// replica that dies meanwhile takes its weights from the store when it is restarted.
+/// replica that dies meanwhile takes its weights from the store when it is restarted. `at_once`:
+/// how many take them at the same time, 0: all. With 1 the others answer while one copies them.
 template <auto Update, class Role>
-task<> give_weights(service<Role> to, weights fresh) {
-  const auto everyone = to.with({.priority = priority::control});
+task<> give_weights(service<Role> to, weights fresh, std::size_t at_once = 0) {
+  const auto everyone = to.with({.priority = priority::control, .at_once = at_once});
   const auto settled = co_await everyone.template fanout_settled<Update>(fresh);
   for (const auto& one : settled) {
     if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost))

@@ -1,5 +1,6 @@
 #include "runtime/cluster/node.hpp"
 
+#include <mutex>
 #include <thread>
 
 #include "runtime/log.hpp"
@@ -8,7 +9,19 @@
 
 namespace troupe::detail {
 
-node::node(system& sys, link_client_options options) {
+/// Who serves the controller, through all its links.
+struct node::residence {
+  std::mutex mutex;
+  ref<inbox> porter;
+};
+
+namespace {
+
+porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+
+}  // namespace
+
+node::node(system& sys, link_client_options options) : residence_(std::make_shared<residence>()) {
   const auto address = options.address;
   options.metrics = &sys.metrics();
   if (options.slots == 0) options.slots = static_cast<int>(std::thread::hardware_concurrency());
@@ -16,12 +29,15 @@ node::node(system& sys, link_client_options options) {
       std::move(options),
       link_client_events{
           .joined =
-              [&sys, address](const hello& controller, std::shared_ptr<link> way) {
+              [&sys, address, in = residence_](const hello& controller, std::shared_ptr<link> way) {
                 log::info("joined", {{"controller", controller.name}, {"address", address}});
-                start_porter(core_of(sys), std::make_shared<connection>(std::move(way)),
-                             porter::side::guest, [](const std::string& why) {
-                               log::warn("the controller is lost", {{"reason", why}});
-                             });
+                const auto to = std::make_shared<connection>(std::move(way));
+                const std::lock_guard lock(in->mutex);
+                if (in->porter) return in->porter->post([to] { here().join(to); });
+                in->porter = start_porter(core_of(sys), to, porter::side::resident,
+                                          [](const std::string& why) {
+                                            log::warn("the controller is lost", {{"reason", why}});
+                                          });
               },
           .failed =
               [address](const std::string& why, bool refused) {
@@ -35,6 +51,10 @@ node::node(system& sys, link_client_options options) {
               }});
 }
 
-node::~node() = default;
+node::~node() {
+  client_ = nullptr;
+  const std::lock_guard lock(residence_->mutex);
+  if (residence_->porter) residence_->porter->post([] { here().leave(); });
+}
 
 }  // namespace troupe::detail

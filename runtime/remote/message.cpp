@@ -8,8 +8,8 @@ message::message(block bytes) : bytes_(std::move(bytes)) {
                      " bytes: expected at least " + std::to_string(sizeof(message_header)));
   }
   std::memcpy(&header, bytes_.data(), sizeof(header));
-  if (header.version != message_header::current) {
-    throw wire_error("a message of version " + std::to_string(header.version) + ": expected " +
+  if (header.protocol != message_header::current) {
+    throw wire_error("a message of version " + std::to_string(header.protocol) + ": expected " +
                      std::to_string(message_header::current));
   }
   if (header.kind > message_kind::closed || header.control > 1) {

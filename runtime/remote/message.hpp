@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "runtime/coroutine/strand.hpp"
+#include "runtime/service/options.hpp"
 #include "runtime/wire/block.hpp"
 #include "runtime/wire/codec.hpp"
 
@@ -49,10 +50,10 @@ enum class ending : std::uint32_t {
 
 /// In front of each message; what follows depends on its kind.
 struct message_header {
-  static constexpr std::uint16_t current = 1;
+  static constexpr std::uint16_t current = 2;
   static constexpr std::int64_t no_deadline = -1;
 
-  std::uint16_t version = current;
+  std::uint16_t protocol = current;
   message_kind kind{};
   std::uint8_t control = 0;             ///< 1: it doesn't queue behind work.
   std::uint32_t replica = 0;            ///< Its number on this link.
@@ -61,8 +62,9 @@ struct message_header {
   std::uint32_t what = 0;               ///< Of a call its kind's number, of `make` the recipe's.
   std::uint32_t hash = 0;               ///< ... and its hash.
   std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
+  std::int64_t version = any_version;   ///< Of `serves` and a result: the role's.
 };
-static_assert(sizeof(message_header) == 40);
+static_assert(sizeof(message_header) == 48);
 
 /// A message that has come.
 class message {

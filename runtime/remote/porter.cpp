@@ -31,8 +31,12 @@ class arrival {
   porter* before_;
 };
 
-/// A replica of a service, as the other side knows it: its index and its serial.
-using table_entry = std::pair<std::size_t, std::uint64_t>;
+/// A replica of a service, as the other side knows it.
+struct table_entry {
+  std::size_t index = 0;
+  std::uint64_t serial = 0;
+  std::int64_t version = any_version;
+};
 
 /// A call made for the other side. Like one of a session it goes to its replica alone, also while
 /// that drains.
@@ -62,13 +66,15 @@ std::shared_ptr<service_state> arriving_service(const remote_options& options) {
   return arriving->service_of(options);
 }
 
-void start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
-                  std::function<void(const std::string&)> closed) {
+ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
+                        std::function<void(const std::string&)> closed) {
   // CAF lets the thread that spawns hold its logger, and waits for it at the end: a thread of a
   // link's lives longer.
   const bool foreign = caf::logger::current_logger() == nullptr;
-  system.actors().spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
+  const auto actor =
+      system.actors().spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);
+  return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
 }
 
 porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to,
@@ -107,12 +113,83 @@ void porter::heard(const message& m) {
 }
 
 void porter::lost(const std::string& why) {
+  if (mine_ == side::resident) {
+    if (closed_) closed_(why);
+    return rest();
+  }
   for (auto& [name, known] : foreign_) known.service->close("the way to it is lost: " + why);
   if (const auto tell = std::exchange(closed_, nullptr)) tell(why);
   end();
 }
 
+void porter::join(std::shared_ptr<connection> to) {
+  next_ = std::move(to);
+  if (!resting_) return;
+  resting_ = false;
+  to_ = std::exchange(next_, nullptr);
+  to_->open(self());
+  for (const auto& [name, known] : foreign_) to_->send({.kind = message_kind::watch}, name);
+}
+
+void porter::leave() {
+  closed_ = nullptr;
+  end();
+}
+
+/// Without a link. What is called here waits for the next one; what the controller called has
+/// ended for it.
+void porter::rest() {
+  resting_ = true;
+  for (const auto& [call, running] : relays_) cancel_root(*running);
+  relays_.clear();
+  for (auto& [number, e] : exports_) {
+    if (!e.recipe.empty() && e.slot && !e.slot->ended()) {
+      const auto after = e.service->options.outlive_controller;
+      e.until = later(now(), after);
+      outliving_.push_back(std::move(e));
+      start_root(end_outliving(after));
+    } else if (e.made_here) {
+      e.actor->kill("the controller is lost");
+    }
+  }
+  exports_.clear();
+  for (auto& [name, known] : foreign_) {
+    for (auto& [serial, s] : known.stand_ins) {
+      if (s.slot) known.service->retract(s.slot);
+      s.actor->kill("the controller is lost");
+    }
+    known.stand_ins.clear();
+  }
+  if (next_) join(std::move(next_));
+}
+
+branch porter::end_outliving(duration after) {
+  co_await sleep_for(after);
+  std::erase_if(outliving_, [&](const exported& e) {
+    if (e.until > now()) return false;
+    e.actor->kill("the controller has not come back");
+    return true;
+  });
+}
+
+/// The role of that recipe that outlived a controller, if there is one, serves this one from here
+/// on.
+bool porter::take_over(std::uint32_t number, const std::string& recipe) {
+  const auto place = std::find_if(outliving_.begin(), outliving_.end(), [&](const exported& e) {
+    return e.recipe == recipe && !e.slot->ended();
+  });
+  if (recipe.empty() || place == outliving_.end()) return false;
+  auto& e = exports_[number] = std::move(*place);
+  outliving_.erase(place);
+  log::info("a replica has outlived its controller and serves on",
+            {{"service", e.service->options.name}, {"replica", e.slot->index}});
+  tell_serves(number, *e.slot);
+  return true;
+}
+
 void porter::ended() {
+  for (auto& e : outliving_) e.actor->kill("its node is leaving");
+  outliving_.clear();
   for (auto& [number, e] : exports_) {
     if (e.made_here) e.actor->kill("the other side has gone");
   }
@@ -141,6 +218,7 @@ void porter::on_down(const inbox& who, const std::string&) {
     send_ended(number, e.service->last_crash());
     place = exports_.erase(place);
   }
+  std::erase_if(outliving_, [&](const exported& e) { return e.actor.get() == &who; });
   for (auto& [name, known] : foreign_) {
     std::erase_if(known.stand_ins, [&](auto& entry) {
       auto& s = entry.second;
@@ -156,6 +234,26 @@ void porter::on_down(const inbox& who, const std::string&) {
 
 // ---- as the exporter
 
+namespace {
+
+/// What a role is made from, but for the restarts before; empty where it may not outlive its
+/// controller.
+std::string made_from(const message& m, remote_options about) {
+  if (about.outlive_controller == 0) return {};
+  about.generation = 0;
+  auto arguments = m.body();
+  arguments.read<remote_options>();
+  std::string recipe(wire_size(about) + 2 * sizeof(std::uint32_t), '\0');
+  wire_writer to(std::as_writable_bytes(std::span(recipe)));
+  to.write(m.header.what);
+  to.write(m.header.hash);
+  to.write(about);
+  const auto rest = arguments.bytes(arguments.left(), "its arguments");
+  return recipe.append(reinterpret_cast<const char*>(rest.data()), rest.size());
+}
+
+}  // namespace
+
 void porter::make(const message& m) {
   const auto number = m.header.replica;
   auto body = m.body({&system_.metrics()});
@@ -167,8 +265,11 @@ void porter::make(const message& m) {
   } catch (const wire_error& e) {
     return send_ended(number, std::string("its role could not be read: ") + e.what());
   }
+  const auto recipe = made_from(m, about);
+  if (take_over(number, recipe)) return;
   auto& e = exports_[number];
   e.made_here = true;
+  e.recipe = mine_ == side::resident ? recipe : "";
   e.service = system_.add_unnamed(about.options(), false);
   e.service->role = factory->role;
   const replica_info info{about.index, about.generation};
@@ -191,7 +292,7 @@ void porter::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   const auto place = exports_.find(number);
   if (place == exports_.end() || slot->ended()) return;
   place->second.slot = std::move(slot);
-  to_->send({.kind = message_kind::serves, .replica = number});
+  tell_serves(number, *place->second.slot);
 }
 
 void porter::import(const message& m) {
@@ -205,7 +306,11 @@ void porter::import(const message& m) {
   if (place == table->end()) return send_ended(number, "it has gone");
   exports_[number] = {.service = service, .actor = (*place)->where, .slot = *place};
   watch(*(*place)->where);
-  to_->send({.kind = message_kind::serves, .replica = number});
+  tell_serves(number, **place);
+}
+
+void porter::tell_serves(std::uint32_t number, const replica_slot& slot) {
+  to_->send({.kind = message_kind::serves, .replica = number, .version = slot.version.load()});
 }
 
 void porter::call(const message& m) {
@@ -241,9 +346,10 @@ void porter::call(const message& m) {
 branch porter::relay(message_header reply, std::shared_ptr<service_state> service,
                      std::shared_ptr<replica_slot> slot, call_options options,
                      ref<call_base> call) {
-  relayed_call pending(*service, options, std::move(call), std::move(slot));
+  relayed_call pending(*service, options, std::move(call), slot);
   co_await pending;
   relays_.erase({reply.replica, reply.id});
+  reply.version = slot->version.load();
   if (const auto error = pending.error()) {
     auto& done = pending.call();
     if (done.overran) co_return send_error(reply, ending::overran, done.error);
@@ -296,24 +402,30 @@ void porter::watch_service(const message& m) {
   auto body = m.body();
   const auto name = body.read<std::string>();
   if (const auto service = system_.find_service(name)) {
-    start_root(tell_changes(name, service));
+    start_root(tell_changes(name, service, to_));
   } else {
     to_->send({.kind = message_kind::closed}, std::make_pair(name, std::string("there is none")));
   }
 }
 
-branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service) {
+branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service,
+                            std::shared_ptr<connection> to) {
   for (;;) {
     change next(*service, change::as::watcher);
     next.enter();
+    if (to != to_) co_return;  // Another controller has come.
     std::vector<table_entry> entries;
-    for (const auto& slot : *service->table()) entries.emplace_back(slot->index, slot->serial);
+    for (const auto& slot : *service->table()) {
+      entries.push_back({slot->index, slot->serial, slot->version.load()});
+    }
+    // Where the system stops, the link's end says so: whom that ends there is another question.
+    if (system_.stopping()) co_return;
     if (const auto reason = service->closed()) {
-      to_->send({.kind = message_kind::closed}, std::make_pair(name, *reason));
+      to->send({.kind = message_kind::closed}, std::make_pair(name, *reason));
       co_return;
     }
     tell_ends(*service);
-    to_->send({.kind = message_kind::table}, std::make_pair(name, entries));
+    to->send({.kind = message_kind::table}, std::make_pair(name, entries));
     co_await next;
   }
 }
@@ -351,14 +463,19 @@ void porter::learn_table(const message& m) {
   if (place == foreign_.end()) return;
   auto& known = place->second;
   for (auto& [serial, s] : known.stand_ins) {
-    const bool there = std::any_of(entries.begin(), entries.end(),
-                                   [&](const auto& e) { return e.second == serial; });
-    if (there || !s.slot || s.slot->leaving() || s.slot->ended()) continue;
+    const auto there = std::find_if(entries.begin(), entries.end(),
+                                    [&](const auto& e) { return e.serial == serial; });
+    if (there != entries.end()) s.version = there->version;
+    if (!s.slot || s.slot->leaving() || s.slot->ended()) continue;
+    if (there != entries.end()) {
+      known.service->note_version(*s.slot, s.version);
+      continue;
+    }
     known.service->withdraw(s.slot);
     troupe::detail::drain(*s.slot);
   }
-  for (const auto& [index, serial] : entries) {
-    if (!known.stand_ins.contains(serial)) add_stand_in(known, name, index, serial);
+  for (const auto& e : entries) {
+    if (!known.stand_ins.contains(e.serial)) add_stand_in(known, name, e.index, e.serial);
   }
 }
 
@@ -381,6 +498,7 @@ void porter::stands(const std::string& name, std::uint64_t serial,
   const auto s = place->second.stand_ins.find(serial);
   if (s == place->second.stand_ins.end()) return;
   s->second.slot = slot;
+  place->second.service->note_version(*slot, s->second.version);
   place->second.service->publish(slot->index, std::move(slot));
 }
 

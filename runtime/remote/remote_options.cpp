@@ -32,6 +32,7 @@ remote_options::remote_options(const service_state& service, const replica_info&
       deadline(service.options.deadline.count()),
       max_call_time(service.options.max_call_time.count()),
       hedge_after(service.options.hedge_after.count()),
+      outlive_controller(service.options.outlive_controller.count()),
       restarts_on_throw(service.options.on_throw == on_throw::restart),
       idempotent(numbers_of(service.options.idempotent)),
       hedged(numbers_of(service.options.hedged)),
@@ -49,6 +50,7 @@ serve_options remote_options::options() const {
   o.deadline = duration(deadline);
   o.max_call_time = duration(max_call_time);
   o.hedge_after = duration(hedge_after);
+  o.outlive_controller = duration(outlive_controller);
   o.on_throw = restarts_on_throw ? on_throw::restart : on_throw::keep_serving;
   o.idempotent = endpoints_of(idempotent);
   o.hedged = endpoints_of(hedged);

@@ -18,14 +18,15 @@ struct remote_options {
   std::size_t index = 0, generation = 0;
   std::size_t max_queued = 0, max_waiting = 0, max_ongoing = 0, max_batch = 0, max_retries = 0,
               poison_limit = 0;
-  std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0;  // Nanoseconds.
+  std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0,
+               outlive_controller = 0;  // Nanoseconds.
   bool restarts_on_throw = false;
   std::vector<std::size_t> idempotent, hedged, run_to_end;  // Endpoints by their numbers.
 
   auto wire_members() {
     return std::tie(name, index, generation, max_queued, max_waiting, max_ongoing, max_batch,
                     max_retries, poison_limit, max_delay, deadline, max_call_time, hedge_after,
-                    restarts_on_throw, idempotent, hedged, run_to_end);
+                    outlive_controller, restarts_on_throw, idempotent, hedged, run_to_end);
   }
 };
 

@@ -177,6 +177,7 @@ void stand_in::heard(const message& m) {
   try {
     switch (m.header.kind) {
       case message_kind::serves:
+        service_->note_version(*slot_, m.header.version);
         return serve();
       case message_kind::result:
       case message_kind::error:
@@ -206,6 +207,7 @@ void stand_in::finish(const message& m) {
     call->read_result(body);
     body.finish(call->endpoint.name);
   }
+  service_->note_version(*slot_, m.header.version);
   answer(*call, now());
 }
 
@@ -235,7 +237,8 @@ void stand_in::ended() {
   while (!unsent_.empty()) unsent_.pop_front().drop();
   if (to_ && number_ != 0) {
     to_->remove(number_);
-    to_->send({.kind = message_kind::drop, .replica = number_});
+    // Of a system that stops the link closes; who outlives the controller doesn't end with it.
+    if (!system_.stopping()) to_->send({.kind = message_kind::drop, .replica = number_});
   }
   to_ = nullptr;
   place_ = nullptr;

@@ -70,7 +70,11 @@ const std::shared_ptr<known_replica>& caller::link_to(const std::shared_ptr<repl
 
 namespace {
 
-bool usable(const known_replica& l) { return !l.ended && l.slot->serving(); }
+bool usable(const known_replica& l, const call_options& options) {
+  if (l.ended || !l.slot->serving()) return false;
+  return options.min_version == any_version ||
+         l.slot->version.load(std::memory_order_seq_cst) >= options.min_version;
+}
 
 std::int64_t load_of(const known_replica& l) {
   return l.slot->pending.load(std::memory_order_relaxed);
@@ -79,12 +83,12 @@ std::int64_t load_of(const known_replica& l) {
 /// The live links of a view, as routers see them.
 class live_links final : public replica_view {
  public:
-  live_links(const std::vector<std::shared_ptr<known_replica>>& links,
+  live_links(const std::vector<std::shared_ptr<known_replica>>& links, const call_options& options,
              std::vector<std::size_t>& live, std::function<std::uint32_t()> random)
       : links_(links), live_(live), random_(std::move(random)) {
     live_.clear();
     for (std::size_t i = 0; i < links.size(); ++i) {
-      if (usable(*links[i])) live_.push_back(i);
+      if (usable(*links[i], options)) live_.push_back(i);
     }
   }
   std::size_t size() const override { return live_.size(); }
@@ -110,7 +114,7 @@ class live_links final : public replica_view {
 std::size_t caller::choose(service_view& view, const call_options& options) {
   const auto& links = view.links;
   if (auto* router = view.state->options.router.get()) {
-    live_links seen(links, live_, [this] { return random(); });
+    live_links seen(links, options, live_, [this] { return random(); });
     return live_.empty() ? 0 : live_.at(router->pick(seen, options.key));
   }
   if (links.size() == 1) return 0;
@@ -119,15 +123,17 @@ std::size_t caller::choose(service_view& view, const call_options& options) {
   const std::size_t first = (std::uint64_t{random()} * n) >> 32;
   std::size_t second = (std::uint64_t{random()} * (n - 1)) >> 32;
   if (second >= first) ++second;
-  if (!usable(*links[first])) return second;
-  if (!usable(*links[second])) return first;
+  if (!usable(*links[first], options)) return second;
+  if (!usable(*links[second], options)) return first;
   return load_of(*links[first]) <= load_of(*links[second]) ? first : second;
 }
 
 known_replica* caller::take_room(service_view& view, const call_options& options) {
   const auto& links = view.links;
   const auto limit = limit_of(view, options);
-  const auto take = [&](known_replica& l) { return usable(l) && l.slot->take_room(limit); };
+  const auto take = [&](known_replica& l) {
+    return usable(l, options) && l.slot->take_room(limit);
+  };
   if (links.empty()) return nullptr;
   const auto choice = choose(view, options);
   if (take(*links[choice])) return links[choice].get();
@@ -153,7 +159,7 @@ known_replica* caller::take_room_beside(service_view& view, const call_options& 
                                         const replica_slot& slot) {
   known_replica* best = nullptr;
   for (const auto& l : view.links) {
-    if (!usable(*l) || l->slot.get() == &slot) continue;
+    if (!usable(*l, options) || l->slot.get() == &slot) continue;
     if (!best || load_of(*l) < load_of(*best)) best = l.get();
   }
   return best && best->slot->take_room(limit_of(view, options)) ? best : nullptr;

@@ -92,6 +92,8 @@ class pending_call : private line_member {
   bool send_or_wait();
   void send(attempt& by, known_replica& to, service_view& view);
   bool wait_in_line();
+  bool lacks_version(const service_view& view) const;
+  std::string versions_there(const service_view& view) const;
   void retry();
   void hedge(time_point now);
   /// The same call once more, sent now; null if its arguments can't be copied.

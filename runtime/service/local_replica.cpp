@@ -43,7 +43,13 @@ branch local_replica::begin() {
       co_return;
     }
   }
+  note_version();
   serve();
+}
+
+/// Before the answer of a call that may have changed it: who has the answer may rely on it.
+void local_replica::note_version() {
+  if (factory_->version_of) service_->note_version(*slot_, factory_->version_of(*role_));
 }
 
 void local_replica::on_request(ref<call_base> call) {
@@ -78,6 +84,7 @@ void local_replica::finish(call_base& call) {
   } else if (overran(time)) {
     return;
   }
+  note_version();
   answer(call, time);
   turn_ends(time);
 }
@@ -86,6 +93,7 @@ void local_replica::finish_all(call_list& calls) {
   const auto time = now();
   if (overran(time)) return;
   trace_batch(calls, time);
+  note_version();
   for (const auto& call : calls) answer(*call, time);
 }
 

@@ -51,6 +51,7 @@ class local_replica : public replica, private replica_port {
   void stop(call_base& call);
   branch cut_off_overlong();
   bool overran(time_point time);
+  void note_version();
 
   std::shared_ptr<const role_factory> factory_;
   std::unique_ptr<role_box> role_;

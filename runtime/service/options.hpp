@@ -22,6 +22,9 @@ enum class on_throw {
 
 inline constexpr duration no_limit = duration::max();
 
+/// Below every version that a role can have: see call_options::min_version.
+inline constexpr std::int64_t any_version = std::numeric_limits<std::int64_t>::min();
+
 /// A number of replicas that follows the load: `.autoscale = {.min = 1, .max = 8}`. It is measured
 /// by the mean time from a call's being sent to its start, among the calls that replicas begin in
 /// one metrics_interval. The terms are Ray Serve's (autoscaling_config); its defaults are for HTTP
@@ -80,6 +83,10 @@ struct serve_options {
   /// How long a replica that `scale` removes may finish what it holds, its sessions included.
   duration drain_timeout = std::chrono::seconds(30);
   std::size_t poison_limit = 2;  ///< Replicas one call may kill before it is refused as `poison`.
+  /// Of placement::node: how long a replica outlives the way to its controller. A controller that
+  /// is back by then, also as another process, finds it as it was, if it serves the same role with
+  /// the same arguments; its sessions have ended. 0: it ends at once.
+  duration outlive_controller = duration(0);
   bool faults = true;  ///< False: a fault plan spares it, for what stands for the world outside.
 
   std::shared_ptr<troupe::router> router;  ///< Null: power of two choices.
@@ -91,6 +98,12 @@ struct call_options {
   bool wait = true;                 ///< False: `overloaded` at once where every queue is full.
   troupe::priority priority = priority::normal;
   std::uint64_t key = 0;  ///< What a consistent-hash router routes by.
+  /// A routed call goes to a replica whose role has this version or a newer one, and waits for one
+  /// while there is none. A role says its version by a member `std::int64_t version() const`, which
+  /// never falls; one that doesn't has none. Sessions and fanouts go where they go.
+  std::int64_t min_version = any_version;
+  /// Of a fanout: how many replicas are asked at the same time; 0: all.
+  std::size_t at_once = 0;
 };
 
 /// Options of one session: `handle.session({.exclusive = true})`.

@@ -85,9 +85,10 @@ bool pending_call::send_or_wait() {
   }
   if (!options_.wait) {
     end(error_kind::overloaded,
-        view.links.empty() ? where() + ": no replica is ready"
-                           : where() + ": every queue is full (max_queued " +
-                                 std::to_string(service_->options.max_queued) + " a replica)");
+        view.links.empty()    ? where() + ": no replica is ready"
+        : lacks_version(view) ? where() + versions_there(view)
+                              : where() + ": every queue is full (max_queued " +
+                                    std::to_string(service_->options.max_queued) + " a replica)");
     return false;
   }
   return wait_in_line();
@@ -109,12 +110,29 @@ void pending_call::send(attempt& by, known_replica& to, service_view& view) {
   to.slot->where->request(by.call, options_.priority);
 }
 
+/// No replica has the version that is asked for.
+bool pending_call::lacks_version(const service_view& view) const {
+  return !only_ && std::none_of(view.links.begin(), view.links.end(), [&](const auto& l) {
+    return l->slot->version.load(std::memory_order_relaxed) >= options_.min_version;
+  });
+}
+
+std::string pending_call::versions_there(const service_view& view) const {
+  auto newest = any_version;
+  for (const auto& l : view.links) {
+    newest = std::max(newest, l->slot->version.load(std::memory_order_relaxed));
+  }
+  return ": expected a replica of version " + std::to_string(options_.min_version) +
+         " or newer, got " + (newest == any_version ? "none of any" : std::to_string(newest));
+}
+
 bool pending_call::wait_in_line() {
   stage_ = stage::waiting;
   if (!ticket_) {
     ticket_ = std::make_shared<ticket>();
     ticket_->who = home_->me_;
     ticket_->only = only_.get();
+    if (!only_) ticket_->min_version = options_.min_version;
     ticket_->urgency = options_.priority;
     ticket_->waiting = this;
   }
@@ -257,7 +275,10 @@ void pending_call::expired() {
   if (now >= deadline_) {
     give_up(first_);
     if (second_) give_up(*second_);
-    return end(error_kind::deadline_exceeded, where() + ": no answer within " + to_text(limit()));
+    const auto& view = home_->view(*service_);
+    return end(error_kind::deadline_exceeded,
+               where() + ": no answer within " + to_text(limit()) +
+                   (stage_ == stage::waiting && lacks_version(view) ? versions_there(view) : ""));
   }
   if (stage_ == stage::backing_off) {
     set_alarm(now);

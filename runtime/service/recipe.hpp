@@ -87,6 +87,13 @@ std::shared_ptr<role_factory> make_factory(std::tuple<A...> arguments) {
       return static_cast<box_of<Role>&>(box).role.catch_up();
     };
   }
+  if constexpr (requires(const Role role) {
+                  { role.version() } -> std::same_as<std::int64_t>;
+                }) {
+    factory->version_of = [](const role_box& box) {
+      return static_cast<const box_of<Role>&>(box).role.version();
+    };
+  }
   factory->role = &role_kind_of<Role>;
   factory->recipe = &recipe_of<Role, A...>;
   if constexpr (encodable<std::tuple<A...>>) {

@@ -2,6 +2,7 @@
 // A role in its replica: an object of any class, held by its concrete type and reached through it.
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -56,7 +57,8 @@ class base_access final : public role_access<Base> {
 /// How a replica makes its role, and what it does before it serves.
 struct role_factory {
   std::function<std::unique_ptr<role_box>(const replica_info&)> make;
-  std::function<task<>(role_box&)> catch_up;  ///< May be null.
+  std::function<task<>(role_box&)> catch_up;                ///< May be null.
+  std::function<std::int64_t(const role_box&)> version_of;  ///< The same.
 
   // To make it in another process.
   const role_kind* role = nullptr;

@@ -5,10 +5,12 @@
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
 //   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
 //   auto quick = counters.with({.deadline = 50ms, .wait = false});  // called in another way
+//   auto fresh = policies.with({.min_version = 7});                 // by version 7 or a newer one
 //   auto mine = co_await counters.session();                     // sticky to one replica
 //   auto own  = co_await counters.session({.exclusive = true});  // that has no other session
 
 #include <concepts>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -193,14 +195,20 @@ class service {
       service self, typename detail::endpoint_of<F>::arguments arguments) {
     for (;;) {
       const auto table = co_await detail::open_table(self.state_, self.options_);
-      std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
-      for (const auto& slot : *table) {
-        auto call =
-            std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
-        calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
-            self.state(), self.options_, std::move(call), slot, false)));
+      const auto at_once = self.options_.at_once == 0 ? table->size() : self.options_.at_once;
+      std::vector<outcome<typename detail::endpoint_of<F>::result>> outcomes;
+      while (outcomes.size() < table->size()) {
+        std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
+        while (calls.size() < at_once && outcomes.size() + calls.size() < table->size()) {
+          auto call =
+              std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
+          calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
+              self.state(), self.options_, std::move(call),
+              (*table)[outcomes.size() + calls.size()], false)));
+        }
+        auto settled = co_await all(std::move(calls));
+        std::move(settled.begin(), settled.end(), std::back_inserter(outcomes));
       }
-      auto outcomes = co_await all(std::move(calls));
       std::erase_if(outcomes, [](const auto& o) { return detail::was_removed(o.error()); });
       if (!outcomes.empty()) co_return outcomes;
     }

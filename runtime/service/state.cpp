@@ -108,6 +108,12 @@ void service_state::take_out(const std::shared_ptr<replica_slot>& slot, bool dra
   call_everybody();
 }
 
+void service_state::note_version(replica_slot& slot, std::int64_t version) {
+  if (version <= slot.version.load(std::memory_order_relaxed)) return;
+  slot.version.store(version, std::memory_order_seq_cst);
+  call_everybody();
+}
+
 void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
   {
     std::lock_guard lock(mutex_);
@@ -217,7 +223,9 @@ void service_state::call_next(const replica_slot& slot) {
   {
     std::lock_guard lock(mutex_);
     const auto place = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
-      return !entry.second->only || entry.second->only == &slot;
+      const auto& t = *entry.second;
+      if (t.only) return t.only == &slot;
+      return t.min_version <= slot.version.load(std::memory_order_relaxed);
     });
     if (place == line_.end()) return;
     next = place->second;

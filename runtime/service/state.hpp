@@ -63,7 +63,8 @@ struct replica_slot {
   bool elsewhere = false;      ///< Its role is in another process.
   alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
   std::atomic<std::int64_t> sessions{0};
-  bool has_exclusive_session = false;  ///< The session line's, under its lock.
+  std::atomic<std::int64_t> version{any_version};  ///< Of its role, where that has one.
+  bool has_exclusive_session = false;              ///< The session line's, under its lock.
   /// Since when it has been busy with one message, in ticks of the clock; 0: it is not, or nobody
   /// wants to know.
   std::atomic<duration::rep> busy_since{0};
@@ -127,7 +128,8 @@ class line_member {
 /// A place in a service's line. It is kept when its member was called up in vain.
 struct ticket {
   ref<inbox> who;
-  replica_slot* only = nullptr;  ///< Room at this replica; null: at any.
+  replica_slot* only = nullptr;            ///< Room at this replica; null: at any.
+  std::int64_t min_version = any_version;  ///< Room at one of this version or a newer one.
   priority urgency = priority::normal;
   line_member* waiting = nullptr;  ///< Its actor's alone; null once it has given up.
 
@@ -161,6 +163,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   void withdraw(const std::shared_ptr<replica_slot>& slot);
   /// Takes out one that has ended, if it is there.
   void retract(const std::shared_ptr<replica_slot>& slot);
+  /// `slot`'s role has this version from here on, if it is a newer one.
+  void note_version(replica_slot& slot, std::int64_t version);
   /// A replica that drained has ended.
   void drained(const std::shared_ptr<replica_slot>& slot);
   /// No call is served any more; `reason` is what callers read.

@@ -6,16 +6,15 @@
 #include <limits>
 #include <map>
 
-#include "runtime/cluster/node.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/system.hpp"
-#include "tests/test.hpp"
+#include "tests/runtime/remote/everywhere.hpp"
 
 namespace troupe {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace testing;
 
 struct animal {
   virtual ~animal() = default;
@@ -87,39 +86,6 @@ class relay {
   service<animal> pet_;
   int known_ = -1;
 };
-
-detail::link_client_options at(const system& controller) {
-  return {.address = "127.0.0.1:" + std::to_string(controller.port()), .name = "gpu-1", .slots = 9};
-}
-
-/// In child processes, on a node of this process, in child processes of a node, and in virtual
-/// time.
-void run_everywhere(task<> (*program)(system&)) {
-  SECTION("in child processes") {
-    troupe::system sys;
-    sys.run(with_timeout(program(sys), 30s));
-  }
-  SECTION("on a node") {
-    troupe::system sys({.listen = "127.0.0.1:0"});
-    troupe::system there;
-    const detail::node joining(there, at(sys));
-    sys.run(with_timeout(program(sys), 30s));
-  }
-  SECTION("in child processes of a node") {
-    troupe::system sys({.listen = "127.0.0.1:0"});
-    troupe::system there({.isolate = true});
-    const detail::node joining(there, at(sys));
-    sys.run(with_timeout(program(sys), 30s));
-  }
-  SECTION("over a simulated link") {
-    troupe::system sys({.deterministic = true, .seed = 7});
-    sys.run(program(sys));
-  }
-}
-
-placement elsewhere(const system& sys) {
-  return sys.port() != 0 ? placement::node("gpu-*") : placement::process;
-}
 
 task<service<counter>> counters(system& sys, std::size_t replicas) {
   return sys.serve<counter>({.name = "counters",
