@@ -107,11 +107,15 @@ class client::pool {
   }
 
   /// A seat at the server with the fewest sessions of those that may have room; null if none may.
-  std::shared_ptr<server> take_seat() const {
+  /// At one that was full or gone a moment ago only if there is no other, and it is `pressed`.
+  std::shared_ptr<server> take_seat(bool pressed) const {
     auto order = servers;
     std::ranges::stable_sort(order, {}, [](const auto& s) { return s->sessions.load(); });
-    for (const auto& s : order) {
-      if (!s->avoided() && s->take_seat(options.sessions_max)) return s;
+    for (const bool avoided : {false, true}) {
+      if (avoided && !pressed) break;
+      for (const auto& s : order) {
+        if (s->avoided() == avoided && s->take_seat(options.sessions_max)) return s;
+      }
     }
     return nullptr;
   }
@@ -161,18 +165,14 @@ class session::state_of {
                                        ": there is no connection: an episode begins with a reset");
     if (asking_)
       throw std::logic_error(
-          "openenv: a session was asked before it had answered: one request at a "
-          "time");
+          "openenv: a session was asked before it had answered: one request at a time");
     turn_guard turn(*this);
-    outside<std::string> answer("a reply of an OpenEnv server");
-    link_->ask(kind, std::move(data), pool_->options.reply_timeout,
-               [answer](outcome<std::string> got) {
-                 got ? answer.set(std::move(got).value()) : answer.fail(got.error());
-               });
     reply got;
     try {
-      const std::string text = co_await answer.wait();
+      const std::string text = co_await exchange(kind, std::move(data));
       got = read_reply(*at_, kind, text, pool_->options.reply_bytes_max);
+      const auto seen = std::exchange(last_seen_, std::hash<std::string>()(text));
+      if (kind == request_kind::step && seen == last_seen_) co_await require_answered();
     } catch (const error& e) {
       turn.answered = keeps_session(e.reason());
       turn.counted = true;
@@ -203,7 +203,8 @@ class session::state_of {
     for (;;) {
       std::exception_ptr gone;
       bool full_somewhere = false;
-      while (auto place = pool_->take_seat()) {
+      bool first = true;
+      while (auto place = pool_->take_seat(std::exchange(first, false))) {
         const auto asked = place;
         std::optional<reply> got;
         try {
@@ -250,6 +251,26 @@ class session::state_of {
     bool answered = false;
     bool counted = false;
   };
+
+  task<std::string> exchange(request_kind kind, std::string data) {
+    outside<std::string> answer("a reply of an OpenEnv server");
+    link_->ask(kind, std::move(data), pool_->options.reply_timeout,
+               [answer](outcome<std::string> got) {
+                 got ? answer.set(std::move(got).value()) : answer.fail(got.error());
+               });
+    return answer.wait();
+  }
+
+  /// The reply to a step was the one before once more, byte for byte. If the server has repeated
+  /// itself the true one is still to come, and comes in the place of this request's.
+  task<> require_answered() {
+    const std::string text = co_await exchange(request_kind::state, "");
+    try {
+      read_reply(*at_, request_kind::state, text, pool_->options.reply_bytes_max);
+    } catch (const error& e) {
+      if (!keeps_session(e.reason())) throw;
+    }
+  }
 
   /// The seat of a connection that is being made.
   struct seat_guard {
@@ -309,6 +330,7 @@ class session::state_of {
   std::shared_ptr<link> link_;  ///< Null while there is no connection.
   bool asking_ = false;
   bool in_episode_ = false;
+  std::size_t last_seen_ = 0;  ///< The hash of the last reply.
 };
 
 session::session(std::unique_ptr<state_of> state) : state_(std::move(state)) {}
