@@ -10,7 +10,10 @@ import pathlib
 
 import gguf
 import numpy as np
+import safetensors.torch
 import tokenizers
+import torch
+import transformers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / "fixtures/llm"
@@ -105,7 +108,87 @@ def write_quantised():
     writer.close()
 
 
+SIZES = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 256}
+LLAMA3_ROPE = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+               "high_freq_factor": 4.0, "original_max_position_embeddings": 32}
+MODELS = {
+    "llama": transformers.LlamaConfig(**SIZES, rope_parameters=LLAMA3_ROPE, tie_word_embeddings=True,
+                                      eos_token_id=[2, 5]),
+    "llama_linear": transformers.LlamaConfig(
+        **SIZES, rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}, attention_bias=True),
+    "qwen2": transformers.Qwen2Config(**{key: SIZES[key] for key in SIZES if key != "head_dim"} | {"hidden_size": 64},
+                                      rope_parameters={"rope_type": "yarn", "rope_theta": 1e6, "factor": 4.0,
+                                                       "original_max_position_embeddings": 64}),
+    "qwen3": transformers.Qwen3Config(**SIZES, rope_parameters={"rope_type": "default", "rope_theta": 1e6},
+                                      tie_word_embeddings=True),
+}
+
+
+def write_models():
+    """Weights large enough that every part of the network matters, stored as bfloat16."""
+    torch.manual_seed(3)
+    for name, config in MODELS.items():
+        model = transformers.AutoModelForCausalLM.from_config(config)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                center = 1.0 if "norm" in "".join(n for n, p in model.named_parameters() if p is parameter) else 0.0
+                parameter.copy_(torch.randn_like(parameter) * 0.25 + center)
+        model = model.to(torch.bfloat16)
+        folder = OUT / "models" / name
+        model.save_pretrained(folder, max_shard_size="25KB" if name == "qwen2" else "1GB")
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
+        ids = torch.randint(0, config.vocab_size, (1, 90))
+        with torch.no_grad():
+            logits = model(ids).logits[0]
+        # Every sixth position, the last one too.
+        safetensors.torch.save_file({"ids": ids[0].to(torch.int32), "logits": logits[5::6].contiguous()},
+                                    folder / "known.safetensors")
+        if name == "llama":
+            write_llama_gguf(model, config, OUT / "models/llama.gguf")
+
+
+def write_llama_gguf(model, config, path):
+    """As llama.cpp's converter does it: q and k with the rows of a head's two halves by turns."""
+    names = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "input_layernorm": "attn_norm",
+             "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+             "self_attn.o_proj": "attn_output", "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate",
+             "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "model.layers": "blk"}
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_eos_token_id(2)
+    plain = transformers.models.llama.modeling_llama.LlamaRotaryEmbedding.compute_default_rope_parameters(config)[0]
+    writer.add_tensor("rope_freqs.weight", (plain / model.model.rotary_emb.inv_freq).numpy().astype(np.float32))
+    for name, tensor in model.named_parameters():
+        value = tensor.detach()
+        for theirs, ours in names.items():
+            name = name.replace(theirs, ours)
+        if "attn_q" in name or "attn_k" in name:
+            heads = config.num_attention_heads if "attn_q" in name else config.num_key_value_heads
+            value = value.view(heads, 2, -1, value.shape[-1]).transpose(1, 2).reshape(value.shape)
+        if value.dim() == 1:
+            writer.add_tensor(name, value.numpy())
+        else:
+            halves = value.to(torch.bfloat16).contiguous().view(torch.uint8).numpy()
+            writer.add_tensor(name, halves, raw_dtype=gguf.GGMLQuantizationType.BF16)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     write_tokenizers()
     write_quantised()
+    write_models()

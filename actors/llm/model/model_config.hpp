@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace troupe::llm {
+
+class gguf_file;
+
+enum class model_family { llama, qwen2, qwen3 };
+
+/// How the angles of rotary position embeddings are stretched for contexts longer than those of
+/// pre-training. Names and formulas: transformers, modeling_rope_utils.py.
+struct rope_scaling {
+  enum class kind { none, linear, llama3, yarn } type = kind::none;
+  double factor = 1.0;
+  std::int64_t original_max_positions = 0;               ///< llama3, yarn
+  double low_freq_factor = 1.0, high_freq_factor = 4.0;  ///< llama3
+  double beta_fast = 32.0, beta_slow = 1.0;              ///< yarn
+  double attention_factor = 1.0;                         ///< yarn: of cosine and sine
+  bool truncate = true;  ///< yarn: the ramp begins and ends at whole dimensions
+};
+
+/// The shape of a decoder: Llama, Qwen2 and Qwen3 differ in these numbers and three switches.
+struct model_config {
+  model_family family = model_family::llama;
+  std::int64_t hidden_size = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  ///< divides heads: grouped-query attention
+  std::int64_t head_dim = 0;
+  std::int64_t vocab_size = 0;     ///< rows of the embedding; the tokenizer may have fewer tokens
+  std::int64_t max_positions = 0;  ///< longest context, in tokens
+  double rms_norm_eps = 1e-6;
+  double rope_theta = 10000.0;
+  rope_scaling scaling;
+  std::vector<double>
+      rope_divisors;             ///< of each frequency, where a GGUF file gives them; else empty
+  bool tied_embeddings = false;  ///< the embedding is the head, too
+  bool qkv_bias = false;         ///< Qwen2
+  bool output_bias = false;      ///< attention_bias of Llama and Qwen3 is of q, k, v and o
+  bool qk_norm = false;          ///< Qwen3: RMSNorm of each head's query and key
+  std::vector<std::int64_t> eos_tokens;
+
+  std::int64_t q_size() const { return heads * head_dim; }
+  std::int64_t kv_size() const { return kv_heads * head_dim; }
+};
+
+/// Reads a checkpoint's config.json, and the stop tokens of generation_config.json beside it.
+/// Throws llm_file_error naming the field for an architecture that isn't one of the three, a field
+/// that isn't known, a value that isn't computed here, and sizes that don't fit together.
+model_config read_model_config(const std::filesystem::path& config_json);
+
+/// The same from a GGUF file's metadata.
+model_config read_model_config(const gguf_file& file);
+
+/// config.json as transformers reads it.
+std::string to_config_json(const model_config& config);
+
+/// Throws std::invalid_argument naming the size that doesn't fit: all above 0 and within bounds
+/// that keep every product below 2^62, heads a multiple of kv_heads, head_dim even.
+void check_sizes(const model_config& config);
+
+/// The frequencies of the rotary embeddings [head_dim / 2], in float as transformers computes them.
+std::vector<float> rope_frequencies(const model_config& config);
+
+}  // namespace troupe::llm
