@@ -84,6 +84,44 @@ CLI::App* add_node(CLI::App& app, node_arguments& to) {
   return node;
 }
 
+/// `troupe serve-env`.
+CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
+  auto* serve = app.add_subcommand(
+      "serve-env", "Serve an environment to OpenEnv clients, over HTTP and WebSockets.");
+  serve->add_option("env", to.env, "the environment; see `troupe list`")->required();
+  serve->add_option("--host", to.host, "the address to listen at; 0.0.0.0: every interface")
+      ->capture_default_str();
+  serve->add_option("--port", to.port, "the port; 0: any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  serve->add_option("--sessions", to.sessions, "clients at once, each with its own environment")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  serve->add_option("--threads", to.threads, "how many slow environments are stepped at once")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  serve
+      ->add_option("--idle-timeout", to.idle_timeout_s,
+                   "seconds without a request after which a session is closed")
+      ->check(CLI::Range(1, 604'800))
+      ->capture_default_str();
+  serve->add_option("--drain", to.drain_s, "seconds that sessions have to end after SIGTERM")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
+  serve
+      ->add_option("--max-episode-steps", to.max_episode_steps,
+                   "the environment's own if not given")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  serve->add_option("--frame-stack", to.frame_stack, "observations shown at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  serve->add_flag("--rescale-action", to.rescale_action, "take box actions in [-1, 1]");
+  serve->add_option("--metrics-port", to.metrics_port, "serve Prometheus metrics here; 0: don't")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  return serve;
+}
+
 /// `troupe certs` and its verbs.
 CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   auto* certs = app.add_subcommand(
@@ -187,6 +225,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   node_arguments node;
   auto* node_command = add_node(app, node);
 
+  serve_env_arguments serve_env;
+  auto* serve_env_command = add_serve_env(app, serve_env);
+
   eval_arguments eval;
   auto* eval_command = app.add_subcommand("eval", "Evaluate the model of a run.");
   eval_command->add_option("run_dir", eval.run_directory, "the run directory")->required();
@@ -252,6 +293,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*train_command) return command_line{log_level, std::move(train)};
   node.metrics_port_asked = node_command->get_option("--metrics-port")->count() > 0;
   if (*node_command) return command_line{log_level, std::move(node)};
+  serve_env.metrics_port_asked = serve_env_command->get_option("--metrics-port")->count() > 0;
+  if (*serve_env_command) return command_line{log_level, std::move(serve_env)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
   if (*health_command) return command_line{log_level, health};

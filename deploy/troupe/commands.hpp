@@ -48,6 +48,23 @@ struct node_arguments {
 /// Runs what a controller places here, until it is told to end.
 int node(const node_arguments& arguments);
 
+struct serve_env_arguments {
+  std::string env;
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8000;
+  std::size_t sessions = 1024;
+  std::size_t threads = 32;
+  int idle_timeout_s = 3600;
+  int drain_s = 30;
+  std::optional<std::int64_t> max_episode_steps;
+  std::int64_t frame_stack = 1;
+  bool rescale_action = false;
+  int metrics_port = 9464;
+  bool metrics_port_asked = false;
+};
+/// Serves an environment to OpenEnv clients, until it is told to end.
+int serve_env(const serve_env_arguments& arguments);
+
 struct eval_arguments {
   std::string run_directory;
   std::size_t episodes = 100;

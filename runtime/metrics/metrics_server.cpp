@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/metrics/connection.hpp"
+#include "runtime/metrics/listen.hpp"
 
 namespace troupe {
 
@@ -20,39 +21,14 @@ using boost::system::error_code;
 constexpr unsigned next_ports_max = 100;
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
-std::string describe(const std::string& address, std::uint16_t port) {
-  return "metrics server at " + address + " port " + std::to_string(port);
-}
-
-/// Empty where the port is in use.
-std::optional<tcp::acceptor> try_listen(asio::io_context& io, const asio::ip::address& address,
-                                        std::uint16_t port) {
-  const tcp::endpoint endpoint(address, port);
-  error_code error;
-  tcp::acceptor acceptor(io);
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error == asio::error::address_in_use) return {};
-  if (error) {
-    throw std::runtime_error(describe(address.to_string(), port) + ": " + error.message());
-  }
-  return acceptor;
-}
+const std::string server_name = "metrics server";
 
 tcp::acceptor listen(asio::io_context& io, const metrics_server_options& options) {
-  error_code error;
-  const auto address = asio::ip::make_address(options.address, error);
-  if (error) {
-    throw std::invalid_argument("metrics server: expected an IP address, got \"" + options.address +
-                                "\"");
-  }
   const unsigned last = options.port + (options.next_free && options.port ? next_ports_max : 0);
   for (unsigned port = options.port; port <= std::min(last, 65535u); ++port) {
-    if (auto found = try_listen(io, address, static_cast<std::uint16_t>(port))) {
-      return std::move(*found);
-    }
+    auto found =
+        detail::try_listen(io, server_name, options.address, static_cast<std::uint16_t>(port));
+    if (found) return std::move(*found);
   }
   throw port_busy(options.address, options.port);
 }
@@ -60,7 +36,9 @@ tcp::acceptor listen(asio::io_context& io, const metrics_server_options& options
 }  // namespace
 
 port_busy::port_busy(const std::string& address, std::uint16_t port)
-    : std::runtime_error(describe(address, port) + ": the port is in use"), port_(port) {}
+    : std::runtime_error(detail::describe_listener(server_name, address, port) +
+                         ": the port is in use"),
+      port_(port) {}
 
 class metrics_server::listener {
  public:

@@ -1,0 +1,83 @@
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <future>
+#include <stdexcept>
+
+#include "actors/env/openenv_server/server.hpp"
+#include "actors/env/registry.hpp"
+#include "deploy/troupe/commands.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "runtime/run.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+constexpr std::size_t other_descriptors = 256;  // threads, libraries, HTTP, metrics
+
+/// A session is a descriptor. Throws std::runtime_error where this process may not have as many.
+void allow_descriptors(std::size_t sessions) {
+  const auto wanted = static_cast<rlim_t>(sessions + other_descriptors);
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  if (limit.rlim_max < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw std::runtime_error("--sessions " + std::to_string(sessions) + ": expected room for " +
+                             std::to_string(wanted) + " open files, got a limit of " +
+                             std::to_string(limit.rlim_max) + "; raise it with ulimit -n");
+  }
+}
+
+openenv::environment_maker maker(const serve_env_arguments& arguments) {
+  const wrapper_options wrappers{.max_episode_steps = arguments.max_episode_steps,
+                                 .frames = arguments.frame_stack,
+                                 .rescale_actions = arguments.rescale_action};
+  return [id = arguments.env, wrappers] { return make_vector_environment(id, 1, wrappers); };
+}
+
+/// Not ready from the first signal on, as the server takes no session any more.
+std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metrics,
+                                                  const openenv::server& server,
+                                                  const serve_env_arguments& arguments) {
+  if (arguments.metrics_port == 0) return nullptr;
+  return std::make_unique<metrics_server>(
+      metrics, metrics_server_options{.port = static_cast<std::uint16_t>(arguments.metrics_port),
+                                      .next_free = !arguments.metrics_port_asked,
+                                      .is_ready = [&server] { return !server.is_draining(); }});
+}
+
+}  // namespace
+
+int serve_env(const serve_env_arguments& arguments) {
+  try {
+    allow_descriptors(arguments.sessions);
+    metrics_registry metrics;
+    openenv::server server(maker(arguments),
+                           {.address = arguments.host,
+                            .port = arguments.port,
+                            .sessions_max = arguments.sessions,
+                            .threads = arguments.threads,
+                            .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},
+                           metrics);
+    const auto metrics_page = serve_own_metrics(metrics, server, arguments);
+    std::promise<void> told_to_end;
+    const signal_watch signals([&] { told_to_end.set_value(); });
+    std::printf("serving %s at http://%s:%u, at most %zu sessions\n", arguments.env.c_str(),
+                arguments.host.c_str(), unsigned{server.port()}, arguments.sessions);
+    std::fflush(stdout);
+
+    told_to_end.get_future().wait();
+    log::info("the server ends when its sessions have, or after a while",
+              {{"seconds", arguments.drain_s}});
+    server.drain(std::chrono::seconds(arguments.drain_s));
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe serve-env: %s\n", e.what());
+    return 2;
+  }
+}
+
+}  // namespace troupe::command
