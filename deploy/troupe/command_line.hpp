@@ -10,8 +10,8 @@ namespace troupe::command {
 /// A command with its arguments.
 struct command_line {
   std::string log_level;
-  std::variant<train_arguments, node_arguments, serve_env_arguments, eval_arguments, list_arguments, config_arguments,
-               health_arguments, certs_arguments, status_arguments>
+  std::variant<train_arguments, node_arguments, serve_env_arguments, eval_arguments, list_arguments,
+               config_arguments, health_arguments, certs_arguments, status_arguments>
       command;
 };
 

@@ -49,6 +49,7 @@ class session : public guest, public std::enable_shared_from_this<session> {
   void on_sent(beast::error_code error);
   void heard();
   void ping();
+  bool begin_closing();
   void close(websocket::close_code code, const char* reason = "");
   void drop_for(drop why, websocket::close_code code, const char* reason);
   void cut();
@@ -98,7 +99,10 @@ void session::start(const http::request<http::string_body>& request) {
   socket_.read_message_max(hub_.options.message_bytes_max);
   socket_.auto_fragment(false);
   socket_.text(true);
-  socket_.control_callback([this](websocket::frame_type, beast::string_view) { heard(); });
+  socket_.control_callback([this](websocket::frame_type kind, beast::string_view) {
+    heard();
+    if (kind == websocket::frame_type::close) begin_closing();  // the stream answers it
+  });
   socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
     if (!error) self->on_accept();
   });
@@ -159,8 +163,7 @@ void session::on_read(beast::error_code error) {
     if (error == websocket::condition::protocol_violation ||
         error == websocket::error::message_too_big)
       hub_.metrics.dropped(drop::bad_frame);
-    is_closing_ = true;
-    since_ = steady::now();
+    begin_closing();
     return;
   }
   heard();
@@ -226,9 +229,15 @@ void session::ping() {
                      [self = shared_from_this()](beast::error_code) { self->is_pinging_ = false; });
 }
 
-void session::close(websocket::close_code code, const char* reason) {
-  if (std::exchange(is_closing_, true)) return;
+/// Whatever is still to be done, the client has `close_time` for it.
+bool session::begin_closing() {
+  if (std::exchange(is_closing_, true)) return false;
   since_ = steady::now();
+  return true;
+}
+
+void session::close(websocket::close_code code, const char* reason) {
+  if (!begin_closing()) return;
   socket_.async_close({code, reason}, [self = shared_from_this()](beast::error_code) {});
 }
 
@@ -238,7 +247,7 @@ void session::drop_for(drop why, websocket::close_code code, const char* reason)
 }
 
 void session::cut() {
-  is_closing_ = true;
+  begin_closing();
   beast::error_code ignored;
   socket_.next_layer().close(ignored);
 }

@@ -68,13 +68,7 @@ class http_client {
     return answer;
   }
 
-  /// Whether the other side has closed; waits for it.
-  bool is_closed() {
-    char byte;
-    return ::recv(socket_, &byte, 1, 0) == 0;
-  }
-
- private:
+  /// Appends what comes next; false where nothing will.
   bool read_more(std::string& to) {
     char bytes[4096];
     const auto count = ::recv(socket_, bytes, sizeof bytes, 0);
@@ -82,6 +76,13 @@ class http_client {
     return count > 0;
   }
 
+  /// Whether the other side has closed; waits for it.
+  bool is_closed() {
+    char byte;
+    return ::recv(socket_, &byte, 1, 0) == 0;
+  }
+
+ private:
   int socket_;
   std::string rest_;
 };
