@@ -31,7 +31,7 @@ struct server_options {
 };
 
 /// Serves the environments that `make` makes, from a thread of its own, and slow ones from a few
-/// more, so that none waits for another. Counts in troupe_openenv_* of `metrics`.
+/// more, so that none waits for another. Counts in troupe_openenv_server_* of `metrics`.
 class server {
  public:
   /// Throws port_busy, std::invalid_argument for what is no address and for environments that no

@@ -40,7 +40,7 @@ struct house {
     return value(name) == wanted;
   }
   double dropped(const std::string& reason) const {
-    return value("troupe_openenv_sessions_dropped_total{reason=\"" + reason + "\"}");
+    return value("troupe_openenv_server_sessions_dropped_total{reason=\"" + reason + "\"}");
   }
 
   metrics_registry metrics;
@@ -83,14 +83,14 @@ TEST_CASE("openenv server: a WebSocket is a session of its own") {
   one.ask(step);
   CHECK(json::parse(one.ask(R"({"type":"state"})"))["data"]["step_count"] == 1);
   CHECK(json::parse(other.ask(R"({"type":"state"})"))["data"]["step_count"] == 0);
-  CHECK(here.value("troupe_openenv_sessions") == 2);
+  CHECK(here.value("troupe_openenv_server_sessions") == 2);
   one.send(R"({"type":"close"})");
   CHECK(one.read_close_code() == 1000);
   one.close();
   other.close();
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
-  CHECK(here.value("troupe_openenv_sessions_opened_total") == 2);
-  CHECK(here.value(R"(troupe_openenv_requests_total{kind="step"})") == 1);
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+  CHECK(here.value("troupe_openenv_server_sessions_opened_total") == 2);
+  CHECK(here.value(R"(troupe_openenv_server_requests_total{kind="step"})") == 1);
 }
 
 TEST_CASE("openenv server: HTTP requests share a connection") {
@@ -103,7 +103,7 @@ TEST_CASE("openenv server: HTTP requests share a connection") {
   CHECK_THAT(client.read_answer(), holds("\"obs\""));
   client.send("GET /reset HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
   CHECK_THAT(client.read_all(), StartsWith("HTTP/1.1 405 ") && holds("Allow: POST\r\n"));
-  CHECK(here.value("troupe_openenv_http_requests_total") == 3);
+  CHECK(here.value("troupe_openenv_server_http_requests_total") == 3);
 }
 
 TEST_CASE("openenv server: a full server says so first, and takes the next when one has left") {
@@ -116,9 +116,9 @@ TEST_CASE("openenv server: a full server says so first, and takes the next when 
                     R"(connections.","code":"CAPACITY_REACHED","active_sessions":1,)"
                     R"("max_sessions":1})"));
   CHECK(refused.read_close_code() == 1000);
-  CHECK(here.value(R"(troupe_openenv_sessions_refused_total{reason="capacity"})") == 1);
+  CHECK(here.value(R"(troupe_openenv_server_sessions_refused_total{reason="capacity"})") == 1);
   one.close();
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
   CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("openenv server: a slow environment holds up nobody, and pings are ans
   auto first = here.client();
   first.ask(reset);
   first.ask(slow_step);
-  CHECK(here.becomes("troupe_openenv_slow", 1));
+  CHECK(here.becomes("troupe_openenv_server_slow", 1));
 
   holding.opened = {};
   holding.open = holding.opened.get_future();
@@ -206,7 +206,7 @@ TEST_CASE("openenv server: bytes that are no WebSocket's are refused by their co
   CHECK(json::parse(binary.read_text())["data"]["code"] == "SESSION_ERROR");
   CHECK(binary.read_close_code() == 1000);
   binary.close();
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
   CHECK(here.dropped("bad_frame") == 6);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("openenv server: a half-closed connection gives its slot back") {
   auto client = here.client();
   client.ask(reset);
   client.finish();
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
 }
 
 TEST_CASE("openenv server: who answers no ping is dropped") {
@@ -264,7 +264,7 @@ TEST_CASE("openenv server: who answers no ping is dropped") {
   CHECK(client.read_close_code() == 1011);
   CHECK(here.dropped("no_pong") == 1);
   client.close();
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
 }
 
 TEST_CASE("openenv server: who answers pings may be silent until the idle time-out") {
@@ -290,8 +290,8 @@ TEST_CASE("openenv server: who takes no answers is cut off") {
   std::jthread sender([&] {
     for (int i = 0; i < 100; ++i) client.send(question);
   });
-  CHECK(here.becomes(R"(troupe_openenv_sessions_dropped_total{reason="slow_reader"})", 1));
-  CHECK(here.becomes("troupe_openenv_sessions", 0));
+  CHECK(here.becomes(R"(troupe_openenv_server_sessions_dropped_total{reason="slow_reader"})", 1));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
 }
 
 TEST_CASE("openenv server: it drains: no new session, and those there are may end") {
