@@ -35,6 +35,8 @@ struct training_metrics::handles {
   metric_counter write_failures;
   metric_histogram staleness;
   metric_gauge replay_items;
+  metric_gauge replay_bytes;
+  metric_counter replay_repeated;
   metric_counter train_steps;
   metric_counter train_samples;
   metric_counter train_skipped;
@@ -81,6 +83,9 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env) 
                           "Weights versions that sampled experience is behind the trainer.",
                           {0, 1, 2, 4, 8, 16, 32});
   replay_items = r.gauge("troupe_replay_items", "Items the replay holds.");
+  replay_bytes = r.gauge("troupe_replay_bytes", "Bytes of these.");
+  replay_repeated = r.counter("troupe_replay_repeated_total",
+                              "Items that came to the replay once more and were dropped.");
   train_steps = r.counter("troupe_train_steps_total", "Updates done.");
   train_samples = r.counter("troupe_train_samples_total", "Rows trained on, once an update.");
   train_skipped = r.counter("troupe_train_skipped_steps_total",
@@ -153,8 +158,13 @@ void training_metrics::batch_sampled(std::int64_t staleness) const {
   if (to_) to_->staleness.observe(static_cast<double>(staleness));
 }
 
-void training_metrics::replay_holds(std::size_t items) const {
-  if (to_) to_->replay_items.set(static_cast<double>(items));
+void training_metrics::replay_holds(std::size_t items, std::size_t bytes,
+                                    std::int64_t repeated) const {
+  if (!to_) return;
+  to_->replay_items.set(static_cast<double>(items));
+  to_->replay_bytes.set(static_cast<double>(bytes));
+  const auto more = static_cast<double>(repeated) - to_->replay_repeated.value();
+  if (more > 0) to_->replay_repeated.increment(more);
 }
 
 void training_metrics::trained(std::int64_t rows, double seconds) const {

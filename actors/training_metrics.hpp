@@ -27,7 +27,8 @@ class training_metrics {
   void rollout_failed() const;
 
   void batch_sampled(std::int64_t staleness) const;
-  void replay_holds(std::size_t items) const;
+  /// `repeated`: items dropped so far because they had come before.
+  void replay_holds(std::size_t items, std::size_t bytes, std::int64_t repeated) const;
 
   void trained(std::int64_t rows, double seconds) const;
   void steps_skipped(std::int64_t optimizer_steps) const;

@@ -41,12 +41,14 @@ class replay {
                   replay_codec<Item> codec = {})
       : waiting_(waiting), table_(options, std::move(codec)) {}
 
-  /// Waits while the rate limiter forbids it. The group's key; none if it is too stale already.
+  /// Waits while the rate limiter forbids it. The group's key; none if it is too stale already, or
+  /// has come before: idempotent for groups that a producer has numbered.
   task<std::optional<std::uint64_t>> insert(replay_group<Item> group) {
     if (!table_.may_insert()) {
       const auto place = enter(inserts_waiting_, "insert");
       while (!table_.may_insert()) co_await changed_.wait();
     }
+    if (!known_.add(group.id)) co_return std::nullopt;
     const auto key = table_.insert(std::move(group));
     changed_.notify_all();
     co_return key;
@@ -133,6 +135,7 @@ class replay {
 
   const replay_waiting waiting_;
   replay_table<Item> table_;
+  known_items known_;
   std::size_t inserts_waiting_ = 0;
   std::size_t samples_waiting_ = 0;
   condition changed_;

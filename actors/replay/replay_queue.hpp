@@ -4,15 +4,18 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/replay/admission.hpp"
+#include "actors/replay/item_id.hpp"
 #include "actors/replay/replay_starved.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
+#include "runtime/wire/codec.hpp"
 
 namespace troupe {
 
@@ -20,6 +23,8 @@ struct replay_options {
   std::int64_t batch = 1;          ///< Items in one sample.
   std::int64_t max_staleness = 0;  ///< Versions that an item may be behind the weights it trains.
   std::size_t capacity = 1024;     ///< Items held before `insert` waits.
+  /// The same in bytes, as they would be sent. What makes up one sample is held in any case.
+  std::size_t max_bytes = std::size_t{1} << 30;
   duration patience =
       std::chrono::minutes(10);  ///< After it a `sample` fails instead of waiting on.
 };
@@ -28,10 +33,12 @@ struct replay_options {
 struct replay_counts {
   std::int64_t inserted = 0;
   std::int64_t sampled = 0;
-  std::int64_t stale = 0;  ///< Dropped: older than max_staleness when their turn came.
+  std::int64_t stale = 0;     ///< Dropped: older than max_staleness when their turn came.
+  std::int64_t repeated = 0;  ///< Dropped: had come before.
   std::int64_t staleness_max = 0;
   double staleness_sum = 0;  ///< Over sampled items.
   std::size_t held = 0;
+  std::size_t bytes = 0;  ///< Of these.
 
   double staleness_mean() const {
     return sampled == 0 ? 0 : staleness_sum / static_cast<double>(sampled);
@@ -48,7 +55,8 @@ struct replay_state {
 };
 
 /// The role between rollouts and an on-policy trainer: first in first out, each item once, none
-/// staler than allowed. Item has a member `version`: the oldest weights that made any part of it.
+/// staler than allowed. Item has a member `version`: the oldest weights that made any part of it;
+/// and where it has an `item_id id` that a producer gave it, `insert` is idempotent.
 ///
 ///   admit ──> (a rollout runs) ──> insert ──> sample ──> (an update) ──> trained
 ///
@@ -57,13 +65,24 @@ struct replay_state {
 template <class Item>
 class replay_queue {
  public:
-  explicit replay_queue(replay_options options)
-      : options_(options), admission_(options.batch, options.max_staleness) {
+  /// What is held. Given to `serve`, it outlives the replica: one that is restarted has all that
+  /// the one before it had, but for who was admitted. For one queue.
+  class shelf;
+
+  /// `on`: null: a shelf of its own. Throws std::invalid_argument for a capacity below the batch.
+  explicit replay_queue(replay_options options, std::shared_ptr<shelf> on = nullptr)
+      : options_(options),
+        shelf_(on ? std::move(on) : std::make_shared<shelf>()),
+        items_(shelf_->items_),
+        version_(shelf_->version_),
+        counts_(shelf_->counts_),
+        admission_(options.batch, options.max_staleness) {
     if (options.capacity < static_cast<std::size_t>(options.batch)) {
       throw std::invalid_argument(
           fmt::format("replay: capacity: expected at least batch ({}), got {}", options.batch,
                       options.capacity));
     }
+    admission_.restore(version_ * options.batch + std::ssize(items_));
   }
 
   /// Waits until another item may begin and still be fresh when its turn comes. False: none begins
@@ -86,11 +105,20 @@ class replay_queue {
     changed_.notify_all();
   }
 
-  /// Waits while the queue is full. An item that is too stale when it comes is dropped.
+  /// Waits while the queue is full. An item that is too stale when it comes is dropped, and so is
+  /// one that has come before.
   task<> insert(Item item) {
-    while (!closed_ && items_.size() >= options_.capacity) co_await changed_.wait();
+    const auto bytes = bytes_of(item);
+    while (!closed_ && !has_room(bytes)) co_await changed_.wait();
+    if constexpr (numbered<Item>) {
+      if (!shelf_->known_.add(item.id)) {
+        ++counts_.repeated;
+        co_return;
+      }
+    }
     version_ = std::max(version_, item.version);  // of a replay that was restarted
-    items_.push_back(std::move(item));
+    items_.push_back({std::move(item), bytes});
+    counts_.bytes += bytes;
     ++counts_.inserted;
     drop_stale();  // others may have overtaken it
     changed_.notify_all();
@@ -109,10 +137,12 @@ class replay_queue {
     std::vector<Item> batch;
     if (!satisfied()) return batch;
     for (std::int64_t i = 0; i < options_.batch; ++i) {
-      const auto staleness = version_ - items_.front().version;
+      auto& next = items_.front();
+      const auto staleness = version_ - next.item.version;
       counts_.staleness_max = std::max(counts_.staleness_max, staleness);
       counts_.staleness_sum += static_cast<double>(staleness);
-      batch.push_back(std::move(items_.front()));
+      counts_.bytes -= next.bytes;
+      batch.push_back(std::move(next.item));
       items_.pop_front();
     }
     counts_.sampled += options_.batch;
@@ -130,15 +160,22 @@ class replay_queue {
 
   /// Everything in it, for checkpoints.
   replay_state<Item> save() const {
-    return {{items_.begin(), items_.end()}, admission_.begun(), version_, counts_};
+    replay_state<Item> state{{}, admission_.begun(), version_, counts_};
+    for (const auto& each : items_) state.items.push_back(each.item);
+    return state;
   }
   /// Goes on from what `save` gave. Before the first call of another endpoint.
   void restore(replay_state<Item> state) {
-    items_.assign(std::make_move_iterator(state.items.begin()),
-                  std::make_move_iterator(state.items.end()));
     admission_.restore(state.begun);
     version_ = state.version;
     counts_ = state.counts;
+    counts_.bytes = 0;
+    items_.clear();
+    for (auto& item : state.items) {
+      const auto bytes = bytes_of(item);
+      items_.push_back({std::move(item), bytes});
+      counts_.bytes += bytes;
+    }
   }
 
   /// Items in one sample.
@@ -156,6 +193,22 @@ class replay_queue {
   }
 
  private:
+  struct place {
+    Item item;
+    std::size_t bytes;
+  };
+
+  static std::size_t bytes_of(const Item& item) {
+    if constexpr (encodable<Item>) {
+      return wire_size(item);
+    } else {
+      return sizeof(Item);
+    }
+  }
+  bool has_room(std::size_t bytes) const {
+    return !satisfied() ||
+           (items_.size() < options_.capacity && counts_.bytes + bytes <= options_.max_bytes);
+  }
   bool satisfied() const { return items_.size() >= static_cast<std::size_t>(options_.batch); }
 
   task<> wait_patiently() {
@@ -175,20 +228,32 @@ class replay_queue {
   }
 
   void drop_stale() {
-    const auto dropped = std::erase_if(items_, [this](const Item& item) {
-      return version_ - item.version > options_.max_staleness;
+    const auto dropped = std::erase_if(items_, [this](const place& each) {
+      if (version_ - each.item.version <= options_.max_staleness) return false;
+      counts_.bytes -= each.bytes;
+      return true;
     });
     for (std::size_t i = 0; i < dropped; ++i) admission_.lose();
     counts_.stale += static_cast<std::int64_t>(dropped);
   }
 
   const replay_options options_;
+  const std::shared_ptr<shelf> shelf_;
+  std::deque<place>& items_;
+  std::int64_t& version_;
+  replay_counts& counts_;
   admission admission_;
-  std::int64_t version_ = 0;
   bool closed_ = false;
-  std::deque<Item> items_;
-  replay_counts counts_;
   condition changed_;
+};
+
+template <class Item>
+class replay_queue<Item>::shelf {
+  friend class replay_queue;
+  std::deque<place> items_;
+  std::int64_t version_ = 0;
+  replay_counts counts_;
+  known_items known_;
 };
 
 }  // namespace troupe

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/checkpoint/state.hpp"
+#include "actors/replay/item_id.hpp"
 #include "actors/replay/replay_index.hpp"
 
 namespace troupe {
@@ -30,6 +31,7 @@ struct replay_group {
   std::vector<Item> items;
   std::optional<double> priority = {};  ///< As replay_entry's.
   std::int64_t version = 0;             ///< The oldest weights that made any part of it.
+  item_id id = {};
 };
 
 /// What comes out: the whole group, shared with the table and unchangeable.

@@ -52,6 +52,10 @@ void transition_store::learn_statistics(const collected_transitions& made) {
 }
 
 void transition_store::insert(collected_transitions made) {
+  if (!held_.known.add(made.id)) {
+    ++held_.counts.repeated;
+    return;
+  }
   held_.ring.insert(made.rows);
   if (held_.priorities) held_.priorities->insert(static_cast<std::int64_t>(made.rows.size()));
   learn_statistics(made);

@@ -9,6 +9,7 @@
 
 #include "actors/env/running_normalizer.hpp"
 #include "actors/replay/admission.hpp"
+#include "actors/replay/item_id.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "actors/replay/transition_ring.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -30,6 +31,7 @@ struct collected_transitions {
   std::vector<episode> episodes;   ///< Those that ended.
   std::int64_t steps = 0;          ///< Of all environments, those that gave no transition too.
   std::int64_t version = 0;        ///< Of the weights that acted.
+  item_id id;
 };
 
 struct transition_store_options {
@@ -52,8 +54,9 @@ struct transition_store_options {
 struct transition_store_counts {
   std::int64_t collections = 0;  ///< That updates were due on.
   std::int64_t staleness_max = 0;
-  double staleness_sum = 0;  ///< Over collections: versions between acting and training.
-  std::int64_t held = 0;     ///< Transitions in the ring.
+  double staleness_sum = 0;   ///< Over collections: versions between acting and training.
+  std::int64_t repeated = 0;  ///< Collections dropped because they had come before.
+  std::int64_t held = 0;      ///< Transitions in the ring.
   std::int64_t bytes = 0;
 
   double staleness_mean() const {
@@ -85,6 +88,7 @@ class transition_store {
   /// Waits until another collection may begin. False: none does any more, it is closed.
   task<bool> admit();
   void close();
+  /// One that has come before is dropped.
   void insert(collected_transitions made);
   /// What the next update is due on, without rows: one collection, and before the first those of
   /// the warm-up; the same again until it is `trained`. Waits; throws replay_starved once
@@ -133,6 +137,7 @@ struct transition_store::contents {
   transition_store_counts counts;
   std::optional<transition_priorities> priorities;
   std::optional<running_normalizer> obs, reward;
+  known_items known;
   std::vector<std::size_t> places;
 };
 

@@ -7,7 +7,8 @@
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .max_staleness =
 //   1}); auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
 //
-// Roles has a member `replay`, a service<replay_queue<Experience>>.
+// Roles has a member `replay`, a service<replay_queue<Experience>>. Where Experience has an
+// `item_id id`, the loop numbers it, and the replay's `insert` may be named idempotent.
 
 #include <cstdint>
 #include <functional>
@@ -80,6 +81,7 @@ struct stage {
   const hooks<Experience>& then;
   activity& active;
   report& done;
+  producer& numbers;
 };
 
 template <class Roles, class Experience>
@@ -93,6 +95,7 @@ task<> generate_one(stage<Roles, Experience> on) {
         const trace_span span("rollouts", "rollout");
         made.emplace(co_await on.generate(on.roles));
       }
+      if constexpr (numbered<Experience>) made->id = on.numbers.next();
       co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::insert>(
           std::move(*made));
       ++on.done.episodes;
@@ -212,7 +215,8 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
                          synchronous_options options) {
   report done;
   activity active;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
+  producer numbers;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done, numbers};
   co_await detail::require_enough(stage, options.batch);
   while (!done.stopped && done.updates < options.updates) {
     auto batch = co_await detail::generate_batch(stage, options.batch);
@@ -230,7 +234,8 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
                           asynchronous_options options) {
   report done;
   activity active;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done};
+  producer numbers;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done, numbers};
   co_await with_group(detail::overlap<Roles, Experience>, stage, options);
   done.wall = active.elapsed();
   done.overlap_fraction = active.overlap_fraction();

@@ -49,8 +49,9 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
   }
   report done;
   activity active;
+  producer numbers;
   const hooks<Experience> none{};
-  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done};
+  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done, numbers};
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;
   for (std::size_t i = 0; i < options.rollouts; ++i) {

@@ -98,16 +98,14 @@ task<> off_policy_cast::serve_learning(const checkpoint* from) {
                                    .prioritised = c.replay.prioritised,
                                    .normalize_obs = c.env.normalize_obs,
                                    .normalize_reward = c.env.normalize_reward};
-  // `insert` is not idempotent: a collection whose insertion is lost is made anew, and if it came
-  // after all, another update is due on it.
   using transitions = transition_store;
   auto keeping_transitions =
       restartable(sys, {.name = "replay"},
-                  {endpoint<&transitions::admit>, endpoint<&transitions::sample>,
-                   endpoint<&transitions::trained>, endpoint<&transitions::close>,
-                   endpoint<&transitions::prioritise>, endpoint<&transitions::obs_scale>,
-                   endpoint<&transitions::counts>, endpoint<&transitions::save>,
-                   endpoint<&transitions::restore>});
+                  {endpoint<&transitions::admit>, endpoint<&transitions::insert>,
+                   endpoint<&transitions::sample>, endpoint<&transitions::trained>,
+                   endpoint<&transitions::close>, endpoint<&transitions::prioritise>,
+                   endpoint<&transitions::obs_scale>, endpoint<&transitions::counts>,
+                   endpoint<&transitions::save>, endpoint<&transitions::restore>});
   auto ring_shelf = std::make_shared<transition_store::shelf>();
   roles.replay = co_await sys.serve<transition_store>(std::move(keeping_transitions), keeping,
                                                       std::move(ring_shelf));

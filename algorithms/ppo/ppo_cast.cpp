@@ -118,7 +118,8 @@ task<> serve_experience(production& p, const checkpoint* from) {
                    endpoint<&queue::take>, endpoint<&queue::missing>, endpoint<&queue::sample_size>,
                    endpoint<&queue::trained>, endpoint<&queue::close>, endpoint<&queue::counts>,
                    endpoint<&queue::save>, endpoint<&queue::restore>});
-  p.roles.replay = co_await p.sys.serve<queue>(std::move(queueing), kept);
+  p.roles.replay =
+      co_await p.sys.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
   p.roles.n_steps = c.rollout.n_steps;
   p.roles.sde_sample_freq = c.policy.sde_sample_freq;
   p.roles.groups = static_cast<std::size_t>(c.rollout.groups);

@@ -126,7 +126,7 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   const bool logged = p.done.version % p.config.log.every_updates == 0;
   if (logged) co_await p.records.route<&recorder::record>(row_of(learned, p.done.steps));
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
-  p.metrics.replay_holds(seen.held);
+  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated);
   co_return p.done.version;
 }
 

@@ -51,6 +51,7 @@ struct rollout {
   std::vector<episode> episodes;
   std::int64_t losses = 0;  ///< How often the environments were lost.
   std::string failure;      ///< What an environment did wrong last, and which; empty: none did.
+  item_id id;
 
   /// Room for `steps` rows of `environments` environments.
   rollout(std::int64_t steps, std::int64_t environments);
@@ -68,7 +69,7 @@ struct rollout {
     return std::tie(steps, environments, obs, discrete, continuous, log_prob, value, reward,
                     discounted, terminated, truncated, valid, cuts, final_obs, final_value,
                     bootstrap_obs, bootstrap_value, version, last_version, episodes, losses,
-                    failure, episode_began_);
+                    failure, id, episode_began_);
   }
 
  private:

@@ -17,6 +17,7 @@ struct q_rollout {
   std::vector<q_transition> transitions;  ///< At most T * B: a failed episode's step is left out.
   std::vector<double> returns;            ///< Of the episodes that ended in it, undiscounted.
   std::int64_t version = 0;               ///< The oldest table that acted.
+  item_id id;
 };
 
 /// The services that a rollout talks to.

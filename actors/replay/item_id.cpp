@@ -1,0 +1,45 @@
+#include "actors/replay/item_id.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace troupe {
+
+namespace {
+
+/// Never 0. From the system's entropy, also in a deterministic program: nothing depends on it but
+/// that it is nobody else's.
+std::uint64_t random_id() {
+  std::random_device source;
+  const std::uint64_t high = source(), low = source();
+  return (high << 32 | low) | 1;
+}
+
+}  // namespace
+
+producer::producer() : id_(random_id()) {}
+
+bool known_items::add(const item_id& id) {
+  if (id.producer == 0) return true;
+  auto& of = record_of(id.producer);
+  if (id.number <= of.up_to || !of.beyond.insert(id.number).second) return false;
+  if (of.beyond.size() > window) of.up_to = *of.beyond.begin();  // What is missing is not coming.
+  while (!of.beyond.empty() && *of.beyond.begin() <= of.up_to + 1) {
+    of.up_to = *of.beyond.begin();
+    of.beyond.erase(of.beyond.begin());
+  }
+  return true;
+}
+
+known_items::record& known_items::record_of(std::uint64_t producer) {
+  if (!producers_.contains(producer) && producers_.size() == producers_max) {
+    producers_.erase(std::min_element(
+        producers_.begin(), producers_.end(),
+        [](const auto& a, const auto& b) { return a.second.heard < b.second.heard; }));
+  }
+  auto& of = producers_[producer];
+  of.heard = ++heard_;
+  return of;
+}
+
+}  // namespace troupe
