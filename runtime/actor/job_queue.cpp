@@ -1,18 +1,28 @@
 #include "runtime/actor/job_queue.hpp"
 
+#include <utility>
+
 namespace troupe::detail {
 
 void job_queue::push(caf::resumable* job, from where) {
-  std::lock_guard lock(mutex_);
-  if (size() == ring_.size()) grow();
-  at(end_++) = job;
-  // Under the lock: once it is free, the job may be the last, and this queue gone.
-  if (where == from::turn && size() == 1) {
-    if (idle_ > 0 && !watched_) news_.notify_one();  // To keep watch.
-  } else if (asked_ < idle_) {
-    ++asked_;
-    news_.notify_one();
+  std::shared_ptr<bells> keeping;
+  std::condition_variable* bell = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (size() == ring_.size()) grow();
+    at(end_++) = job;
+    if (where == from::turn && size() == 1) {
+      if (idle_ == 0 || watched_ || wanted_) return;
+      wanted_ = true;
+      bell = &bells_->job;
+    } else {
+      if (asked_ == idle_) return;
+      const std::size_t free = idle_ - watched_;
+      bell = asked_++ < free ? &bells_->job : &bells_->watch;
+    }
+    keeping = bells_;
   }
+  bell->notify_one();
 }
 
 caf::resumable* job_queue::take() {
@@ -39,8 +49,8 @@ caf::resumable* job_queue::pop() noexcept {
 }
 
 bool job_queue::wait(std::unique_lock<std::mutex>& lock) {
-  if (!empty() && asked_ == 0 && !watched_) return keep_watch(lock);
-  if (asked_ == 0) news_.wait(lock);
+  if (asked_ == 0 && std::exchange(wanted_, false)) return keep_watch(lock);
+  if (asked_ == 0) bells_->job.wait(lock);
   if (asked_ == 0) return false;
   --asked_;
   return true;
@@ -52,7 +62,7 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     const auto before = begin_;
     const bool lies = !empty();
-    const auto woken = news_.wait_for(lock, watch_);
+    const auto woken = bells_->watch.wait_for(lock, watch_);
     if (asked_ > 0) {
       --asked_;
       found = true;
@@ -70,6 +80,7 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
     }
   }
   watched_ = false;
+  wanted_ = !found && !empty();
   return found;
 }
 

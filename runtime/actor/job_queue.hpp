@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -56,14 +57,21 @@ class job_queue {
   bool wait(std::unique_lock<std::mutex>& lock);
   bool keep_watch(std::unique_lock<std::mutex>& lock);
 
+  /// What waits are ended by. Rung when the lock is free, so that who is woken need not wait for
+  /// it. By then the job may have been the last, and this queue gone: whoever rings keeps them.
+  struct bells {
+    std::condition_variable job, watch;  ///< The watch has one of its own, to be left to its task.
+  };
+
   std::mutex mutex_;
-  std::condition_variable news_;
+  const std::shared_ptr<bells> bells_ = std::make_shared<bells>();
   std::vector<caf::resumable*> ring_ = std::vector<caf::resumable*>(64);  ///< A power of two.
   std::uint64_t begin_ = 0;                                               ///< Jobs taken until now.
   std::uint64_t end_ = 0;                                                 ///< Jobs added until now.
   std::size_t idle_ = 0;                                                  ///< Threads that wait.
   std::size_t asked_ = 0;  ///< Of the idle, those that were woken for a job.
   bool watched_ = false;   ///< One of the idle keeps watch.
+  bool wanted_ = false;    ///< One of the idle is to begin it.
   std::chrono::microseconds watch_ = short_watch;
 };
 
@@ -79,7 +87,8 @@ caf::resumable* job_queue::take_unless(Ends ends) {
     asked_ = std::min(asked_, idle_);
   }
   if (!ended) return pop();
-  news_.notify_one();  // What woke it may have been a job.
+  bells_->job.notify_one();  // What woke it may have been a job.
+  bells_->watch.notify_one();
   return nullptr;
 }
 
@@ -87,7 +96,8 @@ template <class Change>
 void job_queue::change(Change change) {
   std::lock_guard lock(mutex_);
   change();
-  news_.notify_all();
+  bells_->job.notify_all();
+  bells_->watch.notify_all();
 }
 
 }  // namespace troupe::detail

@@ -1,17 +1,22 @@
-// What the link to another machine costs, over loopback, between two processes. Wall time, and CPU
-// time of both processes together.
+// What the link to another machine costs, over loopback, between two processes, and what replicas
+// cost on both kinds of link. Wall time, and CPU time of all processes together.
 //
+// The links alone:
 //   grpc_round_trip_ratio     64 bytes there and back over a bare gRPC stream's, in wall time
 //   grpc_stream_gb_per_s      messages of 1 MB, 4 under way, each copied in by its sender
 //   tls_round_trip_us         64 bytes there and back with certificates on both sides
 //   tls_stream_gb_per_s       the messages of 1 MB with these
 //
+// Through services (replicas.cpp):
+//   round_trip_ratio             a routed call of 64 bytes to a replica on a node over a bare
+//                                stream's round trip
+//   stream_gb_per_s              tensors of 1 MB to a replica on a node, and from it: the slower
+//   shared_memory_gb_per_s       the same with a replica in a child process
+//   weight_update_8_replicas_ms  a policy's weights of 18 KB to 8 child processes, acknowledged
+//
 // The bare stream is gRPC's generic callback API with buffers of the same sizes, and no more than
 // that. Runs of a kind alternate with those of the others. Best and median of the runs are printed.
 
-#include <grpcpp/generic/async_generic_service.h>
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -30,13 +35,17 @@
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process/child.hpp"
+#include "runtime/process/process_site.hpp"
+#include "tests/bench/bare_stream.hpp"
+#include "tests/bench/replicas.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe::detail {
 namespace {
 
 constexpr int rounds = 9;
-constexpr std::size_t ping_size = 64;
+constexpr int pings_a_round = 3000, blocks_a_round = 500;
+constexpr std::size_t ping_size = bare_ping_size;
 constexpr std::size_t block_size = 1 << 20;
 constexpr int window = 4;
 
@@ -64,36 +73,6 @@ void answer(std::shared_ptr<link> way) {
   }));
 }
 
-class bare_answer final : public grpc::ServerGenericBidiReactor {
- public:
-  bare_answer() { StartRead(&heard_); }
-  void OnReadDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
-    said_ = heard_;
-    if (heard_.Length() > ping_size) {
-      const grpc::Slice one("1");
-      said_ = grpc::ByteBuffer(&one, 1);
-    }
-    heard_.Clear();
-    StartWrite(&said_);
-  }
-  void OnWriteDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
-    StartRead(&heard_);
-  }
-  void OnDone() override { delete this; }
-
- private:
-  grpc::ByteBuffer heard_, said_;
-};
-
-class bare_service final : public grpc::CallbackGenericService {
- public:
-  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
-    return new bare_answer;
-  }
-};
-
 struct ports {
   int bare, plain, secure;
 };
@@ -102,12 +81,8 @@ void serve(const std::shared_ptr<link>& parent, const std::string& certs) {
   const auto joined = [](const hello&, std::shared_ptr<link> way) { answer(std::move(way)); };
   link_server plain({}, joined);
   link_server secure({.certs = certs}, joined);
-  bare_service service;
-  ports at{0, plain.port(), secure.port()};
-  grpc::ServerBuilder builder;
-  builder.RegisterCallbackGenericService(&service);
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &at.bare);
-  const auto server = builder.BuildAndStart();
+  bare_server bare;
+  const ports at{bare.port(), plain.port(), secure.port()};
   parent->open(std::make_shared<caller>([](block) {}));
   block message(sizeof at);
   std::memcpy(message.data(), &at, sizeof at);
@@ -131,9 +106,8 @@ class joined_link {
   }
 
   cost ping(pid_t child) {
-    constexpr int times = 3000;
-    return measure({child}, times, [&] {
-      for (int i = 0; i < times; ++i) {
+    return measure({child}, pings_a_round, [&] {
+      for (int i = 0; i < pings_a_round; ++i) {
         way_->send(block(ping_size), priority::normal);
         answers_.acquire();
       }
@@ -142,9 +116,8 @@ class joined_link {
 
   /// Seconds a block.
   cost stream(pid_t child) {
-    constexpr int times = 500;
-    return measure({child}, times, [&] {
-      for (int i = 0; i < times; ++i) {
+    return measure({child}, blocks_a_round, [&] {
+      for (int i = 0; i < blocks_a_round; ++i) {
         if (i >= window) answers_.acquire();
         auto message = way_->allocate(block_size);
         std::memcpy(message.data(), from_.data(), block_size);
@@ -161,67 +134,6 @@ class joined_link {
   link_client client_;
 };
 
-class bare_link final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
- public:
-  explicit bare_link(int port)
-      : stub_(grpc::CreateChannel("localhost:" + std::to_string(port),
-                                  grpc::InsecureChannelCredentials())) {
-    stub_.PrepareBidiStreamingCall(&context_, "/bare/stream", {}, this);
-    AddHold();
-    StartRead(&heard_);
-    StartCall();
-  }
-  ~bare_link() override {
-    context_.TryCancel();
-    RemoveHold();
-    ended_.acquire();
-  }
-
-  void OnReadDone(bool ok) override {
-    heard_.Clear();
-    if (!ok) return;
-    StartRead(&heard_);
-    answers_.release();
-  }
-  void OnWriteDone(bool) override { written_.release(); }
-  void OnDone(const grpc::Status&) override { ended_.release(); }
-
-  cost ping(pid_t child) {
-    constexpr int times = 3000;
-    return measure({child}, times, [&] {
-      for (int i = 0; i < times; ++i) {
-        send(ping_size);
-        answers_.acquire();
-      }
-    });
-  }
-
-  cost stream(pid_t child) {
-    constexpr int times = 500;
-    return measure({child}, times, [&] {
-      for (int i = 0; i < times; ++i) {
-        if (i >= window) answers_.acquire();
-        send(block_size);
-      }
-      for (int i = 0; i < window; ++i) answers_.acquire();
-    });
-  }
-
- private:
-  void send(std::size_t size) {
-    written_.acquire();
-    const grpc::Slice slice(from_.data(), size);
-    said_ = grpc::ByteBuffer(&slice, 1);
-    StartWrite(&said_);
-  }
-
-  const std::vector<std::byte> from_{block_size, std::byte{1}};
-  count answers_{0}, written_{1}, ended_{0};
-  grpc::ClientContext context_;
-  grpc::GenericStub stub_;
-  grpc::ByteBuffer said_, heard_;
-};
-
 /// Certificates of a controller and a node, until the end.
 struct certificates {
   certificates() {
@@ -235,7 +147,7 @@ struct certificates {
   std::filesystem::path path, controller, node;
 };
 
-void measure_all(bool json) {
+nlohmann::json measure_links() {
   const certificates made;
   child process({.arguments = {"serve", made.controller}});
   std::binary_semaphore told(0);
@@ -249,15 +161,15 @@ void measure_all(bool json) {
   series pings, bare_pings, ratio, secure_pings, streams, bare_streams, secure_streams;
   {
     joined_link plain(at.plain, "", "bench"), secure(at.secure, made.node, "bench");
-    bare_link bare(at.bare);
+    bare_stream bare(at.bare);
     for (int i = 0; i < rounds; ++i) {
       pings.add(plain.ping(other));
-      bare_pings.add(bare.ping(other));
+      bare_pings.add(bare.ping(other, pings_a_round));
       ratio.add(
           {pings.wall.back() / bare_pings.wall.back(), pings.cpu.back() / bare_pings.cpu.back()});
       secure_pings.add(secure.ping(other));
       streams.add(plain.stream(other));
-      bare_streams.add(bare.stream(other));
+      bare_streams.add(bare.stream(other, blocks_a_round, block_size, window));
       secure_streams.add(secure.stream(other));
     }
   }
@@ -274,14 +186,11 @@ void measure_all(bool json) {
   };
   std::printf("GB per s: link %.2f, bare gRPC %.2f, TLS %.2f\n", gb_per_s(streams),
               gb_per_s(bare_streams), gb_per_s(secure_streams));
-  if (json) {
-    const nlohmann::json figures = {{"grpc_round_trip_us", series::median(pings.wall) * 1e6},
-                                    {"grpc_round_trip_ratio", series::median(ratio.wall)},
-                                    {"grpc_stream_gb_per_s", gb_per_s(streams)},
-                                    {"tls_round_trip_us", series::median(secure_pings.wall) * 1e6},
-                                    {"tls_stream_gb_per_s", gb_per_s(secure_streams)}};
-    std::printf("%s\n", figures.dump().c_str());
-  }
+  return {{"grpc_round_trip_us", series::median(pings.wall) * 1e6},
+          {"grpc_round_trip_ratio", series::median(ratio.wall)},
+          {"grpc_stream_gb_per_s", gb_per_s(streams)},
+          {"tls_round_trip_us", series::median(secure_pings.wall) * 1e6},
+          {"tls_stream_gb_per_s", gb_per_s(secure_streams)}};
 }
 
 }  // namespace
@@ -290,7 +199,12 @@ void measure_all(bool json) {
 int main(int argc, char** argv) {
   using namespace troupe::detail;
   troupe::log::set_level("error");
-  if (const auto parent = link_to_parent()) serve(parent, argc > 2 ? argv[2] : "");
-  measure_all(argc > 1 && std::strcmp(argv[1], "--json") == 0);
+  const std::string part = argc > 1 ? argv[1] : "";
+  if (part == "serve") serve(link_to_parent(), argv[2]);
+  if (part == node_part) be_node(link_to_parent(), argv[2]);
+  serve_parent_if_child();
+  auto figures = measure_links();
+  figures.update(measure_replicas());
+  if (part == "--json") std::printf("%s\n", figures.dump().c_str());
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <caf/all.hpp>
 #include <cstdio>
 #include <cstring>
@@ -59,7 +60,7 @@ figure figure_of(std::vector<double> values, bool more_is_better) {
 constexpr int episode_length = 200;
 
 struct observation {
-  float x[4];
+  std::array<float, 4> x;
 };
 
 struct toy_environment {
