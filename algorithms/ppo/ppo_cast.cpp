@@ -22,18 +22,21 @@ struct new_learner {
   rollout_learner operator()() const { return rollout_learner(shape, options, seed); }
 };
 
+placement place_of_trainer(const ppo_config& c) {
+  if (c.placement.trainer != "auto") return placement_of(c.placement.trainer);
+  // Ranks wait for one another.
+  const bool blocks = c.mode == training_mode::async || c.trainer.replicas > 1;
+  return blocks ? placement::thread : placement::shared;
+}
+
 task<service<ppo_trainer>> serve_trainer(production& p,
                                          portable_function<rollout_learner()> make_learner) {
   const auto& c = p.config;
   const auto world = static_cast<std::size_t>(c.trainer.replicas);
-  // Ranks wait for one another.
-  const bool blocks = c.mode == training_mode::async || world > 1;
-  auto learning = restartable(p.sys,
-                              {.name = "trainer",
-                               .replicas = world,
-                               .placement = blocks ? placement::thread : placement::shared},
-                              {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
-                               endpoint<&ppo_trainer::restore>});
+  auto learning =
+      restartable(p.sys, {.name = "trainer", .replicas = world, .placement = place_of_trainer(c)},
+                  {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
+                   endpoint<&ppo_trainer::restore>});
   if (world == 1) {
     co_return co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner),
                                                 p.store);
@@ -66,7 +69,8 @@ task<> serve_learning(production& p, const checkpoint* from) {
 
   policy_options acting{.shape = p.shape, .network = c.network(), .seed = c.seed};
   auto deciding =
-      restartable(p.sys, {.name = "policy"}, {endpoint<&policy::act>, endpoint<&policy::values>});
+      restartable(p.sys, {.name = "policy", .placement = placement_of(c.placement.policy)},
+                  {endpoint<&policy::act>, endpoint<&policy::values>});
   p.roles.policies = co_await p.sys.serve<policy>(std::move(deciding), std::move(acting), p.store);
   if (!from) co_return;
   auto saved = list_of(*from, "policies.cbor");

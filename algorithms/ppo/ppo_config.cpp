@@ -84,6 +84,15 @@ void describe(options_schema<network_options>& s) {
   describe_sde(s);
 }
 
+void describe(options_schema<placement_section>& s) {
+  describe_placement(s, "policy", &placement_section::policy)
+      .help("of what acts: shared, thread, process or node:PATTERN, as env.placement");
+  describe_placement(s, "trainer", &placement_section::trainer, "auto, ")
+      .help(
+          "of what learns, the same; auto: a thread of its own in async mode or with several "
+          "replicas, else shared");
+}
+
 void describe(options_schema<ppo_options>& s) {
   s.field("lr", &ppo_options::lr)
       .also_known_as({"learning_rate"})

@@ -22,6 +22,13 @@ struct log_section {
   int every_updates = 1;  ///< one row of progress.csv in so many updates
 };
 
+/// Where roles run, besides the environments (env.placement). Weights, replay and recorder stay
+/// with the program.
+struct placement_section {
+  std::string policy = "shared";
+  std::string trainer = "auto";  ///< a thread where it blocks others, else the pool
+};
+
 /// What the configurations of all on-policy algorithms have in common.
 struct on_policy_config {
   std::string algo;
@@ -31,6 +38,7 @@ struct on_policy_config {
   training_mode mode = training_mode::sync;
   rollout_section rollout;
   network_options policy;
+  placement_section placement;
   evaluation_section evaluation;
   checkpoint_section checkpoint;
   log_section log;
@@ -65,6 +73,7 @@ struct ppo_config : on_policy_config {
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
+void describe(options_schema<placement_section>& s);
 void describe(options_schema<ppo_options>& s);
 void describe(options_schema<ppo_config>& s);
 
@@ -100,6 +109,7 @@ void describe_on_policy(options_schema<Config>& s) {
   s.field("mode", &on_policy_config::mode).help("how rollouts and training are composed");
   s.field("rollout", &on_policy_config::rollout).help("how experience is made");
   s.field("policy", &on_policy_config::policy).help("the network");
+  s.field("placement", &on_policy_config::placement).help("where roles run");
   s.field("evaluation", &on_policy_config::evaluation)
       .help("deterministic episodes, nothing stored");
   s.field("checkpoint", &on_policy_config::checkpoint).help("what a run is resumed from");
@@ -122,6 +132,14 @@ void describe_trainer(options_schema<Config>& s) {
   s.rule("trainer",
          "replicas of 1 where deterministic is true: several are sockets between threads",
          [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
+  s.rule("trainer",
+         "replicas of 1, or placement.trainer of auto, thread or process: they wait for "
+         "each other, on one machine",
+         [](const Config& c) {
+           const auto& where = c.placement.trainer;
+           return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
+                  where == "process";
+         });
   s.rule("trainer", "replicas of at most env.n_envs * rollout.batch, of which each takes a share",
          [](const Config& c) {
            return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;

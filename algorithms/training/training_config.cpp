@@ -41,6 +41,16 @@ placement placement_of(const std::string& text) {
       "placement: expected shared, thread, process or node:PATTERN, got \"" + text + '"');
 }
 
+bool is_placement(const std::string& text, const std::string& others) {
+  if (!text.empty() && others.find(text + ", ") != std::string::npos) return true;
+  try {
+    placement_of(text);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 hosted_environment::factory environments_of(const env_section& env, int count) {
   return registered_environments{env.id, env.wrappers(), static_cast<std::size_t>(count)};
 }
@@ -127,18 +137,10 @@ void describe(options_schema<env_section>& s) {
       .help(
           "continuous actions are -1..1 and stretched to the environment's bounds; they are "
           "clipped to those in any case");
-  s.field("placement", &env_section::placement)
+  describe_placement(s, "placement", &env_section::placement)
       .help(
           "where its replicas run: shared (on the pool), thread, process (a child process each) or "
           "node:PATTERN (machines that have joined under such a name; '*' stands for any text)");
-  s.rule("placement", "shared, thread, process or node:PATTERN", [](const env_section& e) {
-    try {
-      placement_of(e.placement);
-      return true;
-    } catch (const std::invalid_argument&) {
-      return false;
-    }
-  });
 }
 
 void describe(options_schema<evaluation_section>& s) {

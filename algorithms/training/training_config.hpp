@@ -55,6 +55,20 @@ struct checkpoint_section {
   int keep = 3;                    ///< the newest that stay on the disk
 };
 
+/// Whether placement_of reads it, or it is one of `others`: "auto, ".
+bool is_placement(const std::string& text, const std::string& others);
+
+/// A field whose text is a placement: shared, thread, process or node:PATTERN, or one of `others`.
+template <class Section>
+detail::field_schema& describe_placement(options_schema<Section>& s, const char* name,
+                                         std::string Section::* member,
+                                         const std::string& others = "") {
+  auto& field = s.field(name, member);
+  s.rule(name, others + "shared, thread, process or node:PATTERN",
+         [=](const Section& of) { return is_placement(of.*member, others); });
+  return field;
+}
+
 void describe(enum_schema<training_mode>& s);
 void describe(enum_schema<activation>& s);
 void describe(enum_schema<annealing>& s);
