@@ -1,0 +1,25 @@
+// What OpenEnv costs. CPU time is of this process alone: servers have their own.
+//
+//   client_cpu_us_per_step             our client's CPU for a step, of 32 sessions on a fast server
+//   client_cpu_us_per_step_1_session   of one session
+//   held_errors                        of 1,000 sessions, held for 60 s (--hold SECONDS)
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/bench/openenv_client.hpp"
+
+int main(int argc, char** argv) {
+  bool as_json = false;
+  int seconds = 60;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--json")) as_json = true;
+    if (!std::strcmp(argv[i], "--hold") && i + 1 < argc) seconds = std::atoi(argv[++i]);
+  }
+  nlohmann::json results;
+  const troupe::openenv::server_process server;
+  troupe::openenv::measure_client(server, results);
+  if (seconds > 0) troupe::openenv::hold_sessions(server, seconds, results);
+  if (as_json) std::printf("%s\n", results.dump().c_str());
+}
