@@ -158,6 +158,12 @@ class session::state_of {
     pool_->metrics.disconnected();
   }
 
+  void drop_episode(failure reason) {
+    pool_->metrics.failed(reason);
+    pool_->metrics.episode_dropped();
+    drop();
+  }
+
   /// Asks on the connection there is.
   task<reply> ask(request_kind kind, std::string data) {
     if (!link_)
@@ -362,5 +368,6 @@ task<json> session::mcp(json request) {
 
 bool session::connected() const noexcept { return state_->connected(); }
 void session::close() { state_->drop(); }
+void session::drop(failure reason) { state_->drop_episode(reason); }
 
 }  // namespace troupe::openenv

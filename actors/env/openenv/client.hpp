@@ -66,6 +66,8 @@ class session {
   bool connected() const noexcept;
   /// Ends the environment. Not while another coroutine awaits a reply.
   void close();
+  /// The same, as what it has shown is no use: the episode is dropped, and counted by that reason.
+  void drop(failure reason);
 
  private:
   friend class client;
