@@ -1,6 +1,6 @@
 """A server made with the real OpenEnv package: it echoes messages, and misbehaves when told to.
 
-python3 echo_server.py --port 8000 [--sessions 64]
+python3 echo_server.py --port 8000 [--host 127.0.0.1] [--sessions 64]
 """
 import argparse
 import time
@@ -52,11 +52,12 @@ class EchoEnvironment(Environment):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--sessions", type=int, default=64)
     options = parser.parse_args()
     app = create_fastapi_app(EchoEnvironment, EchoAction, EchoObservation,
                              max_concurrent_envs=options.sessions)
-    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning")
+    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
 
 
 if __name__ == "__main__":

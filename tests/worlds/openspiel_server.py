@@ -96,12 +96,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--game", default="blackjack")
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--sessions", type=int, default=64)
     options = parser.parse_args()
     OpenSpielEnvironment.game = pyspiel.load_game(options.game)
     app = create_fastapi_app(OpenSpielEnvironment, OpenSpielAction, OpenSpielObservation,
                              max_concurrent_envs=options.sessions)
-    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning")
+    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
 
 
 if __name__ == "__main__":

@@ -1,42 +1,93 @@
 #!/bin/sh
-# Troupe's client against servers made with the real OpenEnv package, which comes from PyPI.
-# Usage: worlds_test.sh BUILD_DIR; with TROUPE_WORLDS set, as `./dev test --worlds` sets it.
+# Troupe's client against servers made with the real OpenEnv package, which comes from PyPI; in a
+# container of podman, too, and against OpenEnv's own environments where OPENENV_DIR names a
+# checkout. Usage: worlds_test.sh BUILD_DIR; with TROUPE_WORLDS set, as `./dev test --worlds` sets it.
 set -eu
 
 build=${1:?usage: worlds_test.sh BUILD_DIR}
-here=$(dirname "$0")
+here=$(cd "$(dirname "$0")" && pwd)
+passed=0 failed=0 skipped=0
 
 skip() {
   echo "worlds: skipped: $1"
-  echo "0 passed, 0 failed, 1 skipped"
-  exit 0
+  skipped=$((skipped + 1))
 }
 
-[ -n "${TROUPE_WORLDS:-}" ] || skip "it needs ./dev test --worlds"
-python=$("$here/venv.sh" "$build") || skip "$python"
-tests=$(find "$build" -type f -name test_openenv -perm -u+x | head -n 1)
-[ -n "$tests" ] || {
-  echo "worlds: test_openenv is not built in $build"
-  echo "0 passed, 1 failed"
-  exit 1
+finish() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+  exit
 }
 
-port() {
-  "$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+# run TAG: the test cases of that tag.
+run() {
+  if "$tests" "$1"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
 }
-echo_port=$(port)
-"$python" "$here/echo_server.py" --port "$echo_port" &
-server=$!
-trap 'kill $server' EXIT
-for _ in $(seq 150); do
-  "$python" -c "import urllib.request as u; u.urlopen('http://127.0.0.1:$echo_port/health')" 2>/dev/null && break
-  sleep 0.2
-done
-export TROUPE_ECHO_URL="http://127.0.0.1:$echo_port"
 
-if "$tests" '[.worlds]'; then
-  echo "1 passed, 0 failed"
-else
-  echo "0 passed, 1 failed"
-  exit 1
+# The machine's own files are the container's: no image is needed, and the package is there.
+run_container() {
+  container=troupe-worlds-$$
+  if ! podman run --rm --name "$container" $options / true >/dev/null 2>"$build/worlds/podman.log"; then
+    skip "podman runs no container here: $(tail -n 1 "$build/worlds/podman.log")"
+    return
+  fi
+  export TROUPE_WORLDS_ROOT=/ TROUPE_WORLDS_RUN_OPTIONS="$options"
+  run '[.container]'
+
+  # The program is killed while its container serves.
+  TROUPE_WORLDS_HOLD=1 "$tests" '[.container]' >"$build/worlds/held.log" 2>&1 &
+  holder=$!
+  until grep -q '^held' "$build/worlds/held.log"; do
+    kill -0 $holder 2>/dev/null || break
+    sleep 0.2
+  done
+  kill -KILL $holder || true
+  wait $holder 2>/dev/null || true
+  sleep 5
+  left=$(podman ps --all --quiet --filter label=org.troupe.server=1)
+  if grep -q '^held' "$build/worlds/held.log" && [ -z "$left" ]; then
+    echo "worlds: 5 s after SIGKILL no container is left"
+    passed=$((passed + 1))
+  else
+    echo "worlds: after SIGKILL these containers are left: $left"
+    tail "$build/worlds/held.log"
+    failed=$((failed + 1))
+  fi
+}
+
+if [ -z "${TROUPE_WORLDS:-}" ]; then
+  skip "it needs ./dev test --worlds"
+  finish
 fi
+python=$("$here/venv.sh" "$build") || {
+  skip "$python"
+  finish
+}
+tests=$(find "$build" -type f -name test_openenv -perm -u+x | head -n 1)
+if [ -z "$tests" ]; then
+  echo "worlds: test_openenv is not built in $build"
+  failed=1
+  finish
+fi
+TROUPE_WORLDS_PYTHON=$(cd "$(dirname "$python")" && pwd)/python
+export TROUPE_WORLDS_PYTHON TROUPE_WORLDS_DIR="$here"
+
+run '[.worlds]'
+
+options="--cgroups=disabled --rootfs"
+if command -v podman >/dev/null; then
+  run_container
+else
+  skip "there is no podman"
+fi
+
+if [ -n "${OPENENV_DIR:-}" ]; then
+  run '[.own]'
+else
+  skip "OPENENV_DIR names no checkout of OpenEnv, whose own environments are not published as packages"
+fi
+finish

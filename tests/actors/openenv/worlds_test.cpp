@@ -1,8 +1,13 @@
-// Real servers, made with the OpenEnv package of PyPI. tests/worlds/worlds_test.sh starts them.
+// Real servers, made with the OpenEnv package of PyPI: tests/worlds/worlds_test.sh says which
+// Python has it, in TROUPE_WORLDS_PYTHON, and where the servers are, in TROUPE_WORLDS_DIR.
 
 #include <cstdlib>
+#include <cstring>
+#include <random>
 
-#include "actors/env/openenv/client.hpp"
+#include "actors/env/openenv/numeric_worlds.hpp"
+#include "actors/env/openenv/provider.hpp"
+#include "actors/env/openenv/world.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system.hpp"
 #include "tests/test.hpp"
@@ -11,11 +16,20 @@ namespace troupe::openenv {
 namespace {
 
 using nlohmann::json;
+using namespace std::chrono_literals;
 
-std::string url_of(const char* variable) {
-  const char* url = std::getenv(variable);
-  if (!url) throw std::runtime_error(std::string(variable) + " is not set");
-  return url;
+std::string setting(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value) throw std::runtime_error(std::string(variable) + " is not set");
+  return value;
+}
+
+process_options server_of(const std::string& script, std::vector<std::string> more = {}) {
+  process_options options{.command = {setting("TROUPE_WORLDS_PYTHON"),
+                                      setting("TROUPE_WORLDS_DIR") + '/' + script, "--port",
+                                      "{port}"}};
+  options.command.insert(options.command.end(), more.begin(), more.end());
+  return options;
 }
 
 task<> play_echo(client echo) {
@@ -35,10 +49,185 @@ task<> play_echo(client echo) {
   CHECK(state["step_count"] == 50);
 }
 
-TEST_CASE("openenv worlds: an echo server is played on", "[.worlds]") {
+/// How a step with this action fails.
+task<std::pair<failure, std::string>> refused_step(client echo, json action) {
+  auto game = echo.open();
+  co_await game.reset();
+  try {
+    co_await game.step(std::move(action));
+  } catch (const error& e) {
+    co_return std::pair(e.reason(), std::string(e.what()));
+  }
+  throw std::logic_error("it was accepted");
+}
+
+TEST_CASE("openenv real servers: echo", "[.worlds]") {
   troupe::system sys;
-  client echo({.urls = {url_of("TROUPE_ECHO_URL")}}, &sys.metrics());
+  const auto servers = sys.run(from_process(server_of("echo_server.py", {"--sessions", "2"})));
+  const client echo({.urls = servers.urls()}, &sys.metrics());
   sys.run(play_echo(echo));
+
+  const auto invalid = sys.run(refused_step(echo, {{"nope", 1}}));
+  CHECK(invalid.first == failure::validation);
+  CHECK(invalid.second.find("\"loc\":[\"nope\"]") != std::string::npos);
+  const auto thrown = sys.run(refused_step(echo, {{"message", "raise"}}));
+  CHECK(thrown.first == failure::execution);
+  CHECK(thrown.second.find("the echo was told to raise") != std::string::npos);
+  const client impatient({.urls = servers.urls(), .reply_timeout = 200ms});
+  CHECK(sys.run(refused_step(impatient, {{"message", "slow"}, {"delay_ms", 1500}})).first ==
+        failure::timeout);
+
+  // Two seats, eight players: everybody gets a turn.
+  std::vector<task<>> eight;
+  for (int i = 0; i < 8; ++i) eight.push_back(play_echo(echo));
+  sys.run(all(std::move(eight)));
+}
+
+using table = world<openspiel>;
+
+struct tally {
+  int hands = 0, won = 0, lost = 0;
+};
+
+task<tally> play_hands(service<table> tables, int hands, unsigned seed) {
+  const session_options alone{.exclusive = true};
+  auto mine = co_await tables.session(alone);
+  std::minstd_rand random(seed);
+  tally counted;
+  for (; counted.hands < hands; ++counted.hands) {
+    const json deal{{"seed", random() % 1'000'000}};
+    auto now = co_await mine.route<&table::reset>(deal);
+    CHECK(now.observation.info_state.size() == 189);
+    while (!now.ended) {
+      const auto& legal = now.observation.legal_actions;
+      const openspiel::action any{.action_id = legal[random() % legal.size()]};
+      now = co_await mine.route<&table::step>(any);
+    }
+    CHECK(now.reward);
+    counted.won += now.reward == 1.0;
+    counted.lost += now.reward == -1.0;
+  }
+  co_return counted;
+}
+
+task<tally> play_at_32_tables(system& sys, std::vector<std::string> urls) {
+  const client_options servers{.urls = std::move(urls)};
+  auto tables =
+      co_await sys.serve<table>({.name = "tables", .replicas = 32}, servers, &sys.metrics());
+  std::vector<task<tally>> players;
+  for (unsigned i = 0; i < 32; ++i) players.push_back(play_hands(tables, 25, i + 1));
+  const auto counts = co_await all(std::move(players));
+  tally total;
+  for (const auto& one : counts) {
+    total.hands += one.hands;
+    total.won += one.won;
+    total.lost += one.lost;
+  }
+  co_return total;
+}
+
+TEST_CASE("openenv real servers: BlackJack of OpenSpiel, on two servers", "[.worlds]") {
+  troupe::system sys;
+  auto two = server_of("openspiel_server.py");
+  two.servers = 2;
+  const auto servers = sys.run(from_process(two));
+  const auto total = sys.run(play_at_32_tables(sys, servers.urls()));
+  // A random player wins 28.3 % and loses 67.5 % of its hands: three deviations of 800.
+  std::printf("BlackJack: %d hands at random, %d won, %d lost\n", total.hands, total.won,
+              total.lost);
+  CHECK(total.hands == 800);
+  CHECK(std::abs(total.won - 226) < 39);
+  CHECK(std::abs(total.lost - 540) < 40);
+
+  auto worlds = make_numeric_worlds(openspiel_view("blackjack"), {.urls = servers.urls()}, 8);
+  const auto first = worlds->reset(1);
+  CHECK(first.obs.size() == 8 * 189);
+  CHECK(worlds->reset(1).obs == first.obs);  // the seed is honoured
+  std::size_t finished = 0;
+  for (int i = 0; i < 20; ++i) {
+    env_actions stand;
+    stand.discrete.assign(8, 1);
+    const auto after = worlds->step(stand);
+    CHECK(after.failures.empty());
+    finished += after.finished.size();
+  }
+  CHECK(finished == 160);  // who stands ends the hand
+}
+
+TEST_CASE("openenv real servers: tic-tac-toe, where what is no legal move loses", "[.worlds]") {
+  troupe::system sys;
+  const auto servers =
+      sys.run(from_process(server_of("openspiel_server.py", {"--game", "tic_tac_toe"})));
+  auto worlds = make_numeric_worlds(openspiel_view("tic_tac_toe"), {.urls = servers.urls()}, 2);
+  worlds->reset(1);
+  env_actions corner;
+  corner.discrete.assign(2, 0);
+  CHECK(worlds->step(corner).terminated == recycled_vector<std::uint8_t>{0, 0});
+  const auto again = worlds->step(corner);
+  CHECK(again.terminated == recycled_vector<std::uint8_t>{1, 1});
+  CHECK(again.reward == recycled_vector<double>{-1, -1});
+  CHECK(again.failures.empty());
+}
+
+TEST_CASE("openenv real servers: echo in a container", "[.container]") {
+  troupe::system sys;
+  image_options options{.image = setting("TROUPE_WORLDS_ROOT"),
+                        .tool = "podman",
+                        .command = server_of("echo_server.py", {"--host", "0.0.0.0"}).command};
+  for (auto& word : options.command) {
+    if (word == "{port}") word = "8000";
+  }
+  std::string words = setting("TROUPE_WORLDS_RUN_OPTIONS");
+  for (char* word = std::strtok(words.data(), " "); word; word = std::strtok(nullptr, " "))
+    options.run_options.push_back(word);
+  const auto servers = sys.run(from_docker_image(options));
+  sys.run(play_echo(client({.urls = servers.urls()})));
+  if (!std::getenv("TROUPE_WORLDS_HOLD")) return;
+  std::printf("held\n");  // to be killed
+  std::fflush(stdout);
+  std::this_thread::sleep_for(60s);
+}
+
+/// OpenEnv's own environments, from the checkout at OPENENV_DIR.
+process_options own_server(const std::string& name, std::vector<std::string> environment = {}) {
+  const auto checkout = setting("OPENENV_DIR");
+  environment.push_back("PYTHONPATH=" + checkout + "/src:" + checkout + "/envs");
+  return {.command = {setting("TROUPE_WORLDS_PYTHON"), "-m", "uvicorn", name + ".server.app:app",
+                      "--host", "127.0.0.1", "--port", "{port}"},
+          .environment = std::move(environment)};
+}
+
+template <class World>
+task<turn<typename World::observation>> play_first_move(client games, typename World::action move) {
+  auto game = games.open();
+  co_await game.reset();
+  auto got = co_await game.step(to_json_object(move));
+  co_return to_turn<typename World::observation>(std::move(got));
+}
+
+TEST_CASE("openenv own environments: echo, connect4 and openspiel of a checkout", "[.own]") {
+  troupe::system sys;
+  {
+    const auto servers = sys.run(from_process(own_server("echo_env")));
+    const client games({.urls = servers.urls()});
+    const auto said =
+        sys.run(play_first_move<tools>(games, tools::call("echo_message", {{"message", "hi"}})));
+    CHECK(said.observation.result["data"] == "hi");
+  }
+  {
+    const auto servers = sys.run(from_process(own_server("connect4_env")));
+    const client games({.urls = servers.urls()});
+    const auto moved = sys.run(play_first_move<connect4>(games, {.column = 3}));
+    CHECK(moved.observation.board[5][3] != 0);
+  }
+  {
+    const auto servers =
+        sys.run(from_process(own_server("openspiel_env", {"OPENSPIEL_GAME=blackjack"})));
+    const client games({.urls = servers.urls()});
+    const auto stood = sys.run(play_first_move<openspiel>(games, {.action_id = 1}));
+    CHECK(stood.observation.info_state.size() == 189);
+    CHECK(stood.ended);
+  }
 }
 
 }  // namespace
