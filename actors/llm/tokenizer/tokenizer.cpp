@@ -1,33 +1,12 @@
 #include "actors/llm/tokenizer/tokenizer.hpp"
 
-#include <utf8proc.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <stdexcept>
 
 #include "actors/llm/tokenizer/byte_alphabet.hpp"
+#include "actors/llm/tokenizer/nfc.hpp"
 
 namespace troupe::llm {
-namespace {
-
-std::string to_nfc(std::string_view text) {
-  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (std::all_of(text.begin(), text.end(), is_ascii)) return std::string(text);
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto length =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-  if (length < 0)
-    throw std::runtime_error(std::string("normalisation to NFC: ") + utf8proc_errmsg(length));
-  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
-}
-
-}  // namespace
-
 tokenizer::tokenizer(tokenizer_parts parts)
     : bpe_(parts.tokens, parts.merges, parts.ignore_merges),
       pre_tokenizer_(parts.style),

@@ -6,10 +6,14 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import virtual_environment  # noqa: E402
+from virtual_environment import Unavailable, run_quietly  # noqa: E402
+
 PLACE = ROOT / "build/peers"
 PYTHON = PLACE / "venv/bin/python"
 # One after the other: without torch first, Stable-Baselines3 would bring its own choice of it.
@@ -17,29 +21,9 @@ PACKAGES = (("torch==2.13.0",), ("stable-baselines3==2.9.2", "gymnasium", "rltoo
 OPENBLAS = "libopenblas.so.0"
 
 
-class Unavailable(Exception):
-    """A peer that can't be had; the text says why."""
-
-
-def run_quietly(command, what):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
-        raise Unavailable(f"{what} failed: {' '.join(map(str, command))}\n{done.stdout[-2000:]}")
-    return done.stdout
-
-
 def make_environment():
     """The virtual environment; made once, again when PACKAGES change."""
-    wanted = repr(PACKAGES)
-    stamp = PLACE / "venv/packages"
-    if stamp.exists() and stamp.read_text() == wanted:
-        return
-    print("Making build/peers/venv (torch, Stable-Baselines3, RL-tools) from PyPI...", flush=True)
-    PLACE.mkdir(parents=True, exist_ok=True)
-    run_quietly(["/usr/bin/python3", "-m", "venv", PLACE / "venv"], "venv (apt-get install python3-venv)")
-    for packages in PACKAGES:
-        run_quietly([PYTHON, "-m", "pip", "install", "--quiet", *packages], "pip")
-    stamp.write_text(wanted)
+    virtual_environment.make(PLACE / "venv", PACKAGES, "torch, Stable-Baselines3, RL-tools")
 
 
 def find_headers():

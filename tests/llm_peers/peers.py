@@ -1,0 +1,32 @@
+"""Troupe's language models beside the published packages: peers.py BUILD_DIR [tokenizers] [models]. Logits within 1e-4,
+the same greedy text, the same ids for 10,000 texts."""
+import os
+import subprocess
+import sys
+
+import environment
+
+CHECKS = ("tokenizers", "models")
+
+
+def main():
+    probe = os.path.join(os.path.abspath(sys.argv[1]), "tests/llm_peers/llm_probe")
+    asked = sys.argv[2:] or CHECKS
+    for name in asked:
+        if name not in CHECKS:
+            sys.exit(f"peers.py: expected {' or '.join(CHECKS)}, got '{name}'")
+    environment.make_environment()
+    place = environment.PLACE / "made"
+    place.mkdir(exist_ok=True)
+    variables = os.environ | {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
+                              "TRANSFORMERS_VERBOSITY": "error", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    failed = 0
+    for name in asked:
+        more = [f"{key}={value}" for key, value in environment.npm_tokenizers().items()] if name == "tokenizers" else []
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}_check.py")
+        failed += subprocess.run([environment.PYTHON, script, probe, place, *more], env=variables, check=False).returncode != 0
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
