@@ -1,13 +1,11 @@
 #include "runtime/cluster/frame.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
 
+#include "runtime/cluster/checksum.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {
@@ -31,9 +29,8 @@ N get(const std::byte* at) {
   return value;
 }
 
-std::uint64_t checksum(const std::byte* header, std::span<const std::byte> payload) {
-  const auto seed = XXH3_64bits(header, checksum_at);
-  return XXH3_64bits_withSeed(payload.data(), payload.size(), seed);
+std::uint64_t checksum_of(const std::byte* header, std::span<const std::byte> payload) {
+  return checksum(payload.data(), payload.size(), checksum(header, checksum_at, 0));
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ void write_header(const frame_header& header, std::span<const std::byte> payload
   put(to + 8, header.sequence);
   put(to + 16, header.sender.bits);
   put(to + 32, header.message_size);
-  put(to + checksum_at, checksum(to, payload));
+  put(to + checksum_at, checksum_of(to, payload));
 }
 
 frame_reader::frame_reader(const incarnation& sender, std::size_t message_size_max,
@@ -139,7 +136,7 @@ bool frame_reader::begin_message(partial& of) {
 
 bool frame_reader::end_frame(frame_sink& to) {
   const std::span<const std::byte> payload(payload_, header_.payload_size);
-  if (checksum(header_bytes_.data(), payload) != checksum_) {
+  if (checksum_of(header_bytes_.data(), payload) != checksum_) {
     return refuse("a frame with a wrong checksum");
   }
   ++next_sequence_;

@@ -1,0 +1,16 @@
+#pragma once
+// XXH3 (https://xxhash.com), by the widest registers that the processor has.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe::detail {
+
+std::uint64_t checksum(const void* data, std::size_t size, std::uint64_t seed) noexcept;
+
+#ifdef __x86_64__
+/// The same, for processors with AVX2.
+std::uint64_t checksum_avx2(const void* data, std::size_t size, std::uint64_t seed) noexcept;
+#endif
+
+}  // namespace troupe::detail

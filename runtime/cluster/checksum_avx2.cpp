@@ -1,0 +1,17 @@
+// Compiled for AVX2: nothing from a header that others include may be instantiated here, for the
+// linker might keep this version of it.
+
+#include "runtime/cluster/checksum.hpp"
+
+#ifdef __x86_64__
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace troupe::detail {
+
+std::uint64_t checksum_avx2(const void* data, std::size_t size, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(data, size, seed);
+}
+
+}  // namespace troupe::detail
+#endif
