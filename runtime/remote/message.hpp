@@ -11,6 +11,9 @@
 //                            <────────────────  result n, id / error n, id
 //                            <────────────────  ended n, reason
 //     drop n                 ────────────────>    a role that was made for it ends
+//     ping n                 ────────────────>
+//                            <────────────────  pong n, from its process and from the replica
+//                            itself
 //     watch name             ────────────────>    tells of a service's replicas from here on
 //                            <────────────────  table name, replicas / closed name, reason
 
@@ -32,8 +35,10 @@ enum class message_kind : std::uint8_t {
   cancel,
   drop,
   watch,
+  ping,
   // To the importer.
   serves,
+  pong,
   result,
   error,
   ended,
@@ -48,19 +53,25 @@ enum class ending : std::uint32_t {
   refused,  ///< It never began, or its result could not be sent.
 };
 
+/// Who answers a ping; a pong's `what`.
+enum class alive : std::uint32_t {
+  process,
+  replica,  ///< Between two turns: it is not stuck in one.
+};
+
 /// In front of each message; what follows depends on its kind.
 struct message_header {
-  static constexpr std::uint16_t current = 2;
+  static constexpr std::uint16_t current = 3;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t protocol = current;
   message_kind kind{};
-  std::uint8_t control = 0;             ///< 1: it doesn't queue behind work.
-  std::uint32_t replica = 0;            ///< Its number on this link.
-  std::uint64_t sequence = 0;           ///< Of all messages of this urgency in this direction.
-  std::uint64_t id = 0;                 ///< Of a call, its result and its cancellation.
-  std::uint32_t what = 0;               ///< Of a call its kind's number, of `make` the recipe's.
-  std::uint32_t hash = 0;               ///< ... and its hash.
+  std::uint8_t control = 0;    ///< 1: it doesn't queue behind work.
+  std::uint32_t replica = 0;   ///< Its number on this link.
+  std::uint64_t sequence = 0;  ///< Of all messages of this urgency in this direction.
+  std::uint64_t id = 0;        ///< Of a call, its result and its cancellation.
+  std::uint32_t what = 0;      ///< Of a call its kind's number, of `make` the recipe's; see above.
+  std::uint32_t hash = 0;      ///< ... and its hash.
   std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
   std::int64_t version = any_version;   ///< Of `serves` and a result: the role's.
 };

@@ -100,6 +100,8 @@ void porter::heard(const message& m) {
         return drop(m.header.replica);
       case message_kind::watch:
         return watch_service(m);
+      case message_kind::ping:
+        return answer_ping(m);
       case message_kind::table:
         return learn_table(m);
       case message_kind::closed:
@@ -396,6 +398,17 @@ void porter::drop(std::uint32_t number) {
   if (place == exports_.end()) return;
   if (place->second.made_here) place->second.actor->kill("the other side has dropped it");
   exports_.erase(place);
+}
+
+void porter::answer_ping(const message& m) {
+  message_header pong{.kind = message_kind::pong, .control = 1, .replica = m.header.replica};
+  const auto place = exports_.find(m.header.replica);
+  if (place == exports_.end()) return;  // It has ended, as was told.
+  pong.what = static_cast<std::uint32_t>(alive::process);
+  to_->send(pong);
+  if (!place->second.slot) return;
+  pong.what = static_cast<std::uint32_t>(alive::replica);
+  place->second.slot->where->post([to = to_, pong] { to->send(pong); });
 }
 
 void porter::watch_service(const message& m) {

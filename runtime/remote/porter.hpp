@@ -69,6 +69,7 @@ class porter final : public host {
   void call(const message& m);
   void cancel(const message& m);
   void drop(std::uint32_t number);
+  void answer_ping(const message& m);
   bool take_over(std::uint32_t number, const std::string& recipe);
   void rest();
   branch end_outliving(duration after);

@@ -11,6 +11,12 @@ namespace {
 
 stand_in& here() { return static_cast<stand_in&>(static_cast<host&>(strand::current())); }
 
+/// A replica that is silent for as long as max_call_time, within these bounds, is given up.
+constexpr duration silence_min = std::chrono::seconds(2);
+constexpr duration silence_max = std::chrono::seconds(10);
+/// In that time.
+constexpr int pings = 10;
+
 bool executes_at_once(const call_base& call) {
   return call.endpoint.kind != endpoint_kind::coroutine;
 }
@@ -73,7 +79,24 @@ void stand_in::join(std::shared_ptr<connection> to) {
       factory_->write_arguments(out);
     });
   } catch (const std::exception& e) {
-    crash("its role's arguments could not be sent: " + std::string(e.what()));
+    return crash("its role's arguments could not be sent: " + std::string(e.what()));
+  }
+  // In virtual time nothing hangs, and whoever has nothing to do must not seem busy.
+  if (!system_.deterministic()) start_root(watch_over());
+}
+
+/// Pings the role that was made for it. A process that is silent is frozen, a replica that is
+/// silent while it has no call is stuck; one that has calls may just be busy with them.
+branch stand_in::watch_over() {
+  const auto silence = std::clamp(service_->options.max_call_time, silence_min, silence_max);
+  for (int silent = 0, stuck = 0; !crashed();) {
+    to_->send({.kind = message_kind::ping, .control = 1, .replica = number_});
+    co_await sleep_for(silence / pings);
+    silent = std::exchange(heard_process_, false) ? 0 : silent + 1;
+    const bool may_be_busy = !serves_ || !in_flight_.empty();
+    stuck = std::exchange(heard_replica_, false) || may_be_busy ? 0 : stuck + 1;
+    if (silent == pings) crash("its process has been silent for " + to_text(silence));
+    if (stuck == pings && silent < pings) crash("it has been silent for " + to_text(silence));
   }
 }
 
@@ -174,9 +197,14 @@ void stand_in::stop_working(call_base& call) {
 
 void stand_in::heard(const message& m) {
   if (crashed()) return;
+  heard_process_ = true;
   try {
     switch (m.header.kind) {
+      case message_kind::pong:
+        if (m.header.what == static_cast<std::uint32_t>(alive::replica)) heard_replica_ = true;
+        return;
       case message_kind::serves:
+        serves_ = true;
         service_->note_version(*slot_, m.header.version);
         return serve();
       case message_kind::result:

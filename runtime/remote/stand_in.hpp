@@ -37,6 +37,7 @@ class stand_in final : public replica {
   void refuse(call_base& call, std::exception_ptr error);
   ref<call_base> take(std::uint64_t id);
   void finish(const message& m);
+  branch watch_over();
   void note_begun();
   void note_busy();
 
@@ -50,6 +51,9 @@ class stand_in final : public replica {
   std::map<std::uint64_t, ref<call_base>> in_flight_;  ///< In the order of sending.
   std::size_t executing_ = 0;  ///< Of these, calls that keep the replica busy until they return.
   list<call_base> unsent_;     ///< While the link is full.
+  bool serves_ = false;
+  /// Since the last ping.
+  bool heard_process_ = true, heard_replica_ = true;
 };
 
 }  // namespace troupe::detail
