@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries options runtime checkpoint data environments openenv recorder replay reward torch actors algorithms
+set(libraries options runtime checkpoint data environments openenv recorder replay reward text torch actors algorithms
               llm_files llm_tokenizer llm)
 foreach(library ${libraries})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})

@@ -30,12 +30,18 @@ run() {
 
 # The machine's own files are the container's: no image is needed, and the package is there.
 run_container() {
-  container=troupe-worlds-$$
-  if ! podman run --rm --name "$container" $options / true >/dev/null 2>"$build/worlds/podman.log"; then
+  tool=podman
+  command -v crun >/dev/null || tool="podman --runtime runc"
+  options="--ulimit nofile=1024:1024 --ulimit nproc=1024:1024"
+  for folder in "$(cd "$build" && pwd)" "$here" "$("$python" -c 'import sys; print(sys.base_prefix)')"; do
+    [ "$folder" = /usr ] || options="$options -v $folder:$folder:ro"
+  done
+  options="$options --rootfs"
+  if ! $tool run --rm $options /:O true >/dev/null 2>"$build/worlds/podman.log"; then
     skip "podman runs no container here: $(tail -n 1 "$build/worlds/podman.log")"
     return
   fi
-  export TROUPE_WORLDS_ROOT=/ TROUPE_WORLDS_RUN_OPTIONS="$options"
+  export TROUPE_WORLDS_TOOL="$tool" TROUPE_WORLDS_IMAGE=/:O TROUPE_WORLDS_RUN_OPTIONS="$options"
   run '[.container]'
 
   # The program is killed while its container serves.
@@ -48,7 +54,7 @@ run_container() {
   kill -KILL $holder || true
   wait $holder 2>/dev/null || true
   sleep 5
-  left=$(podman ps --all --quiet --filter label=org.troupe.server=1)
+  left=$($tool ps --all --quiet --filter label=org.troupe.server=1)
   if grep -q '^held' "$build/worlds/held.log" && [ -z "$left" ]; then
     echo "worlds: 5 s after SIGKILL no container is left"
     passed=$((passed + 1))
@@ -78,7 +84,6 @@ export TROUPE_WORLDS_PYTHON TROUPE_WORLDS_DIR="$here"
 
 run '[.worlds]'
 
-options="--cgroups=disabled --rootfs"
 if command -v podman >/dev/null; then
   run_container
 else

@@ -185,24 +185,27 @@ task<running_servers> from_process(process_options options) {
 task<running_servers> from_docker_image(image_options options) {
   require(!options.image.empty() && options.image[0] != '-',
           "image: expected the name of an image, got \"" + options.image + '"');
-  // It stands in a shell's command.
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._-", c); };
-  require(!options.tool.empty() && std::ranges::all_of(options.tool, plain),
-          "tool: expected a command such as docker or podman, got \"" + options.tool + '"');
+  // They stand in a shell's command.
+  std::string tool;
+  for (const auto& word : options.tool) tool += word + ' ';
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._=- ", c); };
+  require(!options.tool.empty() && std::ranges::all_of(tool, plain),
+          "tool: expected a command such as docker or podman, got \"" + tool + '"');
   require(options.container_port > 0, "container_port: expected 1 to 65535, got 0");
-  const std::string name = options.tool + " run " + options.image;
+  const std::string name = tool + "run " + options.image;
   const auto count = options.servers;
   const auto limit = options.health_timeout;
-  plan make = [options = std::move(options)](std::uint16_t port) {
+  plan make = [options = std::move(options), tool](std::uint16_t port) {
     const auto container = unique_name();
-    program made{.command = {options.tool, "run", "--rm", "--name", container, "--label",
-                             "org.troupe.server=1", "-p",
-                             "127.0.0.1:" + std::to_string(port) + ':' +
-                                 std::to_string(options.container_port)},
+    program made{.command = options.tool,
                  .environment = {},
                  .directory = "",
-                 .cleanup = options.tool + " kill " + container + "; " + options.tool + " rm -f " +
-                            container};
+                 .cleanup = tool + "kill " + container + "; " + tool + "rm -f " + container};
+    for (const auto& word :
+         {std::string("run"), std::string("--rm"), std::string("--name"), container,
+          std::string("--label"), std::string("org.troupe.server=1"), std::string("-p"),
+          "127.0.0.1:" + std::to_string(port) + ':' + std::to_string(options.container_port)})
+      made.command.push_back(word);
     for (const auto& variable : options.environment) {
       made.command.push_back("-e");
       made.command.push_back(variable);

@@ -60,7 +60,9 @@ task<running_servers> from_process(process_options options);
 
 struct image_options {
   std::string image;
-  std::string tool = "docker";  ///< Any command that understands its run, kill and rm: "podman".
+  /// Any command that understands docker's run, kill and rm, with options of its own: {"podman",
+  /// "--runtime", "runc"}.
+  std::vector<std::string> tool = {"docker"};
   std::vector<std::string> environment = {};  ///< "NAME=value", in the container.
   /// More options of `run`, such as {"--memory", "1g", "--runtime", "runc"}.
   std::vector<std::string> run_options = {};

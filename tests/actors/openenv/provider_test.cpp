@@ -117,7 +117,7 @@ TEST_CASE("openenv providers: options out of range are refused", "[openenv]") {
   CHECK_THROWS_AS(sys.run(from_process({.command = {"true"}, .servers = 0})),
                   std::invalid_argument);
   CHECK_THROWS_AS(sys.run(from_docker_image({.image = "--privileged"})), std::invalid_argument);
-  CHECK_THROWS_AS(sys.run(from_docker_image({.image = "a", .tool = "docker; rm"})),
+  CHECK_THROWS_AS(sys.run(from_docker_image({.image = "a", .tool = {"docker; rm"}})),
                   std::invalid_argument);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("openenv providers: containers are run and removed by whatever command
   troupe::system sys;
   {
     const auto servers = sys.run(from_docker_image({.image = "echo-env:latest",
-                                                    .tool = tool,
+                                                    .tool = {tool},
                                                     .environment = {"GAME=catch"},
                                                     .run_options = {"--memory", "1g"}}));
     CHECK(servers.urls().size() == 1);

@@ -2,8 +2,10 @@
 // Python has it, in TROUPE_WORLDS_PYTHON, and where the servers are, in TROUPE_WORLDS_DIR.
 
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
 #include <random>
+#include <sstream>
+#include <thread>
 
 #include "actors/env/openenv/numeric_worlds.hpp"
 #include "actors/env/openenv/provider.hpp"
@@ -169,17 +171,20 @@ TEST_CASE("openenv real servers: tic-tac-toe, where what is no legal move loses"
   CHECK(again.failures.empty());
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream from(text);
+  return {std::istream_iterator<std::string>(from), {}};
+}
+
 TEST_CASE("openenv real servers: echo in a container", "[.container]") {
   troupe::system sys;
-  image_options options{.image = setting("TROUPE_WORLDS_ROOT"),
-                        .tool = "podman",
+  image_options options{.image = setting("TROUPE_WORLDS_IMAGE"),
+                        .tool = words_of(setting("TROUPE_WORLDS_TOOL")),
+                        .run_options = words_of(setting("TROUPE_WORLDS_RUN_OPTIONS")),
                         .command = server_of("echo_server.py", {"--host", "0.0.0.0"}).command};
   for (auto& word : options.command) {
     if (word == "{port}") word = "8000";
   }
-  std::string words = setting("TROUPE_WORLDS_RUN_OPTIONS");
-  for (char* word = std::strtok(words.data(), " "); word; word = std::strtok(nullptr, " "))
-    options.run_options.push_back(word);
   const auto servers = sys.run(from_docker_image(options));
   sys.run(play_echo(client({.urls = servers.urls()})));
   if (!std::getenv("TROUPE_WORLDS_HOLD")) return;

@@ -1,0 +1,132 @@
+#include "actors/text/text_episode.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "actors/data/jsonl.hpp"
+#include "runtime/config/json_text.hpp"
+
+namespace troupe {
+
+using nlohmann::json;
+
+namespace {
+
+std::string text_at(const json& object, const char* key) {
+  const auto at = object.find(key);
+  if (at == object.end() || at->is_null()) return {};
+  if (!at->is_string())
+    throw std::invalid_argument(std::string("/") + key + ": expected a text, got " +
+                                detail::show(*at));
+  return *at;
+}
+
+conversation prompt_of(const json& object) {
+  const auto at = object.find("prompt");
+  if (at == object.end() || at->is_null()) return {};
+  if (at->is_string()) return {{"user", *at}};
+  if (!at->is_array())
+    throw std::invalid_argument("/prompt: expected a text or a list of messages, got " +
+                                detail::show(*at));
+  conversation made;
+  for (const auto& message : *at) {
+    if (!message.is_object() || !message.contains("role") || !message.contains("content"))
+      throw std::invalid_argument("/prompt: expected messages with \"role\" and \"content\", got " +
+                                  detail::show(message));
+    made.push_back({text_at(message, "role"), text_at(message, "content")});
+  }
+  return made;
+}
+
+void require_in_range(const text_limits& limits) {
+  const auto refuse = [](const char* name, const char* expected, std::int64_t got) {
+    throw std::invalid_argument(std::string("text episode: ") + name + ": expected " + expected +
+                                ", got " + std::to_string(got));
+  };
+  if (limits.turns_max < 1) refuse("turns_max", "at least 1", limits.turns_max);
+  if (limits.tokens_max < 0) refuse("tokens_max", "at least 0", limits.tokens_max);
+}
+
+/// The world's answer to an action; none where it has no word for it or refuses it, which is then
+/// noted in the action.
+task<std::optional<openenv::result>> act(openenv::session& game, const text_world& world,
+                                         text_action& action) {
+  if (!action.well_formed()) co_return std::nullopt;
+  try {
+    co_return co_await game.step(world.act(action));
+  } catch (const std::invalid_argument& e) {
+    action.malformed = e.what();
+  } catch (const openenv::error& e) {
+    if (!openenv::keeps_session(e.reason())) throw;
+    action.malformed = e.what();
+  }
+  co_return std::nullopt;
+}
+
+}  // namespace
+
+text_task to_text_task(const json& object) {
+  text_task made;
+  made.prompt = prompt_of(object);
+  made.world = text_at(object, "env_name");
+  made.expected = text_at(object, "expected");
+  if (const auto at = object.find("reset"); at != object.end()) {
+    if (!at->is_object() && !at->is_null())
+      throw std::invalid_argument("/reset: expected an object, got " + detail::show(*at));
+    made.reset = *at;
+  }
+  return made;
+}
+
+std::vector<text_task> read_text_tasks(const std::filesystem::path& path) {
+  return read_jsonl<text_task>(path, to_text_task);
+}
+
+const std::string& text_episode::answer() const {
+  const auto& last = turns.back();
+  return last.action.well_formed() ? last.action.action : last.written.text;
+}
+
+task<text_episode> play_text_episode(openenv::session& game, text_world world, text_task item,
+                                     text_writer write, text_limits limits) {
+  require_in_range(limits);
+  text_episode played;
+  if (!world.system_prompt.empty()) played.said.push_back({"system", world.system_prompt});
+  for (const auto& message : item.prompt) played.said.push_back(message);
+  json with = item.reset.is_null() ? json::object() : item.reset;
+  played.task = std::move(item);
+  const auto first = co_await game.reset(std::move(with));
+  played.said.push_back({"user", world.show(first)});
+
+  for (std::int64_t tokens = 0;;) {
+    auto written = co_await write(played.said);
+    tokens += written.tokens;
+    played.said.push_back({"assistant", written.text});
+    played.version =
+        played.turns.empty() ? written.version : std::min(played.version, written.version);
+    auto action = world.parse(written.text);
+    const auto answer = co_await act(game, world, action);
+    const double reward = answer ? answer->reward.value_or(0) : limits.malformed_reward;
+    played.world_return += reward;
+    played.turns.push_back({std::move(written), std::move(action), reward});
+
+    const auto& malformed = played.turns.back().action.malformed;
+    played.said.push_back(answer ? chat_message{world.shown_as, world.show(*answer)}
+                                 : chat_message{"user", "That was no action: " + malformed});
+    if (answer && answer->ended) co_return played;
+    if (!answer && limits.malformed == malformed_rule::end) {
+      played.end = text_end::malformed;
+      co_return played;
+    }
+    if (std::ssize(played.turns) >= limits.turns_max) {
+      played.end = text_end::turns;
+      co_return played;
+    }
+    if (limits.tokens_max > 0 && tokens >= limits.tokens_max) {
+      played.end = text_end::tokens;
+      co_return played;
+    }
+  }
+}
+
+}  // namespace troupe
