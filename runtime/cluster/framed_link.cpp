@@ -272,15 +272,16 @@ void framed_link::say_events(lock& held) {
     held.lock();
   };
   for (;;) {
-    if (!received_.empty()) {
+    if (!received_.empty() || (read_next_ && !ended_)) {
       auto batch = std::exchange(received_, {});
+      const bool reads = std::exchange(read_next_, false) && !ended_;
+      if (reads) reading_ = true;
       unlocked([&] {
+        // The next read first: who hears of a message may answer it at once, on another thread, and
+        // gRPC lets the two wait for each other.
+        if (reads) stream_->read();
         for (auto& message : batch) listener->received(std::move(message));
       });
-    } else if (read_next_ && !ended_) {
-      read_next_ = false;
-      reading_ = true;
-      unlocked([&] { stream_->read(); });
     } else if (writable_ && !ended_) {
       writable_ = false;
       unlocked([&] { listener->writable(); });

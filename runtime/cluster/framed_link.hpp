@@ -109,7 +109,7 @@ class framed_link final : public link,
   // Events that the listener has not heard yet, and who tells it.
   bool saying_ = false;
   std::vector<block> received_;
-  bool read_next_ = false;  ///< When these have been heard.
+  bool read_next_ = false;  ///< Once these are no more in the way of the next ones.
   bool writable_ = false;
   bool gone_ = false;
   std::string why_;

@@ -144,6 +144,9 @@ void stand_in::send(ref<call_base> call) {
     }
     to_->send(header, call->arguments_size(),
               [&](wire_writer& out) { call->write_arguments(out); });
+  } catch (const std::length_error& e) {
+    return refuse(*call, std::make_exception_ptr(std::length_error(
+                             std::string(call->endpoint.name) + ": " + e.what())));
   } catch (...) {
     return refuse(*call, std::current_exception());
   }

@@ -221,8 +221,11 @@ nlohmann::json measure_replicas() {
       slower(far_tensors, median), slower(far_tensors, series::best), slower(near_tensors, median),
       slower(near_tensors, series::best));
   return {{"round_trip_ratio", series::median(ratio.wall)},
+          {"round_trip_ratio_cpu", series::median(ratio.cpu)},
           {"stream_gb_per_s", slower(far_tensors, median)},
+          {"stream_gb_per_s_best", slower(far_tensors, series::best)},
           {"shared_memory_gb_per_s", slower(near_tensors, median)},
+          {"shared_memory_gb_per_s_best", slower(near_tensors, series::best)},
           {"weight_update_8_replicas_ms", series::median(updates.wall) * 1e3}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
+#include "runtime/remote/link.hpp"
 #include "tests/runtime/remote/everywhere.hpp"
 
 namespace troupe {
@@ -308,6 +309,39 @@ task<> place_what_cannot_leave(system& sys) {
 TEST_CASE("elsewhere: what can't be encoded is refused where it is placed, by its name") {
   troupe::system sys({.deterministic = true});
   sys.run(place_what_cannot_leave(sys));
+}
+
+/// Says that it takes more bytes than a message may have; none are written.
+struct whale {};
+struct sea {
+  void hold(whale) {}
+  int fish() { return 3; }
+};
+
+}  // namespace
+
+template <>
+struct wire_codec<whale> {
+  static constexpr std::size_t bytes_min = 0;
+  static std::size_t size(const whale&) { return detail::max_message; }
+  static void write(const whale&, wire_writer&) { throw std::logic_error("it was not refused"); }
+  static whale read(wire_reader&) { return {}; }
+};
+
+namespace {
+
+task<> send_too_much(system& sys) {
+  auto to = co_await sys.serve<sea>({.name = "sea", .placement = elsewhere(sys)});
+  const auto refused = co_await to.try_route<&sea::hold>(whale{});
+  const auto error = describe(refused.error());
+  CHECK(error.find("sea::hold: ") != std::string::npos);
+  CHECK(error.find(" bytes; a message has at most 1073741824") != std::string::npos);
+  const int fish = co_await to.route<&sea::fish>();
+  CHECK(fish == 3);
+}
+
+TEST_CASE("elsewhere: a message over the limit is refused at its sender, by its endpoint's name") {
+  run_everywhere(send_too_much);
 }
 
 TEST_CASE("elsewhere: a node's name fits a pattern with stars") {
