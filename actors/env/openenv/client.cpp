@@ -50,7 +50,7 @@ reply_kind reply_to(request_kind asked) {
 }
 
 /// What `asked` is answered with, or the error that `text` is. Throws openenv::error.
-reply read_reply(const server& from, request_kind asked, const std::string& text,
+reply read_reply(const known_server& from, request_kind asked, const std::string& text,
                  std::size_t bytes_max) {
   const auto where = [&] {
     return "openenv: " + from.url.text + ": " + std::string(to_string(asked)) + ": ";
@@ -108,7 +108,7 @@ class client::pool {
 
   /// A seat at the server with the fewest sessions of those that may have room; null if none may.
   /// At one that was full or gone a moment ago only if there is no other, and it is `pressed`.
-  std::shared_ptr<server> take_seat(bool pressed) const {
+  std::shared_ptr<known_server> take_seat(bool pressed) const {
     auto order = servers;
     std::ranges::stable_sort(order, {}, [](const auto& s) { return s->sessions.load(); });
     for (const bool avoided : {false, true}) {
@@ -132,7 +132,7 @@ class client::pool {
   const client_options options;
   const client_metrics metrics;
   const std::shared_ptr<io_thread> thread;
-  std::vector<std::shared_ptr<server>> servers;
+  std::vector<std::shared_ptr<known_server>> servers;
 };
 
 client::client(client_options options, metrics_registry* metrics)
@@ -280,17 +280,17 @@ class session::state_of {
 
   /// The seat of a connection that is being made.
   struct seat_guard {
-    explicit seat_guard(std::shared_ptr<server> at) : at(std::move(at)) {}
+    explicit seat_guard(std::shared_ptr<known_server> at) : at(std::move(at)) {}
     seat_guard(const seat_guard&) = delete;
     ~seat_guard() {
       if (way) way->close();
       if (at) at->leave_seat();
     }
-    std::shared_ptr<server> at;
+    std::shared_ptr<known_server> at;
     std::shared_ptr<link> way;
   };
 
-  task<> connect(std::shared_ptr<server> place) {
+  task<> connect(std::shared_ptr<known_server> place) {
     seat_guard seat(std::move(place));
     auto& speaks = seat.at->speaks;
     if (speaks != dialect::http) {
@@ -332,8 +332,8 @@ class session::state_of {
   }
 
   const std::shared_ptr<client::pool> pool_;
-  std::shared_ptr<server> at_;  ///< With link_.
-  std::shared_ptr<link> link_;  ///< Null while there is no connection.
+  std::shared_ptr<known_server> at_;  ///< With link_.
+  std::shared_ptr<link> link_;        ///< Null while there is no connection.
   bool asking_ = false;
   bool in_episode_ = false;
   std::size_t last_seen_ = 0;  ///< The hash of the last reply.

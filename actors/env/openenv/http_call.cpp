@@ -23,8 +23,8 @@ using beast::error_code;
 class http_call_under_way final : public http_call,
                                   public std::enable_shared_from_this<http_call_under_way> {
  public:
-  http_call_under_way(io_thread& thread, http_request request,
-                      std::function<void(outcome<http_reply>)> tell)
+  http_call_under_way(io_thread& thread, outgoing_request request,
+                      std::function<void(outcome<http_answer>)> tell)
       : thread_(thread),
         wanted_(std::move(request)),
         tell_(std::move(tell)),
@@ -78,7 +78,7 @@ class http_call_under_way final : public http_call,
           const bool large = error == http::error::body_limit;
           if (!self->step(large ? failure::too_large : failure::closed, error)) return;
           auto& answer = self->parser_.get();
-          http_reply reply{static_cast<int>(answer.result_int()), std::move(answer.body())};
+          http_answer reply{static_cast<int>(answer.result_int()), std::move(answer.body())};
           if (auto tell = self->end()) tell(std::move(reply));
         });
   }
@@ -96,7 +96,7 @@ class http_call_under_way final : public http_call,
           error(reason, "openenv: " + wanted_.url.text + ": " + wanted_.path + ": " + why)));
   }
 
-  std::function<void(outcome<http_reply>)> end() {
+  std::function<void(outcome<http_answer>)> end() {
     deadline_.leave();
     resolver_.cancel();
     stream_.close();
@@ -104,8 +104,8 @@ class http_call_under_way final : public http_call,
   }
 
   io_thread& thread_;
-  const http_request wanted_;
-  std::function<void(outcome<http_reply>)> tell_;  ///< Null once told.
+  const outgoing_request wanted_;
+  std::function<void(outcome<http_answer>)> tell_;  ///< Null once told.
   tcp::resolver resolver_;
   beast::tcp_stream stream_;
   http::request<http::string_body> request_;
@@ -116,8 +116,8 @@ class http_call_under_way final : public http_call,
 
 }  // namespace
 
-std::shared_ptr<http_call> start_http_call(io_thread& thread, http_request request,
-                                           std::function<void(outcome<http_reply>)> tell) {
+std::shared_ptr<http_call> start_http_call(io_thread& thread, outgoing_request request,
+                                           std::function<void(outcome<http_answer>)> tell) {
   auto call = std::make_shared<http_call_under_way>(thread, std::move(request), std::move(tell));
   asio::post(thread.context(), [call] { call->start(); });
   return call;

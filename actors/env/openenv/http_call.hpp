@@ -13,7 +13,7 @@ namespace troupe::openenv {
 
 class io_thread;
 
-struct http_request {
+struct outgoing_request {
   server_url url;
   std::string path;  ///< After the url's own: "/health".
   std::string body;  ///< JSON, for a POST; empty: a GET.
@@ -21,7 +21,7 @@ struct http_request {
   std::size_t reply_bytes_max = std::size_t{16} << 20;
 };
 
-struct http_reply {
+struct http_answer {
   int status = 0;
   std::string body;
 };
@@ -36,7 +36,7 @@ class http_call {
 
 /// Told once, on the I/O thread: an answer of whatever status, or an openenv::error. On that
 /// thread, or before anything else uses the call.
-std::shared_ptr<http_call> start_http_call(io_thread& thread, http_request request,
-                                           std::function<void(outcome<http_reply>)> tell);
+std::shared_ptr<http_call> start_http_call(io_thread& thread, outgoing_request request,
+                                           std::function<void(outcome<http_answer>)> tell);
 
 }  // namespace troupe::openenv

@@ -20,11 +20,11 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
 
   void open(told tell) override {
     boost::asio::post(thread_.context(), [self = shared_from_this(), tell = std::move(tell)] {
-      self->look_for("/health", tell, [self, tell](const http_reply& health) {
+      self->look_for("/health", tell, [self, tell](const http_answer& health) {
         if (health.status != 200)
           return tell(self->refusal("GET /health: expected status 200, got " +
                                     std::to_string(health.status)));
-        self->look_for("/schema", tell, [self, tell](const http_reply& schema) {
+        self->look_for("/schema", tell, [self, tell](const http_answer& schema) {
           // Today's servers make an environment anew for each HTTP request.
           if (schema.status == 200)
             return tell(self->refusal(
@@ -41,7 +41,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
                                           timeout, tell = std::move(tell)]() mutable {
       if (self->closed_) return;
       self->call_ = start_http_call(self->thread_, self->request_of(kind, std::move(data), timeout),
-                                    [kind, tell = std::move(tell)](outcome<http_reply> got) {
+                                    [kind, tell = std::move(tell)](outcome<http_answer> got) {
                                       if (!got) return tell(got.error());
                                       tell(message_of(kind, std::move(got).value()));
                                     });
@@ -57,14 +57,14 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
 
  private:
   void look_for(const std::string& path, const told& tell,
-                std::function<void(const http_reply&)> then) {
+                std::function<void(const http_answer&)> then) {
     if (closed_) return;
     call_ = start_http_call(thread_,
                             {.url = url_,
                              .path = path,
                              .timeout = limits_.connect_timeout,
                              .reply_bytes_max = limits_.reply_bytes_max},
-                            [tell, then = std::move(then)](outcome<http_reply> got) {
+                            [tell, then = std::move(then)](outcome<http_answer> got) {
                               if (!got) return tell(got.error());
                               then(got.value());
                             });
@@ -74,19 +74,19 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     return std::make_exception_ptr(error(failure::handshake, "openenv: " + url_.text + ": " + why));
   }
 
-  http_request request_of(request_kind kind, std::string data,
-                          std::chrono::milliseconds timeout) const {
-    http_request request{.url = url_,
-                         .path = '/' + std::string(to_string(kind)),
-                         .timeout = timeout,
-                         .reply_bytes_max = limits_.reply_bytes_max};
+  outgoing_request request_of(request_kind kind, std::string data,
+                              std::chrono::milliseconds timeout) const {
+    outgoing_request request{.url = url_,
+                             .path = '/' + std::string(to_string(kind)),
+                             .timeout = timeout,
+                             .reply_bytes_max = limits_.reply_bytes_max};
     if (kind == request_kind::reset) request.body = data.empty() ? "{}" : std::move(data);
     if (kind == request_kind::mcp) request.body = std::move(data);
     if (kind == request_kind::step) request.body = "{\"action\":" + data + '}';
     return request;
   }
 
-  static std::string message_of(request_kind kind, http_reply got) {
+  static std::string message_of(request_kind kind, http_answer got) {
     if (got.status == 200) {
       const auto as = kind == request_kind::state ? reply_kind::state
                       : kind == request_kind::mcp ? reply_kind::mcp

@@ -42,6 +42,15 @@ task<answer> take_step(session& in, json action) {
   co_return got;
 }
 
+/// Some environments, Troupe's own among them, tell the two ends apart in what they show.
+bool was_cut(const json& observation) {
+  const auto says = [&](const char* key) {
+    const auto found = observation.find(key);
+    return found != observation.end() && found->is_boolean() && found->get<bool>();
+  };
+  return says("truncated") && !says("terminated");
+}
+
 /// One world. Its calls block until the server has answered.
 class numeric_world final : public environment {
  public:
@@ -70,8 +79,11 @@ class numeric_world final : public environment {
   step_result settle(answer got, std::span<float> obs) {
     if (got.error) std::rethrow_exception(got.error);
     next_ = std::move(got.next);
+    const bool cut = got.step->ended && was_cut(got.step->observation);
     show(std::move(got.step->observation), obs);
-    return {.reward = got.step->reward.value_or(0), .terminated = got.step->ended};
+    return {.reward = got.step->reward.value_or(0),
+            .terminated = got.step->ended && !cut,
+            .truncated = cut};
   }
   step_result lose(double reward, std::span<float> obs) {
     view_.observe(shown_, obs);
@@ -169,13 +181,29 @@ const std::map<std::string, game_size>& known_games() {
   return known;
 }
 
-void show_info_state(const json& observation, std::span<float> obs) {
+/// The list of that name.
+void show_list(const json& observation, const char* key, std::span<float> obs) {
   std::vector<float> values;
-  const auto found = observation.find("info_state");
+  const detail::place outer{nullptr, "/data/observation", 0};
+  const auto found = observation.find(key);
   if (found == observation.end())
-    throw wrong_shape("openenv: /data/observation/info_state: expected a list, got none");
-  detail::read_value(*found, values, {nullptr, "/data/observation/info_state", 0});
+    throw wrong_shape(std::string("openenv: /data/observation/") + key +
+                      ": expected a list, got none");
+  detail::read_value(*found, values, {&outer, key, 0});
   write_obs(values, obs);
+}
+
+void show_info_state(const json& observation, std::span<float> obs) {
+  show_list(observation, "info_state", obs);
+}
+
+json number_or_list(action_view action, const space& of) {
+  if (of.get_if<spaces::discrete>()) return action.discrete();
+  json list = json::array();
+  for (const auto part : action.parts()) list.push_back(part);
+  if (list.empty())
+    for (const auto part : action.continuous()) list.push_back(part);
+  return list;
 }
 
 std::optional<double> lose_if_illegal(const json& observation, action_view action) {
@@ -203,6 +231,17 @@ numeric_view openspiel_view(const std::string& game) {
           .observe = show_info_state,
           .act = [](action_view action) { return json{{"action_id", action.discrete()}}; },
           .forbid = lose_if_illegal};
+}
+
+numeric_view served_view(env_spec spec) {
+  const auto actions = spec.action_space;
+  return {
+      .spec = std::move(spec),
+      .observe = [](const json& observation,
+                    std::span<float> obs) { show_list(observation, "obs", obs); },
+      .act = [actions](
+                 action_view action) { return json{{"action", number_or_list(action, actions)}}; },
+      .forbid = nullptr};
 }
 
 std::unique_ptr<vector_environment> make_numeric_worlds(numeric_view view, client_options servers,

@@ -36,10 +36,15 @@ struct numeric_view {
 /// cliff_walking, 2048 and kuhn_poker; throws std::invalid_argument for others.
 numeric_view openspiel_view(const std::string& game);
 
+/// The environments of `troupe serve-env`, and others that show their observation as the list "obs"
+/// and take {"action": ..}: a number, or a list of them.
+numeric_view served_view(env_spec spec);
+
 /// B sessions on the servers that are stepped at once. Whoever calls it waits, so it is for threads
 /// that may: `env.placement=thread`, or a program of its own. An episode that fails is an
 /// env_failure, and the next one begins. OpenEnv does not tell a time limit from the end of the
-/// task: every end is a termination. Throws std::invalid_argument, also for a size of 0.
+/// task: an end is a termination, unless the world shows "truncated": true. Throws
+/// std::invalid_argument, also for a size of 0.
 std::unique_ptr<vector_environment> make_numeric_worlds(numeric_view view, client_options servers,
                                                         std::size_t size,
                                                         metrics_registry* metrics = nullptr);

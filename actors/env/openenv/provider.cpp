@@ -68,9 +68,9 @@ struct running_server {
 };
 
 task<bool> is_healthy(std::shared_ptr<io_thread> thread, std::string url) {
-  outside<http_reply> answer("a server's health");
+  outside<http_answer> answer("a server's health");
   start_http_call(*thread, {.url = parse_url(url), .path = "/health", .timeout = health_answer},
-                  [answer](outcome<http_reply> got) {
+                  [answer](outcome<http_answer> got) {
                     got ? answer.set(std::move(got).value()) : answer.set({});
                   });
   const auto got = co_await answer.wait();

@@ -14,9 +14,9 @@ namespace troupe::openenv {
 enum class dialect { unknown, websocket, http };
 
 /// One server, as all clients of this process see it. Any thread.
-class server {
+class known_server {
  public:
-  explicit server(server_url url) : url(std::move(url)) {}
+  explicit known_server(server_url url) : url(std::move(url)) {}
 
   const server_url url;
   std::atomic<dialect> speaks{dialect::unknown};
@@ -46,6 +46,6 @@ class server {
 };
 
 /// The same for every client that names it.
-std::shared_ptr<server> server_at(const std::string& url);
+std::shared_ptr<known_server> server_at(const std::string& url);
 
 }  // namespace troupe::openenv

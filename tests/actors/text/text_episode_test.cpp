@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -180,6 +181,37 @@ TEST_CASE("text tasks: they are read from JSON Lines, and refused by line", "[te
     CHECK_THROWS_WITH(read_text_tasks(path), Catch::Contains(".jsonl:1: /"));
   }
   std::filesystem::remove(path);
+}
+
+TEST_CASE("text tasks: what the prepare script writes is read, and is the same for a seed",
+          "[text]") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("troupe_prepared_" + std::to_string(::getpid()));
+  const auto prepare = [&](const std::string& into) {
+    const std::string command =
+        "/usr/bin/python3 " TROUPE_FIXTURES
+        "/../../examples/text_tasks/prepare.py --env all --tasks 4 --output " +
+        (folder / into).string();
+    REQUIRE(std::system(command.c_str()) == 0);
+  };
+  prepare("one");
+  prepare("two");
+  std::size_t worlds = 0;
+  for (const auto& world : std::filesystem::directory_iterator(folder / "one")) {
+    ++worlds;
+    const auto tasks = read_text_tasks(world.path() / "train.jsonl");
+    CHECK(tasks.size() == 4);
+    CHECK(read_text_tasks(world.path() / "validation.jsonl").size() == 1);
+    CHECK(tasks[0].world == world.path().filename());
+    CHECK_FALSE(tasks[0].prompt.empty());
+    const auto again = read_text_tasks(folder / "two" / world.path().filename() / "train.jsonl");
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      CHECK(tasks[i].prompt == again[i].prompt);
+      CHECK(tasks[i].reset == again[i].reset);
+    }
+  }
+  CHECK(worlds == 9);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
