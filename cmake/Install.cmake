@@ -3,16 +3,16 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries options runtime checkpoint data environments openenv recorder replay reward text torch actors algorithms
-              llm_files llm_tokenizer llm)
+set(libraries options runtime checkpoint data environments openenv openenv_server recorder replay reward text torch
+              actors algorithms llm_files llm_tokenizer llm)
 foreach(library ${libraries})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
 target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
 install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
-# `troupe` looks for it there, beside its own folder.
-install(TARGETS troupe_work RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
+# `troupe` looks for them there, beside its own folder.
+install(TARGETS troupe_work troupe_serve_env RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 if(TROUPE_UNUSED_LIBRARIES)
   install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 endif()

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "deploy/troupe/command_line.hpp"
 #include "runtime/log.hpp"
@@ -15,7 +16,9 @@ int run(const command_line& line) {
   struct call {
     int operator()(const train_arguments& arguments) const { return train(arguments); }
     int operator()(const node_arguments& arguments) const { return node(arguments); }
-    int operator()(const serve_env_arguments& arguments) const { return serve_env(arguments); }
+    int operator()(const serve_env_arguments&) const {
+      throw std::logic_error("serve-env has a program of its own, see main.cpp");
+    }
     int operator()(const eval_arguments& arguments) const { return eval(arguments); }
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }

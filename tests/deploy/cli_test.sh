@@ -315,6 +315,8 @@ run --help
 report "--help names the commands" $?
 ! ldd "$troupe" | grep -q libtorch
 report "the command that prints help loads no libtorch" $?
+! ldd "$(dirname "$troupe")/../libexec/troupe/serve-env" | grep -q libtorch
+report "nor does the server of environments" $?
 cp "$troupe" alone
 code=0
 ./alone list >out 2>err || code=$?

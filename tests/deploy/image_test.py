@@ -89,7 +89,8 @@ class Libraries(unittest.TestCase):
         result = deployment.run("cmake", "--install", deployment.build_folder(), "--prefix", folder.name,
                                 "--component", "command")
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.binaries = [f"{folder.name}/bin/troupe", f"{folder.name}/libexec/troupe/troupe"]
+        self.binaries = [f"{folder.name}/bin/troupe", f"{folder.name}/libexec/troupe/troupe",
+                         f"{folder.name}/libexec/troupe/serve-env"]
 
     def asked_for(self):
         """Each library that a binary names itself, with the file the loader takes for it."""

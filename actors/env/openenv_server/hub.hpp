@@ -2,6 +2,8 @@
 // What the connections of one server share. Touched by the server's thread alone, but for what is
 // marked.
 
+#include <sys/resource.h>
+
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,6 +12,7 @@
 #include <chrono>
 #include <list>
 #include <optional>
+#include <utility>
 
 #include "actors/env/openenv_server/http_api.hpp"
 #include "actors/env/openenv_server/pace.hpp"
@@ -52,14 +55,14 @@ struct hub {
   template <class Work, class Then>
   void run(Work work, Then then) {
     if (steps.is_fast()) {
-      steps.took(timed(work));
+      note(timed(work));
       then();
       return;
     }
     boost::asio::post(*workers, [this, work = std::move(work), then = std::move(then)]() mutable {
-      const auto time = timed(work);
-      boost::asio::post(io, [this, time, then = std::move(then)]() mutable {
-        steps.took(time);
+      const auto spent = timed(work);
+      boost::asio::post(io, [this, spent, then = std::move(then)]() mutable {
+        note(spent);
         then();
       });
     });
@@ -78,12 +81,28 @@ struct hub {
   std::optional<boost::asio::thread_pool> workers;
 
  private:
+  struct time_spent {
+    steady::duration time;
+    bool was_preempted;
+  };
+
+  /// Since this thread asked last: once too often, where the environment has not run since.
+  static bool was_preempted() {
+    thread_local long before = 0;
+    rusage used{};
+    getrusage(RUSAGE_THREAD, &used);
+    return std::exchange(before, used.ru_nivcsw) != used.ru_nivcsw;
+  }
+
   template <class Work>
-  static steady::duration timed(Work& work) {
+  static time_spent timed(Work& work) {
     const auto begun = steady::now();
     work();
-    return steady::now() - begun;
+    const auto time = steady::now() - begun;
+    return {time, time > pace::slow && was_preempted()};
   }
+
+  void note(const time_spent& spent) { steps.took(spent.time, spent.was_preempted); }
 };
 
 /// A place in the hub's list of guests, for as long as it lives.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -8,17 +9,23 @@ namespace troupe::openenv {
 /// Whether environments are fast enough to be stepped by the thread that reads and writes. One that
 /// took longer than `slow` held up all others, once; from then on steps go to threads of their own,
 /// until so many in a row were fast that it seems to have been chance. That number doubles each
-/// time, so environments that are slow now and then end up with threads of their own, too.
+/// time, up to `in_a_row_max`.
 class pace {
  public:
   static constexpr std::chrono::microseconds slow{1000};
-  static constexpr std::int64_t fast_in_a_row_first = 256;
+  static constexpr std::int64_t in_a_row_first = 256;
+  static constexpr std::int64_t in_a_row_max = 4096;
 
   bool is_fast() const { return is_fast_; }
 
-  void took(std::chrono::nanoseconds time) {
-    if (time > slow) {
-      if (is_fast_) wanted_ *= 2;
+  /// How long a step took. `was_preempted`: the thread had to wait for a core meanwhile, as on a
+  /// busy machine, which is no fault of the environment's; two such in a row are none of chance's.
+  void took(std::chrono::nanoseconds time, bool was_preempted) {
+    const bool seemed_slow = time > slow;
+    const bool is_excused = was_preempted && !last_seemed_slow_;
+    last_seemed_slow_ = seemed_slow;
+    if (seemed_slow && !is_excused) {
+      if (is_fast_) wanted_ = std::min(2 * wanted_, in_a_row_max);
       is_fast_ = false;
       in_a_row_ = 0;
     } else if (!is_fast_ && ++in_a_row_ >= wanted_) {
@@ -28,8 +35,9 @@ class pace {
 
  private:
   bool is_fast_ = true;
+  bool last_seemed_slow_ = false;
   std::int64_t in_a_row_ = 0;
-  std::int64_t wanted_ = fast_in_a_row_first / 2;
+  std::int64_t wanted_ = in_a_row_first / 2;
 };
 
 }  // namespace troupe::openenv

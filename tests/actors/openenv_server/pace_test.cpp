@@ -7,31 +7,46 @@ namespace {
 
 using std::chrono::microseconds;
 
+void take(pace& of, int times, microseconds time) {
+  for (int i = 0; i < times; ++i) of.took(time, false);
+}
+
 TEST_CASE("pace: one slow step is enough, and many fast ones in a row take it back") {
   pace of;
-  for (int i = 0; i < 10; ++i) of.took(microseconds(900));
+  take(of, 10, microseconds(900));
   CHECK(of.is_fast());
-  of.took(microseconds(1100));
+  take(of, 1, microseconds(1100));
   CHECK_FALSE(of.is_fast());
-  for (int i = 1; i < pace::fast_in_a_row_first; ++i) of.took(microseconds(1));
+  take(of, pace::in_a_row_first - 1, microseconds(1));
   CHECK_FALSE(of.is_fast());
-  of.took(microseconds(1));
+  take(of, 1, microseconds(1));
   CHECK(of.is_fast());
 }
 
 TEST_CASE("pace: what is slow now and then is believed less each time") {
   pace of;
-  of.took(microseconds(5000));
-  for (int i = 0; i < pace::fast_in_a_row_first; ++i) of.took(microseconds(1));
-  of.took(microseconds(5000));
-  for (int i = 0; i < 2 * pace::fast_in_a_row_first - 1; ++i) of.took(microseconds(1));
+  take(of, 1, microseconds(5000));
+  take(of, pace::in_a_row_first, microseconds(1));
+  take(of, 1, microseconds(5000));
+  take(of, 2 * pace::in_a_row_first - 1, microseconds(1));
   CHECK_FALSE(of.is_fast());
-  of.took(microseconds(5000));  // slow among the slow: it begins to count anew
-  for (int i = 0; i < 2 * pace::fast_in_a_row_first; ++i) {
-    CHECK_FALSE(of.is_fast());
-    of.took(microseconds(1));
+  take(of, 1, microseconds(5000));  // slow among the slow: it begins to count anew
+  take(of, 2 * pace::in_a_row_first - 1, microseconds(1));
+  CHECK_FALSE(of.is_fast());
+  take(of, 1, microseconds(1));
+  CHECK(of.is_fast());
+}
+
+TEST_CASE("pace: a step that had to wait for a core is excused, but not two in a row") {
+  pace of;
+  for (int i = 0; i < 10; ++i) {
+    of.took(microseconds(5000), true);
+    of.took(microseconds(1), false);
   }
   CHECK(of.is_fast());
+  of.took(microseconds(5000), true);
+  of.took(microseconds(5000), true);
+  CHECK_FALSE(of.is_fast());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <semaphore>
 #include <thread>
 
 #include "actors/env/registry.hpp"
@@ -47,28 +48,28 @@ struct house {
   server serving;
 };
 
-/// Lets steps of a scripted environment wait until it is opened.
+/// Lets a step of a scripted environment by action 1 wait until it is let go.
 struct gate {
-  std::promise<void> opened;
-  std::shared_future<void> open{opened.get_future()};
-  std::atomic<int> waiting{0};
+  std::counting_semaphore<> open{0};
+  std::atomic<int> waiting{0};  ///< Those that have come to it.
 
   environment_maker maker() {
-    return [this] {
-      return std::make_unique<vector_env<scripted_environment>>(1, [this] {
-        return scripted_environment({.on_step = [this](auto, action_view action, auto) {
-          if (action.discrete() == 1) {
-            ++waiting;
-            open.wait();
-          }
-          return step_result{.reward = 1};
-        }});
-      });
+    const auto step = [this](auto, action_view action, auto) {
+      if (action.discrete() == 1) {
+        ++waiting;
+        open.acquire();
+      }
+      return step_result{.reward = 1};
+    };
+    return [step] {
+      return std::make_unique<vector_env<scripted_environment>>(
+          1, [step] { return scripted_environment({.on_step = step}); });
     };
   }
   void await(int wanted) const {
     while (waiting < wanted) std::this_thread::sleep_for(1ms);
   }
+  void let_go() { open.release(); }
 };
 
 const std::string reset = R"({"type":"reset","data":{"seed":1}})";
@@ -162,28 +163,27 @@ TEST_CASE("openenv server: a message may come in parts") {
 TEST_CASE("openenv server: a slow environment holds up nobody, and pings are answered meanwhile") {
   gate holding;
   const house here({.threads = 2}, holding.maker());
-  std::jthread later([&] {  // the first slow step is noticed by having held up everybody
-    holding.await(1);
-    std::this_thread::sleep_for(20ms);
-    holding.opened.set_value();
-  });
   auto first = here.client();
   first.ask(reset);
-  first.ask(slow_step);
+  for (int noticed = 1; noticed <= 2; ++noticed) {  // by having held up everybody
+    first.send(slow_step);
+    holding.await(noticed);
+    std::this_thread::sleep_for(3ms);
+    holding.let_go();
+    first.read_text();
+  }
   CHECK(here.becomes("troupe_openenv_server_slow", 1));
 
-  holding.opened = {};
-  holding.open = holding.opened.get_future();
   auto slow = here.client();
   auto fast = here.client();
   slow.ask(reset);
   fast.ask(reset);
   slow.send(slow_step);
-  holding.await(2);
+  holding.await(3);
   for (int i = 0; i < 20; ++i) CHECK(json::parse(fast.ask(step))["type"] == "observation");
   slow.send_bytes(client_frame(9, "are you there?"));
   CHECK(slow.read().opcode == 10);
-  holding.opened.set_value();
+  holding.let_go();
   CHECK(json::parse(slow.read_text())["data"]["reward"] == 1.0);
 }
 
@@ -328,7 +328,7 @@ TEST_CASE("openenv server: it may end while an environment steps") {
     client.ask(reset);
     client.send(slow_step);
     holding.await(1);
-    holding.opened.set_value();
+    holding.let_go();
   }
   CHECK(holding.waiting == 1);
 }
