@@ -32,6 +32,16 @@ def plays(python, url):
     return done.returncode == 0
 
 
+def runs_readme(python, url):
+    """The README's program, at this server's address."""
+    readme = (HERE.parent.parent / "README.md").read_text()
+    program = re.search(r"^```python\n(.*?GenericEnvClient.*?)^```$", readme, re.MULTILINE | re.DOTALL).group(1)
+    program = program.replace("http://localhost:8000", url)
+    done = subprocess.run([python, "-c", program], timeout=120, capture_output=True, text=True)
+    print(f"the README's program: {done.stdout.strip()}{done.stderr.strip()}")
+    return "'terminated': True, 'truncated': False" in done.stdout
+
+
 def validates(python, url):
     command = [pathlib.Path(python).parent / "openenv", "validate", "--json", "--url", url]
     done = subprocess.run(command, timeout=120, capture_output=True, text=True)
@@ -59,7 +69,7 @@ def main():
         skip(python)
     server, url = serve(build)
     try:
-        results = [plays(python, url), validates(python, url), ends(server)]
+        results = [plays(python, url), runs_readme(python, url), validates(python, url), ends(server)]
     finally:
         server.kill()
     print(f"{results.count(True)} passed, {results.count(False)} failed")
