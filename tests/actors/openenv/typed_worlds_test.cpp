@@ -11,6 +11,10 @@ namespace {
 
 using nlohmann::json;
 
+// A replica may be in another process, or on a node.
+static_assert(encodable<client_options> && encodable<openspiel::action> &&
+              encodable<turn<openspiel::observation>> && encodable<turn<tools::observation>>);
+
 template <class World>
 std::vector<turn<typename World::observation>> recorded_turns(const std::string& file,
                                                               const std::string& title) {
