@@ -1,20 +1,15 @@
 #include "actors/llm/files/tensor_view.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "actors/llm/files/dequantise.hpp"
 
 namespace troupe::llm {
 
 std::int64_t tensor_view::elements() const {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;  // others may be any
   std::int64_t count = 1;
   for (const auto size : shape) count *= size;
-  return count;
-}
-
-std::int64_t tensor_view::rows() const {
-  std::int64_t count = 1;
-  for (std::size_t i = 0; i + 1 < shape.size(); ++i) count *= shape[i];
   return count;
 }
 

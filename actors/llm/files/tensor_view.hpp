@@ -23,7 +23,6 @@ struct tensor_view {
   std::shared_ptr<const mapped_file> file;
 
   std::int64_t elements() const;
-  std::int64_t rows() const;  ///< all but the last dimension; 1 for a scalar
 
   /// An error that begins with the file, the tensor and its offset.
   llm_file_error error(const std::string& what) const;

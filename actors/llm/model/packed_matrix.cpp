@@ -21,6 +21,8 @@ using detail::lanes_at;
 constexpr index vectors = 3;
 constexpr index panel_width = vectors * lane_count;
 constexpr index row_block = 256;  // rows of x that stay in the second cache
+// Inputs that are summed in one go: the sums of parts lose less than one long sum does.
+constexpr index sum_block = 96;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 #define TROUPE_UNROLL _Pragma("clang loop unroll(full)")
@@ -45,18 +47,27 @@ TROUPE_ALWAYS_INLINE void tile(const product& p, const float* panel, index row, 
                                fetch ahead) {
   lanes sum[rows][vectors] = {};
   const float* x = p.x + row * p.inputs;
-  for (index k = 0; k < p.inputs; ++k) {
-    for (int line = 0; line < ahead.lines; ++line) {
-      __builtin_prefetch(ahead.from + (k * ahead.lines + line) * lane_count, 0, 2);
+  for (index begin = 0; begin < p.inputs; begin += sum_block) {
+    lanes part[rows][vectors] = {};
+    const index end = std::min(begin + sum_block, p.inputs);
+    for (index k = begin; k < end; ++k) {
+      for (int line = 0; line < ahead.lines; ++line) {
+        __builtin_prefetch(ahead.from + (k * ahead.lines + line) * lane_count, 0, 2);
+      }
+      lanes w[vectors];
+      TROUPE_UNROLL
+      for (int v = 0; v < vectors; ++v) w[v] = lanes_at(panel + k * panel_width + v * lane_count);
+      TROUPE_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const float value = x[r * p.inputs + k];
+        TROUPE_UNROLL
+        for (int v = 0; v < vectors; ++v) part[r][v] += value * w[v];
+      }
     }
-    lanes w[vectors];
-    TROUPE_UNROLL
-    for (int v = 0; v < vectors; ++v) w[v] = lanes_at(panel + k * panel_width + v * lane_count);
     TROUPE_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const float value = x[r * p.inputs + k];
       TROUPE_UNROLL
-      for (int v = 0; v < vectors; ++v) sum[r][v] += value * w[v];
+      for (int v = 0; v < vectors; ++v) sum[r][v] += part[r][v];
     }
   }
   const index width = std::min(panel_width, p.outputs - column);

@@ -33,7 +33,7 @@ struct weight_rows {
 /// A linear layer's weight [outputs, inputs] in the order in which a product with a few rows reads
 /// it: panels of 48 outputs, an input after the other. With 32 rows the weight comes from memory
 /// once and each value serves all rows; the next panel is fetched while this one is used. An output
-/// is the sum over the inputs in their order, whatever the number of rows: a token's logits don't
+/// is the sum over the inputs in one order, whatever the number of rows: a token's logits don't
 /// depend on who else is in the batch.
 class packed_matrix {
  public:

@@ -110,6 +110,25 @@ def write_quantised():
     writer.close()
 
 
+def write_tokenizer_gguf():
+    """The smollm tokenizer's tokens and merges as GGUF metadata."""
+    document = json.loads((OUT / "tokenizers/smollm/tokenizer.json").read_text())
+    vocabulary = document["model"]["vocab"] | {token["content"]: token["id"] for token in document["added_tokens"]}
+    kinds = {token["content"]: 3 if token["special"] else 4 for token in document["added_tokens"]}
+    tokens = sorted(vocabulary, key=vocabulary.get)
+    writer = gguf.GGUFWriter(OUT / "tokenizer.gguf", "llama")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(tokens)
+    writer.add_token_types([kinds.get(token, 1) for token in tokens])
+    writer.add_token_merges([" ".join(merge) if isinstance(merge, list) else merge for merge in document["model"]["merges"]])
+    writer.add_bos_token_id(vocabulary["<|im_start|>"])
+    writer.add_add_bos_token(True)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
 SIZES = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
          "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 256}
 LLAMA3_ROPE = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
@@ -223,6 +242,7 @@ def write_chats():
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     write_tokenizers()
+    write_tokenizer_gguf()
     write_quantised()
     write_models()
     write_chats()

@@ -33,6 +33,17 @@ TEST_CASE("tokenizer: ids and texts are the tokenizers library's, in every style
   }
 }
 
+TEST_CASE("tokenizer: a GGUF file's is the same as tokenizer.json's") {
+  const auto tokens = read_tokenizer(TROUPE_FIXTURES "/llm/tokenizer.gguf");
+  const auto begin = tokens.find("<|im_start|>").value();
+  for (const auto& known : read_model_json(fixtures / "smollm" / "cases.json")) {
+    const auto text = known["text"].get<std::string>();
+    CAPTURE(text);
+    CHECK(tokens.encode(text) == known["plain"].get<std::vector<token_id>>());
+    CHECK(tokens.encode(text, {.add_special = true}).front() == begin);
+  }
+}
+
 TEST_CASE("tokenizer: a user's text can't control the model") {
   const auto tokens = read_tokenizer(fixtures / "smollm");
   const auto end = tokens.find("<|im_end|>");
