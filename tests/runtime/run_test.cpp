@@ -126,8 +126,10 @@ TEST_CASE("signal_count: a second signal is one that comes half a second after t
 }
 
 TEST_CASE("run: no signal is lost, at whatever moment of the start it comes") {
-  int by_signal = 0, cancelled = 0;
-  for (int i = 0; i < 60; ++i) {
+  int tries = 0, by_signal = 0, cancelled = 0;
+  // Up to 6 ms after the start; on a busy machine `run` is not there by then, so on from there.
+  for (int i = 0; i < 60 || (cancelled == 0 && i < 500); ++i) {
+    ++tries;
     const auto child = start(wait_for_ever);
     std::this_thread::sleep_for(i * 100us);
     REQUIRE(kill(child, SIGTERM) == 0);
@@ -136,7 +138,7 @@ TEST_CASE("run: no signal is lost, at whatever moment of the start it comes") {
     cancelled += end == "exit 130";
     if (end == "signal 14") break;  // Lost; the others would be, too.
   }
-  CHECK(by_signal + cancelled == 60);
+  CHECK(by_signal + cancelled == tries);
   CHECK(cancelled > 0);
 }
 
