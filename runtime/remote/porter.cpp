@@ -355,7 +355,9 @@ branch porter::relay(message_header reply, std::shared_ptr<service_state> servic
   if (const auto error = pending.error()) {
     auto& done = pending.call();
     if (done.overran) co_return send_error(reply, ending::overran, done.error);
-    if (done.error) co_return send_error(reply, ending::threw, done.error);
+    if (done.error) {
+      co_return send_error(reply, done.refused ? ending::refused : ending::threw, done.error);
+    }
     // Of its end the other side hears by itself.
     if (!is_kind(error, error_kind::session_lost)) send_error(reply, ending::refused, error);
     co_return;
