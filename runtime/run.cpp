@@ -29,10 +29,13 @@ std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked)
 
 std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked) {
   if (port == 0) return nullptr;
+  const auto services = std::make_shared<readiness>(metrics);
   auto server = std::make_unique<metrics_server>(
-      metrics, metrics_server_options{.port = static_cast<std::uint16_t>(port),
-                                      .next_free = !asked,
-                                      .is_ready = [&metrics] { return services_are_up(metrics); }});
+      metrics,
+      metrics_server_options{
+          .port = static_cast<std::uint16_t>(port), .next_free = !asked, .is_ready = [services] {
+            return services->at(std::chrono::steady_clock::now());
+          }});
   if (server->port() != port) {
     log::info("the metrics port is busy; another is used",
               {{"busy", port}, {"port", server->port()}});

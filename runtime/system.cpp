@@ -9,6 +9,8 @@
 #include "runtime/cluster/cluster_site.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process/process_site.hpp"
+#include "runtime/remote/hosted_replicas.hpp"
+#include "runtime/remote/remote_metrics.hpp"
 #include "runtime/remote/simulated_site.hpp"
 #include "runtime/service/collector.hpp"
 #include "runtime/service/supervisor.hpp"
@@ -134,6 +136,10 @@ system_core::system_core(system_options options)
     config_.set("scheduler.max-threads", options_.threads ? options_.threads : cores);
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
+  remote_metrics_ = std::make_shared<class remote_metrics>(metrics());
+  hosted_replicas_ = std::make_shared<class hosted_replicas>();
+  metrics().watch(remote_metrics_);
+  metrics().add(hosted_replicas_);
   actors_ = std::make_unique<caf::actor_system>(config_);
   if (options_.deterministic) {
     processes_ = std::make_unique<simulated_site>(*this);
@@ -153,7 +159,9 @@ system_core::~system_core() {
   clock_->stop();
   spares_.reset();
   actors_.reset();
-  for (const auto& known : services_) {
+  remote_metrics_->remove_all();
+  metrics().retire(hosted_replicas_);
+  for (const auto& [number, known] : services_) {
     if (known.collector) metrics().retire(known.collector);
   }
 }
@@ -247,27 +255,39 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
   if (stopping_) {
     throw call_error(error_kind::cancelled, options.name + ": the system is stopping");
   }
-  for (const auto& known : services_) {
+  for (const auto& [number, known] : services_) {
     if (known.collector && known.state->options.name == options.name && !known.state->closed()) {
       throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
     }
   }
-  auto state = std::make_shared<service_state>(services_.size(), std::move(options));
-  services_.push_back({state, nullptr, std::make_shared<service_collector>(state), true});
-  metrics().add(services_.back().collector);
+  const auto number = next_service_++;
+  auto state = std::make_shared<service_state>(number, std::move(options));
+  services_[number] = {state, nullptr, std::make_shared<service_collector>(state), true};
+  metrics().add(services_[number].collector);
   return state;
 }
 
 std::shared_ptr<service_state> system_core::add_unnamed(serve_options options, bool findable) {
   std::lock_guard lock(mutex_);
-  auto state = std::make_shared<service_state>(services_.size(), std::move(options));
-  services_.push_back({state, nullptr, nullptr, findable});
+  const auto number = next_service_++;
+  auto state = std::make_shared<service_state>(number, std::move(options));
+  services_[number] = {state, nullptr, nullptr, findable};
   return state;
+}
+
+void system_core::remove_unnamed(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  services_.erase(service.number);
+}
+
+std::size_t system_core::services() const {
+  std::lock_guard lock(mutex_);
+  return services_.size();
 }
 
 std::shared_ptr<service_state> system_core::find_service(const std::string& name) const {
   std::lock_guard lock(mutex_);
-  for (const auto& known : services_) {
+  for (const auto& [number, known] : services_) {
     if (known.findable && known.state->options.name == name && !known.state->closed()) {
       return known.state;
     }
@@ -290,7 +310,8 @@ void system_core::scale(const std::shared_ptr<service_state>& service, std::size
   ref<inbox> supervisor;
   {
     std::lock_guard lock(mutex_);
-    supervisor = services_.at(service->number).supervisor;
+    const auto known = services_.find(service->number);
+    if (known != services_.end()) supervisor = known->second.supervisor;
   }
   if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
   supervisor->post([wish = std::move(wish)] {
@@ -303,9 +324,17 @@ void system_core::stop_service(service_state& service) {
   ref<inbox> supervisor;
   {
     std::lock_guard lock(mutex_);
-    supervisor = std::exchange(services_.at(service.number).supervisor, nullptr);
+    const auto known = services_.find(service.number);
+    if (known != services_.end()) supervisor = std::exchange(known->second.supervisor, nullptr);
   }
   if (supervisor) supervisor->kill("its service is stopped");
+}
+
+std::vector<std::shared_ptr<service_state>> system_core::last_first() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<service_state>> all;
+  for (const auto& [number, known] : services_) all.insert(all.begin(), known.state);
+  return all;
 }
 
 void system_core::stop_all() {
@@ -316,9 +345,9 @@ void system_core::stop_all() {
   }
   {
     std::lock_guard lock(mutex_);
-    stopping_ = true;  // From here on no service is added.
+    stopping_ = true;  // From here on no service is added but those that other processes bring.
   }
-  for (std::size_t i = services_.size(); i-- > 0;) stop_service(*services_[i].state);
+  for (const auto& service : last_first()) stop_service(*service);
   if (cluster_) cluster_->close();
   processes_->close();
   const auto none_left = [this] {
@@ -366,7 +395,7 @@ void system_core::run_until(const std::function<bool()>& finished) {
 std::string system_core::unanswered() const {
   std::lock_guard lock(mutex_);
   std::string text;
-  for (const auto& known : services_) {
+  for (const auto& [number, known] : services_) {
     std::int64_t in_flight = 0;
     for (const auto& slot : *known.state->table()) in_flight += slot->pending.load();
     if (in_flight == 0 && known.state->waiting() == 0) continue;
@@ -379,8 +408,9 @@ std::string system_core::unanswered() const {
 
 /// Names of services that have abandoned replicas: "env, policy"; "none".
 std::string system_core::hung() const {
+  std::lock_guard lock(mutex_);
   std::string names;
-  for (const auto& known : services_) {
+  for (const auto& [number, known] : services_) {
     if (known.state->abandoned.load() == 0) continue;
     names += (names.empty() ? "" : ", ") + known.state->options.name;
   }

@@ -5,6 +5,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -19,6 +20,8 @@
 namespace troupe::detail {
 
 class cluster_site;
+class hosted_replicas;
+class remote_metrics;
 class site;
 
 class system_core {
@@ -29,6 +32,9 @@ class system_core {
   caf::actor_system& actors() noexcept { return *actors_; }
   class clock& clock() noexcept { return *clock_; }
   metrics_registry& metrics() noexcept { return *options_.metrics; }
+  /// What processes count that run replicas for this one, and replicas that run here for others.
+  const std::shared_ptr<class remote_metrics>& remote_metrics() noexcept { return remote_metrics_; }
+  class hosted_replicas& hosted_replicas() noexcept { return *hosted_replicas_; }
   /// Null if nothing is traced.
   class trace* trace() noexcept { return options_.trace.get(); }
   const system_options& options() const noexcept { return options_; }
@@ -58,6 +64,10 @@ class system_core {
   /// One without metrics, whose name need not be its own: what a replica is hosted under for
   /// another process; or, `findable`, the copy of another process's.
   std::shared_ptr<service_state> add_unnamed(serve_options options, bool findable);
+  /// Nobody asks for it any more.
+  void remove_unnamed(const service_state& service);
+  /// Those that have not been removed.
+  std::size_t services() const;
   /// The live service of that name; null if there is none.
   std::shared_ptr<service_state> find_service(const std::string& name) const;
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
@@ -87,6 +97,7 @@ class system_core {
   };
 
   bool step_deterministic();
+  std::vector<std::shared_ptr<service_state>> last_first() const;
   void stop_all();
   std::string unanswered() const;
   std::string hung() const;
@@ -95,6 +106,8 @@ class system_core {
   std::unique_ptr<class clock> clock_;
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> actors_;
+  std::shared_ptr<class remote_metrics> remote_metrics_;
+  std::shared_ptr<class hosted_replicas> hosted_replicas_;
   std::unique_ptr<site> processes_;
   std::unique_ptr<cluster_site> cluster_;
   std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
@@ -105,7 +118,8 @@ class system_core {
   std::condition_variable main_changed_;   ///< With main_mutex.
   std::condition_variable hosts_changed_;  ///< With mutex_.
   std::size_t hosts_ = 0;                  ///< Actors started and not ended.
-  std::vector<entry> services_;
+  std::map<std::size_t, entry> services_;  ///< By number.
+  std::size_t next_service_ = 0;
   std::atomic<bool> stopping_{false};  ///< No service is added any more.
 };
 

@@ -97,6 +97,7 @@ void host::turn_with(F handle) {
   if (busy_since_) busy_since_->store(now().time_since_epoch().count(), std::memory_order_relaxed);
   try {
     turn mine(*this);
+    slice = 0;
     handle();
     if (run()) turn_timed_ = false;
     if (std::exchange(roots_finished_, false)) {

@@ -8,6 +8,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_metrics.hpp"
 #include "runtime/service/placement.hpp"
 #include "runtime/system_core.hpp"
 
@@ -81,10 +82,13 @@ void cluster_site::register_of_nodes::joined(const hello& who, std::shared_ptr<l
     }
     granted = grant();
   }
+  system_.remote_metrics()->add(to, {"node", who.name}, remote_metrics::after_its_end::go);
   log::info("a node has joined", {{"node", who.name}, {"slots", who.slots}});
   // After it is known: the porter may tell of its end at once.
   start_porter(system_, to, porter::side::host,
-               [me = weak_from_this(), name = who.name, to = to.get()](const std::string& why) {
+               [me = weak_from_this(), counted = system_.remote_metrics(), name = who.name,
+                to = to.get()](const std::string& why) {
+                 counted->remove(*to);
                  if (const auto known = me.lock()) known->left(name, *to, why);
                });
   if (enough) enough();

@@ -43,8 +43,9 @@ bool strand::run() {
   if (ready_.empty()) return false;
   turn mine(*this);
   while (!ready_.empty() && !stopped_) {
-    slice = 0;
-    step(ready_.pop_front().handle);
+    const auto& next = ready_.pop_front();
+    slice = next.slice;
+    step(next.handle);
   }
   return true;
 }

@@ -26,7 +26,9 @@ class caller;
 
 /// A suspended coroutine that something will wake. Lives in the awaiter, hence in the frame.
 struct waiter : list_node {
+  waiter() noexcept;
   std::coroutine_handle<> handle;
+  std::uint64_t slice;  ///< What the coroutine that made it works for; strand::slice again then.
 };
 
 struct sleeper;
@@ -80,8 +82,8 @@ class strand {
   /// Resumes whoever is ready, until nobody is. False if nobody was.
   bool run();
 
-  /// What the running coroutine works for, in the trace; 0: nothing that is told. A call to a
-  /// service keeps it, any other wait forgets it.
+  /// What the running coroutine works for, in the trace; 0: nothing that is told. It keeps it while
+  /// it waits, and those that it starts beside itself have it from it.
   std::uint64_t slice = 0;
 
   /// Makes a strand the current one of this thread for a scope.
@@ -105,6 +107,8 @@ class strand {
   list<waiter> ready_;
   sleepers sleepers_;
 };
+
+inline waiter::waiter() noexcept : slice(current_strand ? current_strand->slice : 0) {}
 
 }  // namespace detail
 }  // namespace troupe

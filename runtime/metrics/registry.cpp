@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/metrics/fetching_collector.hpp"
 #include "runtime/metrics/label_value.hpp"
 #include "runtime/metrics/process_collector.hpp"
 #include "runtime/metrics/rejections.hpp"
@@ -234,6 +235,14 @@ std::string metrics_registry::boards() const {
 }
 
 std::string metrics_registry::text() const {
+  for (const auto& collector : store_->collectors()) {
+    const auto* fetches = dynamic_cast<const detail::fetching_collector*>(collector.get());
+    if (fetches) fetches->fetch();
+  }
+  return detail::to_text(families());
+}
+
+std::vector<prometheus::MetricFamily> metrics_registry::families() const {
   detail::scrape scrape(store_->rejections);
   scrape.add(store_->of_the_retired());
   for (const auto& collector : store_->collectors()) {
@@ -244,7 +253,7 @@ std::string metrics_registry::text() const {
     }
   }
   scrape.add(store_->registry.Collect());  // last, so that it holds what was just refused
-  return scrape.text();
+  return scrape.families();
 }
 
 }  // namespace troupe

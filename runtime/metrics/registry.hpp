@@ -109,11 +109,14 @@ class metrics_registry {
   /// in the scrapes, its gauges don't.
   void retire(const std::shared_ptr<const prometheus::Collectable>& collector);
 
-  /// Prometheus's text format 0.0.4, families sorted by name. A series that several collectors
+  /// Prometheus's text format 0.0.4, families sorted by name. First it lets fetching_collectors
+  /// fetch, which may take as long as they say. A series that several collectors
   /// report is one: counters and histograms add up, of gauges the one registered last stands. What
   /// would spoil the scrape is left out and counted: non-finite numbers, names without the prefix
   /// troupe_ or process_, a name with two kinds, a collector that throws.
   std::string text() const;
+  /// The same, of what is known now.
+  std::vector<prometheus::MetricFamily> families() const;
 
   /// What the status page shows of a part of the program, such as a chart, as a JSON object:
   /// status_page.html says what may be in it. Replaces what was shown by that name. Throws

@@ -112,9 +112,9 @@ std::vector<prometheus::MetricFamily> scrape::families() const {
   return families;
 }
 
-std::string scrape::text() const {
+std::string to_text(const std::vector<prometheus::MetricFamily>& families) {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families());
+  prometheus::TextSerializer().Serialize(out, families);
   return std::move(out).str();
 }
 

@@ -17,7 +17,6 @@ class scrape {
 
   void add(std::vector<prometheus::MetricFamily> families);
   std::vector<prometheus::MetricFamily> families() const;
-  std::string text() const;
 
  private:
   using label_set = std::vector<prometheus::ClientMetric::Label>;
@@ -32,5 +31,8 @@ class scrape {
   metric_rejections& rejections_;
   std::map<std::string, family> families_;
 };
+
+/// As Prometheus reads it.
+std::string to_text(const std::vector<prometheus::MetricFamily>& families);
 
 }  // namespace troupe::detail

@@ -10,6 +10,7 @@
 #include "runtime/log.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_metrics.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
@@ -43,7 +44,11 @@ class process_site final : public site {
           "a process starts",
           {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
       const auto to = std::make_shared<connection>(process->way());
-      start_porter(system_, to, porter::side::host);
+      const auto counted = system_.remote_metrics();
+      counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)},
+                   remote_metrics::after_its_end::stay);
+      start_porter(system_, to, porter::side::host,
+                   [counted, to = to.get()](const std::string&) { counted->remove(*to); });
       place = std::make_shared<child_lodging>(to, std::move(process));
     } catch (const std::exception&) {
       return got(nullptr, std::current_exception());

@@ -63,6 +63,11 @@ void connection::remove(std::uint32_t replica) {
   stand_ins_.erase(place);
 }
 
+void connection::on_measured(measured_function tell) {
+  std::lock_guard lock(mutex_);
+  measured_ = std::move(tell);
+}
+
 void connection::received(block bytes) {
   try {
     sort_in(message(std::move(bytes)));
@@ -94,6 +99,15 @@ void connection::deliver(message m) {
   const bool for_stand_in =
       header.kind >= message_kind::serves && header.kind <= message_kind::ended;
   auto kept = std::make_shared<message>(std::move(m));
+  if (kept->header.kind == message_kind::measured) {
+    measured_function tell;
+    {
+      std::lock_guard lock(mutex_);
+      tell = measured_;
+    }
+    if (tell) tell(std::move(kept));
+    return;
+  }
   if (!for_stand_in) {
     porter_->post([kept] { here<porter>().heard(*kept); });
     return;

@@ -42,6 +42,10 @@ class connection final : public link_listener, public std::enable_shared_from_th
   std::uint32_t add(ref<inbox> stand_in);
   void remove(std::uint32_t replica);
 
+  /// Hears what the other side has measured, on the link's thread: it must not wait.
+  using measured_function = std::function<void(std::shared_ptr<const message>)>;
+  void on_measured(measured_function tell);
+
   // As a listener.
   void received(block bytes) override;
   void writable() override;
@@ -67,6 +71,7 @@ class connection final : public link_listener, public std::enable_shared_from_th
   std::mutex mutex_;
   ref<inbox> porter_;
   std::map<std::uint32_t, ref<inbox>> stand_ins_;
+  measured_function measured_;
   std::uint32_t last_ = 0;
   bool closed_ = false;
   std::string why_;

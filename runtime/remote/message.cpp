@@ -12,7 +12,7 @@ message::message(block bytes) : bytes_(std::move(bytes)) {
     throw wire_error("a message of version " + std::to_string(header.protocol) + ": expected " +
                      std::to_string(message_header::current));
   }
-  if (header.kind > message_kind::closed || header.control > 1) {
+  if (header.kind > message_kind::measured || header.control > 1) {
     throw wire_error("a message of kind " + std::to_string(static_cast<int>(header.kind)) +
                      ": there is none");
   }

@@ -16,6 +16,8 @@
 //                            itself
 //     watch name             ────────────────>    tells of a service's replicas from here on
 //                            <────────────────  table name, replicas / closed name, reason
+//     measure id             ────────────────>    what its process counts, children included
+//                            <────────────────  measured id, metric families
 
 #include <cstdint>
 #include <cstring>
@@ -36,6 +38,7 @@ enum class message_kind : std::uint8_t {
   drop,
   watch,
   ping,
+  measure,
   // To the importer.
   serves,
   pong,
@@ -44,6 +47,7 @@ enum class message_kind : std::uint8_t {
   ended,
   table,
   closed,
+  measured,
 };
 
 /// How a call ended that has no result; an error message's `what`.
@@ -69,7 +73,7 @@ struct message_header {
   std::uint8_t control = 0;    ///< 1: it doesn't queue behind work.
   std::uint32_t replica = 0;   ///< Its number on this link.
   std::uint64_t sequence = 0;  ///< Of all messages of this urgency in this direction.
-  std::uint64_t id = 0;        ///< Of a call, its result and its cancellation.
+  std::uint64_t id = 0;        ///< Of a call, its result and its cancellation; of `measure`.
   std::uint32_t what = 0;      ///< Of a call its kind's number, of `make` the recipe's; see above.
   std::uint32_t hash = 0;      ///< ... and its hash.
   std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.

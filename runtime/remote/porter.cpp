@@ -1,9 +1,15 @@
 #include "runtime/remote/porter.hpp"
 
+#include <prometheus/metric_family.h>
+
 #include <algorithm>
 #include <caf/logger.hpp>
 
+#include "runtime/actor/signal.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
+#include "runtime/remote/hosted_replicas.hpp"
+#include "runtime/remote/remote_metrics.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/service/change.hpp"
@@ -86,6 +92,7 @@ porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<c
 void porter::starting() { to_->open(self()); }
 
 void porter::heard(const message& m) {
+  let_go();
   try {
     switch (m.header.kind) {
       case message_kind::make:
@@ -102,6 +109,9 @@ void porter::heard(const message& m) {
         return watch_service(m);
       case message_kind::ping:
         return answer_ping(m);
+      case message_kind::measure:
+        if (mine_ != side::host) start_root(tell_metrics(m.header.id, to_));
+        return;
       case message_kind::table:
         return learn_table(m);
       case message_kind::closed:
@@ -152,9 +162,11 @@ void porter::rest() {
       start_root(end_outliving(after));
     } else if (e.made_here) {
       e.actor->kill("the controller is lost");
+      note_end(number, e);
     }
   }
   exports_.clear();
+  let_go();
   for (auto& [name, known] : foreign_) {
     for (auto& [serial, s] : known.stand_ins) {
       if (s.slot) known.service->retract(s.slot);
@@ -170,6 +182,7 @@ branch porter::end_outliving(duration after) {
   std::erase_if(outliving_, [&](const exported& e) {
     if (e.until > now()) return false;
     e.actor->kill("the controller has not come back");
+    forget(e);
     return true;
   });
 }
@@ -190,18 +203,24 @@ bool porter::take_over(std::uint32_t number, const std::string& recipe) {
 }
 
 void porter::ended() {
-  for (auto& e : outliving_) e.actor->kill("its node is leaving");
+  for (const auto& e : outliving_) {
+    e.actor->kill("its node is leaving");
+    forget(e);
+  }
   outliving_.clear();
   for (auto& [number, e] : exports_) {
     if (e.made_here) e.actor->kill("the other side has gone");
+    note_end(number, e);
   }
   for (auto& [name, known] : foreign_) {
     known.service->close("the way to it is lost");
     for (auto& [serial, s] : known.stand_ins) s.actor->kill("the other side has gone");
+    system_.remove_unnamed(*known.service);
   }
   exports_.clear();
   foreign_.clear();
   relays_.clear();
+  let_go();
   to_->close("its porter has ended");
   if (const auto tell = std::exchange(closed_, nullptr)) tell("its porter has ended");
 }
@@ -218,9 +237,14 @@ void porter::on_down(const inbox& who, const std::string&) {
       continue;
     }
     send_ended(number, e.service->last_crash());
+    note_end(number, e);
     place = exports_.erase(place);
   }
-  std::erase_if(outliving_, [&](const exported& e) { return e.actor.get() == &who; });
+  std::erase_if(outliving_, [&](const exported& e) {
+    if (e.actor.get() != &who) return false;
+    forget(e);
+    return true;
+  });
   for (auto& [name, known] : foreign_) {
     std::erase_if(known.stand_ins, [&](auto& entry) {
       auto& s = entry.second;
@@ -293,8 +317,11 @@ void porter::make(const message& m) {
 void porter::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   const auto place = exports_.find(number);
   if (place == exports_.end() || slot->ended()) return;
-  place->second.slot = std::move(slot);
-  tell_serves(number, *place->second.slot);
+  auto& e = place->second;
+  // Where it is isolated, the process counts that it runs in.
+  if (!system_.options().isolate) system_.hosted_replicas().add(e.service->options.name, slot);
+  e.slot = std::move(slot);
+  tell_serves(number, *e.slot);
 }
 
 void porter::import(const message& m) {
@@ -388,6 +415,31 @@ void porter::send_ended(std::uint32_t number, const std::string& reason) {
             reason.empty() ? std::string("it has ended") : reason);
 }
 
+void porter::note_end(std::uint32_t number, exported& e) {
+  if (!e.made_here) return;
+  system_.hosted_replicas().remove(e.service->options.name, e.slot);
+  ending_[number] = e.service;
+}
+
+/// Forgets the services of replicas that have ended, once no call of theirs is under way.
+void porter::let_go() {
+  std::erase_if(ending_, [&](const auto& entry) {
+    const auto& [number, service] = entry;
+    const auto next = relays_.lower_bound({number, 0});
+    if (next != relays_.end() && next->first.first == number) return false;
+    calls()->forget(*service);
+    system_.remove_unnamed(*service);
+    return true;
+  });
+}
+
+/// The same of one replica, of which no call is under way.
+void porter::forget(const exported& e) {
+  system_.hosted_replicas().remove(e.service->options.name, e.slot);
+  calls()->forget(*e.service);
+  system_.remove_unnamed(*e.service);
+}
+
 void porter::cancel(const message& m) {
   const auto place = relays_.find({m.header.replica, m.header.id});
   if (place == relays_.end()) return;
@@ -399,6 +451,7 @@ void porter::drop(std::uint32_t number) {
   const auto place = exports_.find(number);
   if (place == exports_.end()) return;
   if (place->second.made_here) place->second.actor->kill("the other side has dropped it");
+  note_end(number, place->second);
   exports_.erase(place);
 }
 
@@ -455,6 +508,30 @@ void porter::tell_ends(const service_state& service) {
   });
 }
 
+namespace {
+
+task<> hear(std::shared_ptr<signal> answered) { co_await signal::awaiter(answered); }
+
+}  // namespace
+
+/// What this process counts, and those that run replicas for it.
+branch porter::tell_metrics(std::uint64_t id, std::shared_ptr<connection> to) {
+  const auto answered = std::make_shared<signal>();
+  system_.remote_metrics()->ask([answered] { signal::set(answered); });
+  try {
+    co_await with_timeout(hear(answered), remote_metrics::patience_between);
+  } catch (const call_error&) {
+    // Of who is late, the answer before is sent.
+  }
+  auto all = system_.metrics().families();
+  if (wire_size(all) > remote_metrics::answer_max) {
+    log::warn("this process has more metrics than it can tell its controller",
+              {{"bytes", wire_size(all)}, {"limit", remote_metrics::answer_max}});
+    all.clear();
+  }
+  to->send({.kind = message_kind::measured, .control = 1, .id = id}, all);
+}
+
 // ---- as the importer
 
 std::shared_ptr<service_state> porter::service_of(const remote_options& options) {
@@ -464,6 +541,7 @@ std::shared_ptr<service_state> porter::service_of(const remote_options& options)
   }
   auto& known = foreign_[options.name];
   if (!known.service || known.service->closed()) {
+    if (known.service) system_.remove_unnamed(*known.service);
     // Found by the children of this process; a simulated one shares its system with the host.
     known.service = system_.add_unnamed(options.options(), !system_.deterministic());
     to_->send({.kind = message_kind::watch}, options.name);

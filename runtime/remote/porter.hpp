@@ -78,6 +78,10 @@ class porter final : public host {
   void send_result(message_header header, call_base& call);
   void send_error(message_header header, ending how, const std::exception_ptr& error);
   void send_ended(std::uint32_t number, const std::string& reason);
+  void note_end(std::uint32_t number, exported& e);
+  void forget(const exported& e);
+  void let_go();
+  branch tell_metrics(std::uint64_t id, std::shared_ptr<connection> to);
   void watch_service(const message& m);
   branch tell_changes(std::string name, std::shared_ptr<service_state> service,
                       std::shared_ptr<connection> to);
@@ -97,6 +101,8 @@ class porter final : public host {
   std::map<std::uint32_t, exported> exports_;
   /// Calls that the other side awaits, by replica and id.
   std::map<std::pair<std::uint32_t, std::uint64_t>, branch*> relays_;
+  /// Services of replicas that were made here and have ended, by the replicas' numbers.
+  std::map<std::uint32_t, std::shared_ptr<service_state>> ending_;
   std::vector<exported> outliving_;  ///< Of a controller that is lost.
   std::map<std::string, foreign> foreign_;
 };

@@ -183,6 +183,12 @@ void caller::ended(const inbox& where) {
   }
 }
 
+void caller::forget(const service_state& service) {
+  if (service.number >= views_.size() || !views_[service.number]) return;
+  views_[service.number]->state->remove_caller(me_);
+  views_[service.number] = nullptr;
+}
+
 void caller::forget() {
   for (const auto& view : views_) {
     if (view) view->state->remove_caller(me_);

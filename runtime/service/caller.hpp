@@ -74,7 +74,6 @@ class pending_call : private line_member {
  protected:
   /// Throws the call's error, if it has one.
   void check() const {
-    if (traced_) trace_resumed();
     if (error_ || first_.call->error) fail();
   }
   call_base& call() noexcept { return *first_.call; }
@@ -112,7 +111,6 @@ class pending_call : private line_member {
   [[noreturn]] void fail() const;
   duration limit() const noexcept;
   std::string where() const;
-  void trace_resumed() const;
   void trace_end(bool cancelled);
 
   service_state* service_;  ///< Its system holds it.
@@ -128,9 +126,8 @@ class pending_call : private line_member {
   bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
   bool traced_ = false;
   std::uint32_t losses_ = 0;
-  std::uint32_t killed_ = 0;     ///< Losses after the replica had begun this call.
-  std::uint64_t works_for_ = 0;  ///< Its coroutine, in the trace.
-  time_point awaited_since_{};   ///< The same.
+  std::uint32_t killed_ = 0;    ///< Losses after the replica had begun this call.
+  time_point awaited_since_{};  ///< For the trace.
   time_point deadline_ = time_point::max();
   time_point hedge_at_ = time_point::max();
   std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
@@ -166,6 +163,8 @@ class caller {
     }
     return first_view(service);
   }
+  /// Nothing of it is asked any more. Once no call of it is awaited here.
+  void forget(const service_state& service);
   /// A replica with room for one call, which is taken; null if there is none.
   known_replica* take_room(service_view& view, const call_options& options);
   /// The same at one replica, also while it drains.

@@ -1,6 +1,7 @@
 #pragma once
 // What a member function's signature says about the endpoint that it is.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -86,6 +87,17 @@ const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind
 /// Throws wire_error if there is none.
 const endpoint_info& endpoint_of_number(std::size_t number);
 
+/// Where the last "::" before `end` is that is in no template's arguments; npos: nowhere.
+constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
+  int depth = 0;
+  for (std::size_t i = std::min(end, text.size()); i-- > 0;) {
+    if (text[i] == '>') ++depth;
+    if (text[i] == '<') --depth;
+    if (depth == 0 && text.substr(i, 2) == "::") return i;
+  }
+  return std::string_view::npos;
+}
+
 /// "counter::add" out of the compiler's spelling of a function template's argument.
 template <auto F>
 constexpr std::string_view endpoint_name() {
@@ -95,9 +107,9 @@ constexpr std::string_view endpoint_name() {
   if (text.find(';') != text.npos) text = text.substr(0, text.find(';'));
   while (!text.empty() && (text.front() == '&' || text.front() == '(')) text.remove_prefix(1);
   // Leave out namespaces and what an anonymous one is called: role::function is enough for people.
-  const auto function = text.rfind("::");
+  const auto function = last_colons(text, text.npos);
   if (function == text.npos) return text;
-  const auto role = text.rfind("::", function - 1);
+  const auto role = last_colons(text, function);
   return role == text.npos ? text : text.substr(role + 2);
 }
 

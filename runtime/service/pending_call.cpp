@@ -19,6 +19,7 @@ constexpr auto retry_pause = std::chrono::milliseconds(25);
 bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   home_ = &caller::current();
   wake_.handle = parent;
+  wake_.slice = home_->home().slice;
   auto& call = *first_.call;
   call.pending = &first_;
   call.keep_arguments = service_->idempotent(call.endpoint);
@@ -29,7 +30,6 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   if (auto* lane = home_->lane) {
     traced_ = true;
     call.traced = lane->new_id();
-    works_for_ = home_->home().slice;
     awaited_since_ = now;
   }
   if (limit() != no_limit) deadline_ = later(now, limit());
@@ -327,8 +327,6 @@ void pending_call::end(std::exception_ptr error) {
   if (resuming_) home_->home().wake(wake_);
 }
 
-void pending_call::trace_resumed() const { home_->home().slice = works_for_; }
-
 void pending_call::trace_end(bool cancelled) {
   const auto& call = *first_.call;
   auto how = trace_slice::outcome::ok;
@@ -338,7 +336,7 @@ void pending_call::trace_end(bool cancelled) {
   lane.add({.what = trace_slice::kind::wait,
             .how = how,
             .id = call.traced,
-            .parent = works_for_,
+            .parent = wake_.slice,
             .begin = awaited_since_,
             .end = home_->home().now(),
             .group = lane.keep(service_->options.name),

@@ -1,8 +1,8 @@
 #include "runtime/service/readiness.hpp"
 
-#include <charconv>
+#include <prometheus/metric_family.h>
+
 #include <map>
-#include <sstream>
 #include <string>
 
 #include "runtime/metrics/registry.hpp"
@@ -11,29 +11,33 @@ namespace troupe {
 
 namespace {
 
-/// A gauge's value by its labels, as they stand in a scrape.
-std::map<std::string, double> read_gauge(const std::string& scrape, const std::string& name) {
-  std::map<std::string, double> values;
-  std::istringstream lines(scrape);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(name + '{')) continue;
-    const auto space = line.rfind(' ');
-    double value = 0;
-    std::from_chars(line.data() + space + 1, line.data() + line.size(), value);
-    values[line.substr(name.size(), space - name.size())] = value;
+using labels = std::vector<prometheus::ClientMetric::Label>;
+
+/// A gauge's value by its labels.
+std::map<labels, double> read_gauge(const std::vector<prometheus::MetricFamily>& from,
+                                    const std::string& name) {
+  std::map<labels, double> values;
+  for (const auto& family : from) {
+    if (family.name != name) continue;
+    for (const auto& metric : family.metric) values[metric.label] = metric.gauge.value;
   }
   return values;
 }
 
 }  // namespace
 
-bool services_are_up(const metrics_registry& metrics) {
-  const auto scrape = metrics.text();
-  const auto ready = read_gauge(scrape, "troupe_replicas_ready");
-  for (const auto& [service, desired] : read_gauge(scrape, "troupe_replicas_desired")) {
+bool readiness::at(time_point now) {
+  const auto seen = metrics_.families();
+  const auto ready = read_gauge(seen, "troupe_replicas_ready");
+  bool any = false;
+  for (const auto& [service, desired] : read_gauge(seen, "troupe_replicas_desired")) {
+    if (desired <= 0) continue;
+    any = true;
     const auto found = ready.find(service);
-    if (desired > 0 && (found == ready.end() || found->second < 1)) return false;
+    const bool up = found != ready.end() && found->second >= 1;
+    if (!up) return last_up_ && now - *last_up_ < patience;
   }
+  if (any) last_up_ = now;
   return true;
 }
 

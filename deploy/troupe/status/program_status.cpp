@@ -12,10 +12,13 @@ namespace troupe::command {
 
 namespace {
 
-/// A service's name in its process.
-using place = std::pair<std::string, std::string>;
+/// A process, as its samples' labels name it, and a service in it; an empty one: all there are.
+struct place {
+  std::string node, process, service;
+  auto operator<=>(const place&) const = default;
+};
 
-/// Sums of samples. A place limits them to a service.
+/// Sums of samples. A place limits them to a process or a service.
 class reading {
  public:
   explicit reading(const scrape& of) : samples_(of.samples) {}
@@ -31,6 +34,14 @@ class reading {
     return total;
   }
 
+  std::optional<double> largest(const std::string& name) const {
+    std::optional<double> found;
+    for (const auto& s : samples_) {
+      if (s.name == name) found = std::max(found.value_or(s.value), s.value);
+    }
+    return found;
+  }
+
   /// Cumulative counts by upper bound, over all series.
   std::map<double, double> buckets(const std::string& name, const place& of) const {
     std::map<double, double> all;
@@ -43,17 +54,31 @@ class reading {
     return all;
   }
 
+  /// Of the program itself.
   std::set<place> services() const {
-    std::set<place> all;
-    for (const auto& s : samples_) {
-      if (s.name == "troupe_replicas_desired") all.emplace(s.label("process"), s.label("service"));
-    }
+    auto all = places_of("troupe_replicas_desired");
+    std::erase_if(all, [](const place& at) { return !at.node.empty() || !at.process.empty(); });
+    return all;
+  }
+
+  /// Other ones than the program's own.
+  std::set<place> processes() const {
+    auto all = places_of("process_cpu_seconds_total");
+    all.erase(place());
     return all;
   }
 
  private:
+  std::set<place> places_of(const std::string& name) const {
+    std::set<place> all;
+    for (const auto& s : samples_) {
+      if (s.name == name) all.insert({s.label("node"), s.label("process"), s.label("service")});
+    }
+    return all;
+  }
   static bool belongs(const metric_sample& s, const place* of) {
-    return !of || (s.label("process") == of->first && s.label("service") == of->second);
+    return !of || (s.label("node") == of->node && s.label("process") == of->process &&
+                   (of->service.empty() || s.label("service") == of->service));
   }
   const std::vector<metric_sample>& samples_;
 };
@@ -115,8 +140,7 @@ std::string state_of(const service_status& s) {
 service_status status_of(const comparison& seen, const place& at) {
   const auto value = [&](const char* name) { return seen.now().sum(name, &at).value_or(0); };
   service_status s;
-  s.process = at.first;
-  s.service = at.second;
+  s.service = at.service;
   s.ready = value("troupe_replicas_ready");
   s.desired = value("troupe_replicas_desired");
   s.draining = value("troupe_replicas_draining");
@@ -133,6 +157,16 @@ service_status status_of(const comparison& seen, const place& at) {
   return s;
 }
 
+process_status process_of(const comparison& seen, const place& at) {
+  return {.node = at.node,
+          .process = at.process,
+          .replicas = seen.now().sum("troupe_hosted_replicas", &at).value_or(0),
+          .calls_per_s = seen.rate("troupe_hosted_calls_total", &at),
+          .env_steps_per_s = seen.rate("troupe_env_steps_total", &at),
+          .cores = seen.rate("process_cpu_seconds_total", &at),
+          .memory_bytes = seen.now().sum("process_resident_memory_bytes", &at)};
+}
+
 learning_status learning_of(const comparison& seen) {
   const auto& now = seen.now();
   return {.env_steps = now.sum("troupe_env_steps_total"),
@@ -140,7 +174,7 @@ learning_status learning_of(const comparison& seen) {
           .episodes = now.sum("troupe_episodes_total"),
           .episode_return = seen.mean("troupe_episode_return"),
           .episode_length = seen.mean("troupe_episode_length_steps"),
-          .policy_version = now.sum("troupe_policy_version"),
+          .policy_version = now.largest("troupe_policy_version"),
           .staleness = seen.mean("troupe_policy_staleness_versions"),
           .train_steps = now.sum("troupe_train_steps_total"),
           .train_steps_per_s = seen.rate("troupe_train_steps_total"),
@@ -176,6 +210,7 @@ program_status status_of(const scrape& now, const scrape* before) {
   status.version = build->label("version");
   const comparison seen(now, before);
   for (const auto& at : seen.now().services()) status.services.push_back(status_of(seen, at));
+  for (const auto& at : seen.now().processes()) status.processes.push_back(process_of(seen, at));
   status.learning = learning_of(seen);
   return status;
 }

@@ -17,7 +17,6 @@ struct scrape {
 };
 
 struct service_status {
-  std::string process;  ///< Of the cluster; empty: the program's own.
   std::string service;
   std::string state;  ///< "ready", "degraded" (fewer than desired) or "down"
   double ready = 0, desired = 0, draining = 0;
@@ -30,6 +29,18 @@ struct service_status {
   double restarts = 0;
 };
 
+/// Another process, which runs replicas for the program.
+struct process_status {
+  std::string node;     ///< Where it is, or which it is; empty: on the program's machine.
+  std::string process;  ///< A child, by its service and replica: "environments-0"; empty: the node.
+  double replicas = 0;  ///< That run in it.
+  std::optional<double> calls_per_s;  ///< Answered by them, between the scrapes.
+  std::optional<double> env_steps_per_s;
+  std::optional<double> cores;  ///< Of CPU time, between the scrapes.
+  std::optional<double> memory_bytes;
+};
+
+/// Over all processes.
 struct learning_status {
   std::optional<double> env_steps, env_steps_per_s;
   std::optional<double> episodes, episode_return, episode_length;  ///< Means between the scrapes.
@@ -40,7 +51,8 @@ struct learning_status {
 
 struct program_status {
   std::string version;
-  std::vector<service_status> services;  ///< By process, then by name.
+  std::vector<service_status> services;   ///< By name.
+  std::vector<process_status> processes;  ///< By node, then by name.
   learning_status learning;
 };
 

@@ -19,8 +19,7 @@ json or_null(const std::optional<double>& value) {
 }
 
 json to_json(const service_status& s) {
-  return {{"process", s.process},
-          {"service", s.service},
+  return {{"service", s.service},
           {"state", s.state},
           {"ready", s.ready},
           {"desired", s.desired},
@@ -33,6 +32,16 @@ json to_json(const service_status& s) {
           {"queue_wait_p99_s", or_null(s.queue_wait_p99_s)},
           {"failed", s.failed},
           {"restarts", s.restarts}};
+}
+
+json to_json(const process_status& s) {
+  return {{"node", s.node},
+          {"process", s.process},
+          {"replicas", s.replicas},
+          {"calls_per_s", or_null(s.calls_per_s)},
+          {"env_steps_per_s", or_null(s.env_steps_per_s)},
+          {"cores", or_null(s.cores)},
+          {"memory_bytes", or_null(s.memory_bytes)}};
 }
 
 json to_json(const learning_status& s) {
@@ -69,9 +78,27 @@ std::string seconds(double s) {
   return s < 1 ? print("%.1f ms", s * 1e3) : print("%.1f s", s);
 }
 
+/// "98 %" of a core
+std::string percent(double share) { return print("%.0f %%", 100 * share); }
+
+std::string megabytes(double bytes) { return print("%.0f MB", bytes / 1e6); }
+
+std::string or_dash(const std::string& name) { return name.empty() ? "-" : name; }
+
 template <class Print>
 std::string or_dash(const std::optional<double>& value, Print print) {
   return value && std::isfinite(*value) ? print(*value) : "-";
+}
+
+std::string process_table(const std::vector<process_status>& processes) {
+  std::vector<std::vector<std::string>> rows{
+      {"node", "process", "replicas", "calls/s", "env steps/s", "cpu", "memory"}};
+  for (const auto& s : processes) {
+    rows.push_back({or_dash(s.node), or_dash(s.process), count(s.replicas),
+                    or_dash(s.calls_per_s, count), or_dash(s.env_steps_per_s, count),
+                    or_dash(s.cores, percent), or_dash(s.memory_bytes, megabytes)});
+  }
+  return processes.empty() ? "" : text_table(rows);
 }
 
 std::string learning_line(const learning_status& s) {
@@ -94,16 +121,16 @@ std::string learning_line(const learning_status& s) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const program_status& status) {
-  json services = json::array();
+  json services = json::array(), processes = json::array();
   for (const auto& s : status.services) services.push_back(to_json(s));
+  for (const auto& s : status.processes) processes.push_back(to_json(s));
   return {{"version", status.version},
           {"services", std::move(services)},
+          {"processes", std::move(processes)},
           {"learning", to_json(status.learning)}};
 }
 
 std::string to_text(const program_status& status) {
-  bool several = false;
-  for (const auto& s : status.services) several = several || !s.process.empty();
   std::vector<std::vector<std::string>> rows{{"service", "state", "ready", "queued", "waiting",
                                               "calls/s", "p50", "p99", "failed", "restarts"}};
   for (const auto& s : status.services) {
@@ -113,14 +140,7 @@ std::string to_text(const program_status& status) {
                     or_dash(s.calls_per_s, count), or_dash(s.p50_s, seconds),
                     or_dash(s.p99_s, seconds), count(s.failed), count(s.restarts)});
   }
-  if (several) {
-    rows.front().insert(rows.front().begin(), "process");
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      const auto& process = status.services[i - 1].process;
-      rows[i].insert(rows[i].begin(), process.empty() ? "-" : process);
-    }
-  }
-  return text_table(rows) + learning_line(status.learning);
+  return text_table(rows) + process_table(status.processes) + learning_line(status.learning);
 }
 
 }  // namespace troupe::command

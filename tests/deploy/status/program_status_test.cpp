@@ -58,15 +58,35 @@ TEST_CASE("status: rates and quantiles are of the time between two scrapes") {
   CHECK_FALSE(status_of(before, &now).services.front().calls_per_s);  // Time went back.
 }
 
-TEST_CASE("status: processes of a cluster are told apart") {
-  const auto now = seen_at(1, service_text("service=\"env\",process=\"gpu-1\"", 2, 10) +
-                                  service_text("service=\"env\",process=\"gpu-0\"", 0, 10));
-  const auto status = status_of(now, nullptr);
-  REQUIRE(status.services.size() == 2);
-  CHECK(status.services[0].process == "gpu-0");
-  CHECK(status.services[0].state == "down");
-  CHECK(status.services[1].state == "ready");
-  CHECK_THAT(to_text(status), holds("  gpu-1"));
+TEST_CASE("status: other processes have rows of their own, and count for how learning goes") {
+  const auto process_text = [](const std::string& labels, int n) {
+    const auto line = [&](const char* name, int value) {
+      return std::string(name) + '{' + labels + "} " + std::to_string(value) + '\n';
+    };
+    return line("process_cpu_seconds_total", n) + line("process_resident_memory_bytes", 2'000'000) +
+           line("troupe_hosted_replicas", 1) + line("troupe_hosted_calls_total", 100 * n) +
+           line("troupe_env_steps_total", 1000 * n) + line("troupe_policy_version", n);
+  };
+  const auto text = [&](int n) {
+    return service_text("service=\"env\"", 2, 10) + "process_cpu_seconds_total 1\n" +
+           process_text("node=\"gpu-1\"", n) +
+           process_text("node=\"gpu-1\",process=\"env-0\"", 2 * n);
+  };
+  const auto before = seen_at(0, text(0));
+  const auto status = status_of(seen_at(2, text(1)), &before);
+  REQUIRE(status.services.size() == 1);
+  REQUIRE(status.processes.size() == 2);
+  CHECK(status.processes[0].node == "gpu-1");
+  CHECK(status.processes[0].process.empty());
+  CHECK(status.processes[1].process == "env-0");
+  CHECK(status.processes[1].replicas == 1);
+  CHECK(status.processes[1].calls_per_s == 100.0);
+  CHECK(status.processes[1].cores == 1.0);
+  CHECK(status.learning.env_steps_per_s == 1500.0);
+  CHECK(status.learning.policy_version == 2.0);
+  CHECK(to_json(status).at("processes").at(1).at("env_steps_per_s") == 1000.0);
+  CHECK_THAT(to_text(status),
+             holds("  gpu-1  env-0    1         100      1000         100 %  2 MB\n"));
 }
 
 TEST_CASE("status: the learning figures are those of the last seconds") {

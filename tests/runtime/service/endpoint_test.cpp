@@ -240,8 +240,19 @@ task<> batches_close_among_others(system& sys) {
   co_await with_group([&](group& g) { return ask_among_others(g, batchers); });
 }
 
+template <class T>
+struct queue_of {
+  void insert(T item) { items.push_back(std::move(item)); }
+  std::vector<T> items;
+};
+
 }  // namespace
 
+TEST_CASE("endpoint: its name is its role's and its own, template arguments included") {
+  CHECK(endpoint<&worker::add>->name == "worker::add");
+  CHECK(endpoint<&queue_of<troupe::duration>::insert>->name.starts_with("queue_of<std::chrono::"));
+  CHECK(endpoint<&queue_of<troupe::duration>::insert>->name.ends_with(">::insert"));
+}
 TEST_CASE("endpoint: a plain one gets its arguments and gives its value") {
   testing::play(plain);
   CHECK(testing::tracked::live == 0);

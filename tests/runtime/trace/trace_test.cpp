@@ -98,6 +98,21 @@ task<> two_rollouts(system& sys) {
   co_await all(std::move(calls));
 }
 
+task<> sleep_and_nap(service<napper> of) {
+  co_await sleep_for(5ms);
+  co_await of.route<&napper::nap>(10);
+}
+
+task<> roll_out_beside(system& sys) {
+  auto nappers = co_await sys.serve<napper>({.name = "napper"});
+  const trace_span mine("rollouts", "rollout");
+  std::vector<task<>> beside;
+  beside.push_back(sleep_and_nap(nappers));
+  co_await all(std::move(beside));
+  co_await sleep_for(5ms);
+  co_await nappers.route<&napper::nap>(10);
+}
+
 task<> failures(system& sys) {
   auto nappers =
       co_await sys.serve<napper>({.name = "napper", .idempotent = {endpoint<&napper::die_once>}});
@@ -159,6 +174,12 @@ TEST_CASE("trace: a program's own spans get rows, and its calls lie within them"
   }
   CHECK(std::ranges::count(seen.rows, "rollouts 0") == 1);
   CHECK(std::ranges::count(seen.rows, "rollouts 1") == 1);
+}
+
+TEST_CASE("trace: what a span starts beside itself lies within it, whatever it waits for before") {
+  const auto seen = trace_of(roll_out_beside);
+  CHECK(seen.rows == std::vector<std::string>{"rollouts 0", "napper 0"});
+  CHECK(seen.named("waiting for napper.nap").size() == 2);
 }
 
 TEST_CASE("trace: errors, cancelled calls and crashes are told apart") {

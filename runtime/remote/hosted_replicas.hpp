@@ -1,0 +1,35 @@
+#pragma once
+// What the replicas have done that this process runs for others: their callers, who are elsewhere,
+// count the calls as they see them. Any thread. Internal to runtime/.
+
+#include <prometheus/collectable.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "runtime/service/state.hpp"
+
+namespace troupe::detail {
+
+class hosted_replicas final : public prometheus::Collectable {
+ public:
+  void add(const std::string& service, std::shared_ptr<const replica_slot> slot);
+  /// It has ended. Nothing if it was never added.
+  void remove(const std::string& service, const std::shared_ptr<const replica_slot>& slot);
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  struct of_service {
+    std::set<std::shared_ptr<const replica_slot>> live;
+    std::uint64_t answered = 0;  ///< Calls, by those that have ended.
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, of_service> services_;
+};
+
+}  // namespace troupe::detail
