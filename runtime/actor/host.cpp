@@ -63,7 +63,9 @@ class local_inbox final : public inbox {
                                                  : caf::make_message_id();
     auto mail = caf::mailbox_element_ptr(new letter(id, std::move(message)));
     hand_over(mail.get());
-    actor->enqueue(std::move(mail), current_unit);
+    // A thread of another system's pool must not run it: the actor's system may end before.
+    const bool own = current_unit && &current_unit->system() == actor->home_system;
+    actor->enqueue(std::move(mail), own ? current_unit : nullptr);
   }
 };
 

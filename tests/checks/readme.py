@@ -47,7 +47,7 @@ def read_commands(language, content):
 def list_dev_commands(root):
     text = (root / "dev").read_text()
     cases = text[text.rindex("case $command in"):]
-    return re.findall(r"^  (\w+)(?: \|[^)]*)?\)", cases, re.MULTILINE)
+    return re.findall(r"^  ([\w-]+)(?: \|[^)]*)?\)", cases, re.MULTILINE)
 
 
 def is_built(root, path):
