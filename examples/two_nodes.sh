@@ -54,8 +54,8 @@ start_node() {  # start_node NAME NUMBER
 
 # Prints `troupe status` once four processes work for the run, for which they have a minute.
 show_status() {
-  local text
-  for _ in $(seq 60); do
+  local text until=$((SECONDS + 60))
+  while ((SECONDS < until)); do
     kill -0 "$training" 2>/dev/null || return 1
     text=$("$troupe" status 2>/dev/null) || true
     if [[ $(grep -cE '^  (one|two) +environments-[0-3] +1 +[1-9]' <<<"$text") -eq 4 ]]; then
@@ -63,6 +63,7 @@ show_status() {
       echo "$text"
       return 0
     fi
+    sleep 0.1
   done
   return 1
 }

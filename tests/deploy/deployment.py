@@ -112,12 +112,13 @@ def live_scrape():
     """/metrics of a run that has a child process and lets nodes in, has written a checkpoint, and trains on: while it
     writes one it has no services."""
     written_and_serving = (r'^troupe_checkpoints_total\{outcome="ok"\} [1-9][^$]*\n'
-                           r'troupe_hosted_calls_total\{process="environments-0",[^$]*\ntroupe_replicas_ready\{')
+                           r'troupe_hosted_replicas\{process="environments-0",[^$]*\n'
+                           r'troupe_replicas_ready\{service="replay"\} 1$')
     with tempfile.TemporaryDirectory() as certs:
         for words in ("init", certs), ("add", certs, "--name", "head", "--role", "controller", "--host", "localhost"):
             run(troupe(), "certs", *words)
         with training("--listen", f"127.0.0.1:{free_port()}", "--certs", f"{certs}/head",
-                      "env.placement=process") as port:
+                      "env.placement=process", "checkpoint.every_updates=20") as port:
             return await_page(f"http://127.0.0.1:{port}/metrics", written_and_serving)
 
 

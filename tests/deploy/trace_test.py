@@ -140,7 +140,8 @@ class Ends(unittest.TestCase):
                                     path], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 deadline = time.monotonic() + 60
-                while not list(pathlib.Path(folder).glob("runs/ppo/*/progress.csv")):
+                while not any(len(table.read_text().splitlines()) > 1
+                              for table in pathlib.Path(folder).glob("runs/ppo/*/progress.csv")):
                     self.assertLess(time.monotonic(), deadline, "no update in 60 s")
                     time.sleep(0.05)
                 run.send_signal(signal.SIGINT)
