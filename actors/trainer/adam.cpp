@@ -17,9 +17,11 @@ struct step_constants {
   float step_size;           // lr / (1 - beta1^t)
   float inverse_correction;  // 1 / sqrt(1 - beta2^t)
   float eps;
+  float kept;  // 1 - lr * weight_decay
 };
 
-// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr_t m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
+// p = kept p - lr_t m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 TROUPE_CPU_CLONES void update(std::size_t count, const step_constants& constants,
                               const float* __restrict gradient, float* __restrict first,
                               float* __restrict second, float* __restrict parameters) {
@@ -30,7 +32,8 @@ TROUPE_CPU_CLONES void update(std::size_t count, const step_constants& constants
     const float v = c.beta2 * second[i] + c.one_minus_beta2 * g * g;
     first[i] = m;
     second[i] = v;
-    parameters[i] -= c.step_size * m / (std::sqrt(v) * c.inverse_correction + c.eps);
+    parameters[i] =
+        c.kept * parameters[i] - c.step_size * m / (std::sqrt(v) * c.inverse_correction + c.eps);
   }
 }
 
@@ -66,7 +69,8 @@ double adam::step(std::span<float> parameters, std::span<const float> gradient, 
       .one_minus_beta2 = static_cast<float>(1.0 - options_.beta2),
       .step_size = static_cast<float>(lr / (1.0 - std::pow(options_.beta1, t))),
       .inverse_correction = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t))),
-      .eps = static_cast<float>(options_.eps)};
+      .eps = static_cast<float>(options_.eps),
+      .kept = static_cast<float>(1.0 - lr * options_.weight_decay)};
   update(count, constants, gradient.data(), state_.first_moment.data(), state_.second_moment.data(),
          parameters.data());
   return clipped.norm;

@@ -11,6 +11,9 @@ struct adam_options {
   double beta2 = 0.999;
   double eps = 1e-5;           ///< added to the root of the second moment
   double max_grad_norm = 0.5;  ///< the gradient's Euclidean norm is cut to this; 0: never
+  /// Of every parameter, lr times this share is taken away each step, beside the gradient:
+  /// Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101, algorithm 2.
+  double weight_decay = 0.0;
 };
 
 /// All that the next step depends on besides parameters and gradient.
@@ -24,7 +27,7 @@ struct adam_state {
 
 /// Adam over one flat block of P parameters, clipping the global gradient norm in the same pass.
 /// Kingma and Ba 2015, https://arxiv.org/abs/1412.6980, algorithm 1, in PyTorch's form: equal to
-/// torch.nn.utils.clip_grad_norm_ and torch.optim.Adam.
+/// torch.nn.utils.clip_grad_norm_ and torch.optim.Adam, with weight decay torch.optim.AdamW.
 class adam {
  public:
   explicit adam(std::size_t parameter_count, adam_options options = {});

@@ -48,6 +48,30 @@ TEST_CASE("adam: the first step is the learning rate against the gradient's sign
   CHECK(parameters[1] == Approx(1.1));
 }
 
+TEST_CASE("adam: weight decay is taken from the parameters, as libtorch's AdamW does") {
+  // The first step by hand: p (1 - 0.1 * 0.5) - 0.1 sign(g), whatever the gradient's size.
+  adam once(2, {.eps = 1e-8, .max_grad_norm = 0.0, .weight_decay = 0.5});
+  std::vector<float> pair = {2.0f, -4.0f};
+  once.step(pair, std::vector<float>{3.0f, 4.0f}, 0.1);
+  CHECK(pair[0] == Approx(2.0 * 0.95 - 0.1));
+  CHECK(pair[1] == Approx(-4.0 * 0.95 - 0.1));
+
+  action_random random(3);
+  std::vector<float> parameters(101), gradient(101);
+  fill(random, 1.0, parameters);
+  auto reference = at::tensor(parameters).set_requires_grad(true);
+  torch::optim::AdamW expected(
+      {reference}, torch::optim::AdamWOptions(1e-2).betas({0.9, 0.95}).eps(1e-8).weight_decay(0.3));
+  adam optimizer(101, {.beta2 = 0.95, .eps = 1e-8, .max_grad_norm = 0.0, .weight_decay = 0.3});
+  for (int step = 0; step < 50; ++step) {
+    fill(random, 1.0, gradient);
+    reference.mutable_grad() = at::tensor(gradient);
+    expected.step();
+    optimizer.step(parameters, gradient, 1e-2);
+  }
+  CHECK((at::tensor(parameters) - reference.detach()).abs().max().item<double>() < 1e-6);
+}
+
 TEST_CASE("adam: a gradient that is not finite changes nothing", "[trainer]") {
   for (float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3e38f}) {
