@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/cpu_clones.hpp"
 #include "actors/policy/network.hpp"
 
 /// Activations of one float, free of branches and calls, so that loops over them vectorise.

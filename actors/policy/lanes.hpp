@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/cpu_clones.hpp"
 
 namespace troupe::detail {
 

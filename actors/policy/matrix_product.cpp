@@ -175,14 +175,7 @@ TROUPE_ALWAYS_INLINE void plain(const product& p, float* result) {
 TROUPE_CPU_V4 void wide_v4(const product& p, float* result) { wide<6, 24>(p, result); }
 TROUPE_CPU_V3 void wide_v3(const product& p, float* result) { wide<3, 6>(p, result); }
 void wide_any(const product& p, float* result) { wide<1, 2>(p, result); }
-
-using kernel = void (*)(const product&, float*);
-kernel widest_kernel() {
-  if (__builtin_cpu_supports("x86-64-v4")) return wide_v4;
-  if (__builtin_cpu_supports("x86-64-v3")) return wide_v3;
-  return wide_any;
-}
-const kernel multiply_wide = widest_kernel();
+const auto multiply_wide = troupe::detail::widest_kernel(wide_v4, wide_v3, wide_any);
 #else
 void multiply_wide(const product& p, float* result) { wide<1, 2>(p, result); }
 #endif

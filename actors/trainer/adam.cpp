@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/cpu_clones.hpp"
 #include "actors/policy/flush_denormals.hpp"
 #include "actors/trainer/gradient_norm.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/cpu_clones.hpp"
 
 namespace troupe {
 namespace {

@@ -87,7 +87,7 @@ void describe(options_schema<network_options>& s) {
 void describe(options_schema<placement_section>& s) {
   describe_placement(s, "policy", &placement_section::policy)
       .help("of what acts: shared, thread, process or node:PATTERN, as env.placement");
-  describe_placement(s, "trainer", &placement_section::trainer, "auto, ")
+  describe_placement(s, "trainer", &placement_section::trainer, true)
       .help(
           "of what learns, the same; auto: a thread of its own in async mode or with several "
           "replicas, else shared");

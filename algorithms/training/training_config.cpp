@@ -41,8 +41,7 @@ placement placement_of(const std::string& text) {
       "placement: expected shared, thread, process or node:PATTERN, got \"" + text + '"');
 }
 
-bool is_placement(const std::string& text, const std::string& others) {
-  if (!text.empty() && others.find(text + ", ") != std::string::npos) return true;
+bool is_placement(const std::string& text) {
   try {
     placement_of(text);
     return true;

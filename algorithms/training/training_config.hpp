@@ -55,17 +55,18 @@ struct checkpoint_section {
   int keep = 3;                    ///< the newest that stay on the disk
 };
 
-/// Whether placement_of reads it, or it is one of `others`: "auto, ".
-bool is_placement(const std::string& text, const std::string& others);
+/// Whether placement_of reads it.
+bool is_placement(const std::string& text);
 
-/// A field whose text is a placement: shared, thread, process or node:PATTERN, or one of `others`.
+/// A field whose text is a placement, or also "auto" where that is one of its values.
 template <class Section>
 detail::field_schema& describe_placement(options_schema<Section>& s, const char* name,
-                                         std::string Section::* member,
-                                         const std::string& others = "") {
+                                         std::string Section::* member, bool or_auto = false) {
   auto& field = s.field(name, member);
-  s.rule(name, others + "shared, thread, process or node:PATTERN",
-         [=](const Section& of) { return is_placement(of.*member, others); });
+  s.rule(name, std::string(or_auto ? "auto, " : "") + "shared, thread, process or node:PATTERN",
+         [=](const Section& of) {
+           return (or_auto && of.*member == "auto") || is_placement(of.*member);
+         });
   return field;
 }
 

@@ -91,6 +91,8 @@ host::~host() = default;
 
 time_point host::now() const { return system_.clock().now(); }
 
+bool host::deterministic() const noexcept { return system_.deterministic(); }
+
 /// Runs one message's handler and then every coroutine that became ready. No exception gets out.
 template <class F>
 void host::turn_with(F handle) {

@@ -42,6 +42,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   ~host() override;
 
   time_point now() const override;
+  bool deterministic() const noexcept;
   class caller* calls() noexcept override { return &caller_; }
   const ref<inbox>& self() const noexcept { return inbox_; }
 

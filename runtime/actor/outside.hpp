@@ -1,8 +1,6 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "runtime/actor/signal.hpp"
@@ -12,13 +10,10 @@ namespace troupe {
 
 namespace detail {
 
-/// Whether the running actor's system has real time: in a deterministic one time stands still, and
-/// what another thread does would come at a moment that no seed draws.
-inline bool in_real_time() {
-  const auto before = std::chrono::steady_clock::now();
-  const auto here = strand::current().now();
-  return before <= here && here <= std::chrono::steady_clock::now();
-}
+/// For what another thread or process does: throws std::logic_error naming `what` where the running
+/// actor's system is deterministic. Time stands still there, and it would come at a moment that no
+/// seed draws.
+void require_real_time(const std::string& what);
 
 }  // namespace detail
 
@@ -34,10 +29,7 @@ class outside {
   /// For the running actor to wait on. Throws std::logic_error naming `what` where the actor's
   /// system is deterministic.
   explicit outside(const std::string& what) {
-    if (!detail::in_real_time()) {
-      throw std::logic_error(what +
-                             " comes from outside: a deterministic system can't wait for it");
-    }
+    detail::require_real_time(what);
     shared_ = std::make_shared<state>();
     shared_->done = std::make_shared<detail::signal>();
   }

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "actors/env/numpy_random.hpp"
 #include "actors/env/registry.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace troupe {
 namespace {
@@ -22,11 +22,7 @@ namespace {
 constexpr int rounds = 7;
 constexpr double round_seconds = 0.05;
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+using troupe::detail::cpu_seconds;
 
 /// Random actions for `size` environments, none outside of the space.
 std::vector<env_actions> random_actions(const space& space, std::size_t size) {

@@ -25,6 +25,7 @@
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/ppo/rollout.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace {
 
@@ -66,11 +67,7 @@ int posix_memalign(void** p, std::size_t alignment, std::size_t size) {
 namespace troupe {
 namespace {
 
-double cpu_us() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
+double cpu_us() { return 1e6 * troupe::detail::cpu_seconds(); }
 
 double infer_us(int rows) {
   const detail::mlp net(4, {64, 64}, 2, activation::tanh);

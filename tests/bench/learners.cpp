@@ -15,14 +15,11 @@
 
 #include "algorithms/sac/sac_learner.hpp"
 #include "algorithms/td3/td3_learner.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace {
 
-double cpu_us() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
+double cpu_us() { return 1e6 * troupe::detail::cpu_seconds(); }
 
 troupe::transition_batch some_batch(const troupe::network_shape& shape, int rows) {
   troupe::action_random random(7);

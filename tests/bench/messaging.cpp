@@ -15,7 +15,6 @@
 #include <caf/all.hpp>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
@@ -24,6 +23,7 @@
 #include "actors/env/cartpole.hpp"
 #include "actors/env/vector_env.hpp"
 #include "runtime/system.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace troupe {
 namespace {
@@ -33,11 +33,7 @@ using namespace std::chrono_literals;
 constexpr int concurrency = 16;
 constexpr int rounds = 9;
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+using troupe::detail::cpu_seconds;
 
 void stay_on_one_core() {
   cpu_set_t one;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <ctime>
 #include <new>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/ppo/rollout_learner.hpp"
 #include "runtime/system.hpp"
+#include "tests/bench/two_clocks.hpp"
 
 namespace {
 
@@ -51,11 +51,7 @@ struct cost {
   double allocations_per_step = 0;  ///< of steps alone
 };
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+using troupe::detail::cpu_seconds;
 
 class meter {
  public:

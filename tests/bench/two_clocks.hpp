@@ -20,6 +20,9 @@ inline double now(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
+/// Of this process.
+inline double cpu_seconds() { return now(CLOCK_PROCESS_CPUTIME_ID); }
+
 inline double cpu_of(pid_t process) {
   clockid_t clock;
   clock_getcpuclockid(process, &clock);
@@ -30,7 +33,7 @@ inline double cpu_of(pid_t process) {
 template <class F>
 cost measure(const std::vector<pid_t>& others, int times, F what) {
   const auto cpu = [&] {
-    double sum = now(CLOCK_PROCESS_CPUTIME_ID);
+    double sum = cpu_seconds();
     for (const auto process : others) sum += cpu_of(process);
     return sum;
   };

@@ -119,12 +119,12 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
   }
 
   env_reset reset(std::optional<std::uint64_t> seed) override {
-    require_real_time();
+    troupe::detail::require_real_time("a reply of the server of " + view_.spec.id);
     return vector_env_base::reset(seed);
   }
 
   void step_into(env_actions& actions, env_step& out) override {
-    require_real_time();
+    troupe::detail::require_real_time("a reply of the server of " + view_.spec.id);
     auto batch = begin_step(actions, out);
     std::vector<task<answer>> asked;
     std::vector<std::optional<double>> lost(size());
@@ -152,14 +152,6 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
   environment& at(std::size_t i) override { return *worlds_[i]; }
   void replace(std::size_t i) override {
     worlds_[i] = std::make_unique<numeric_world>(sys_, view_, client_.open());
-  }
-
-  /// The system beneath has real time, whatever the caller's has.
-  void require_real_time() const {
-    if (troupe::detail::strand::current_or_null() && !troupe::detail::in_real_time())
-      throw std::logic_error(view_.spec.id +
-                             " is on an OpenEnv server, which is outside: a deterministic system "
-                             "can't wait for it");
   }
 
   const numeric_view view_;

@@ -167,14 +167,7 @@ TROUPE_ALWAYS_INLINE void attend_all(const attention& a) {
 TROUPE_CPU_V4 void attend_v4(const attention& a) { attend_all<4, 4>(a); }
 TROUPE_CPU_V3 void attend_v3(const attention& a) { attend_all<2, 2>(a); }
 void attend_any(const attention& a) { attend_all<1, 1>(a); }
-
-using kernel = void (*)(const attention&);
-kernel widest_kernel() {
-  if (__builtin_cpu_supports("x86-64-v4")) return attend_v4;
-  if (__builtin_cpu_supports("x86-64-v3")) return attend_v3;
-  return attend_any;
-}
-const kernel attend_widest = widest_kernel();
+const auto attend_widest = troupe::detail::widest_kernel(attend_v4, attend_v3, attend_any);
 #else
 void attend_widest(const attention& a) { attend_all<1, 1>(a); }
 #endif

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "actors/policy/cpu_clones.hpp"
+#include "actors/cpu_clones.hpp"
 #include "actors/policy/lanes.hpp"
 
 namespace troupe::llm {
@@ -129,14 +129,7 @@ TROUPE_ALWAYS_INLINE void multiply_tiles(const product& p) {
 TROUPE_CPU_V4 void multiply_v4(const product& p) { multiply_tiles<8>(p); }
 TROUPE_CPU_V3 void multiply_v3(const product& p) { multiply_tiles<2>(p); }
 void multiply_any(const product& p) { multiply_tiles<1>(p); }
-
-using kernel = void (*)(const product&);
-kernel widest_kernel() {
-  if (__builtin_cpu_supports("x86-64-v4")) return multiply_v4;
-  if (__builtin_cpu_supports("x86-64-v3")) return multiply_v3;
-  return multiply_any;
-}
-const kernel multiply_panels = widest_kernel();
+const auto multiply_panels = troupe::detail::widest_kernel(multiply_v4, multiply_v3, multiply_any);
 #else
 void multiply_panels(const product& p) { multiply_tiles<1>(p); }
 #endif

@@ -13,6 +13,18 @@
 #define TROUPE_CPU_V3 __attribute__((target("arch=x86-64-v3")))
 /// 512-bit registers are used, too: by itself the compiler would take half of each.
 #define TROUPE_CPU_V4 __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
+
+namespace troupe::detail {
+
+/// Which of these three the processor runs fastest: one of x86-64-v4, one of v3, one for all.
+template <class F>
+F* widest_kernel(F* v4, F* v3, F* any) {
+  if (__builtin_cpu_supports("x86-64-v4")) return v4;
+  if (__builtin_cpu_supports("x86-64-v3")) return v3;
+  return any;
+}
+
+}  // namespace troupe::detail
 #else
 #define TROUPE_CPU_CLONES
 #endif

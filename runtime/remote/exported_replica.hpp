@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/service/role.hpp"
+#include "runtime/service/state.hpp"
+
+namespace troupe::detail {
+
+/// A replica of this process that the other side of a connection has a stand-in for. Internal to
+/// runtime/.
+struct exported_replica {
+  bool made_here = false;  ///< For the other side: it ends with the stand-in.
+  std::string recipe;      ///< All that it was made from, where it may outlive the controller.
+  std::shared_ptr<service_state> service;
+  ref<inbox> actor;
+  std::shared_ptr<replica_slot> slot;  ///< Null until it serves.
+  std::map<const call_kind*, const void*> access;
+};
+
+}  // namespace troupe::detail

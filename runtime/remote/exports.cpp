@@ -1,0 +1,208 @@
+#include "runtime/remote/exports.hpp"
+
+#include <algorithm>
+
+#include "runtime/log.hpp"
+#include "runtime/remote/hosted_replicas.hpp"
+#include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_options.hpp"
+#include "runtime/remote/stand_in.hpp"
+#include "runtime/service/faulty_replica.hpp"
+#include "runtime/system_core.hpp"
+
+namespace troupe::detail {
+
+exports::exports(porter& by)
+    : by_(by), relays_(by), outliving_(by, [this](const exported_replica& e) { forget(e); }) {}
+
+void exports::make(const message& m) {
+  auto& system = by_.system();
+  const auto number = m.header.replica;
+  auto body = m.body({&system.metrics()});
+  const auto about = body.read<remote_options>();
+  std::shared_ptr<role_factory> factory;
+  try {
+    const imports::arrival scope(by_.imported());
+    factory = role_recipe_of(m.header.what, m.header.hash).read(body);
+  } catch (const wire_error& e) {
+    return tell_ended(number, std::string("its role could not be read: ") + e.what());
+  }
+  const auto recipe = made_from(m, about);
+  if (take_over(number, recipe)) return;
+  auto& e = all_[number];
+  e.made_here = true;
+  if (by_.mine() == porter::side::resident) e.recipe = recipe;
+  e.service = system.add_unnamed(about.options(), false);
+  e.service->role = factory->role;
+  const replica_info info{about.index, about.generation};
+  auto ready = [me = by_.self(), number](std::shared_ptr<replica_slot> slot) {
+    me->post([number, slot = std::move(slot)] { porter::here().exported().serves(number, slot); });
+  };
+  auto& actors = system.actors();
+  const auto actor =
+      system.options().isolate
+          ? actors.spawn<stand_in>(std::ref(system), e.service, factory, info, ready,
+                                   std::ref(system.site_of(placement::process)))
+      : system.faults()
+          ? actors.spawn<faulty_replica>(std::ref(system), e.service, factory, info, ready)
+          : actors.spawn<local_replica>(std::ref(system), e.service, factory, info, ready);
+  e.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  by_.watch(*e.actor);
+}
+
+void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
+  const auto place = all_.find(number);
+  if (place == all_.end() || slot->ended()) return;
+  auto& e = place->second;
+  auto& system = by_.system();
+  // Where it is isolated, the process counts that it runs in.
+  if (!system.options().isolate) system.hosted_replicas().add(e.service->options.name, slot);
+  e.slot = std::move(slot);
+  tell_serves(number, *e.slot);
+}
+
+/// The role of that recipe that outlived a controller, if there is one, serves this one from here
+/// on.
+bool exports::take_over(std::uint32_t number, const std::string& recipe) {
+  auto found = outliving_.take(recipe);
+  if (!found.slot) return false;
+  const auto& e = all_[number] = std::move(found);
+  log::info("a replica has outlived its controller and serves on",
+            {{"service", e.service->options.name}, {"replica", e.slot->index}});
+  tell_serves(number, *e.slot);
+  return true;
+}
+
+void exports::import(const message& m) {
+  const auto number = m.header.replica;
+  auto body = m.body();
+  const auto [name, serial] = body.read<std::pair<std::string, std::uint64_t>>();
+  const auto service = by_.system().find_service(name);
+  const auto table = service ? service->table() : std::make_shared<const replica_table>();
+  const auto place = std::find_if(table->begin(), table->end(),
+                                  [&](const auto& slot) { return slot->serial == serial; });
+  if (place == table->end()) return tell_ended(number, "it has gone");
+  all_[number] = {.service = service, .actor = (*place)->where, .slot = *place};
+  by_.watch(*(*place)->where);
+  tell_serves(number, **place);
+}
+
+void exports::call(const message& m) {
+  const auto& header = m.header;
+  const auto place = all_.find(header.replica);
+  if (place == all_.end() || !place->second.slot) return;  // It has ended, as was told.
+  auto& e = place->second;
+  ref<call_base> call;
+  try {
+    const auto& kind = call_kind_of(header.what, header.hash);
+    auto& access = e.access[&kind];
+    if (!access) access = access_to(*e.service, kind.handle);
+    if (!access && e.service->role)
+      throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
+    auto body = m.body({&by_.system().metrics()});
+    const imports::arrival scope(by_.imported());
+    call = kind.read(access, body);
+    body.finish(kind.name);
+  } catch (const wire_error&) {
+    return relays_.refuse(header, std::current_exception());
+  }
+  relays_.start(header, e.service, e.slot, std::move(call));
+}
+
+void exports::drop(std::uint32_t number) {
+  const auto place = all_.find(number);
+  if (place == all_.end()) return;
+  if (place->second.made_here) place->second.actor->kill("the other side has dropped it");
+  note_end(number, place->second);
+  all_.erase(place);
+}
+
+void exports::answer_ping(const message& m) {
+  message_header pong{.kind = message_kind::pong, .control = 1, .replica = m.header.replica};
+  const auto place = all_.find(m.header.replica);
+  if (place == all_.end()) return;  // It has ended, as was told.
+  pong.what = static_cast<std::uint32_t>(alive::process);
+  by_.way().send(pong);
+  if (!place->second.slot) return;
+  pong.what = static_cast<std::uint32_t>(alive::replica);
+  place->second.slot->where->post([to = by_.shared_way(), pong] { to->send(pong); });
+}
+
+void exports::tell_serves(std::uint32_t number, const replica_slot& slot) {
+  by_.way().send({.kind = message_kind::serves, .replica = number, .version = slot.version.load()});
+}
+
+void exports::tell_ended(std::uint32_t number, const std::string& reason) {
+  by_.way().send({.kind = message_kind::ended, .replica = number},
+                 reason.empty() ? std::string("it has ended") : reason);
+}
+
+void exports::tell_ends(const service_state& service) {
+  std::erase_if(all_, [&](const auto& entry) {
+    const auto& [number, e] = entry;
+    if (e.made_here || e.service.get() != &service || !e.slot->ended()) return false;
+    tell_ended(number, "it has ended");
+    return true;
+  });
+}
+
+void exports::on_down(const inbox& who) {
+  std::erase_if(all_, [&](const auto& entry) {
+    const auto& [number, e] = entry;
+    if (e.actor.get() != &who) return false;
+    tell_ended(number, e.service->last_crash());
+    note_end(number, e);
+    return true;
+  });
+  outliving_.on_down(who);
+}
+
+void exports::note_end(std::uint32_t number, const exported_replica& e) {
+  if (!e.made_here) return;
+  by_.system().hosted_replicas().remove(e.service->options.name, e.slot);
+  ending_[number] = e.service;
+}
+
+void exports::let_go() {
+  std::erase_if(ending_, [&](const auto& entry) {
+    const auto& [number, service] = entry;
+    if (relays_.any_of(number)) return false;
+    by_.calls()->forget(*service);
+    by_.system().remove_unnamed(*service);
+    return true;
+  });
+}
+
+/// One that has ended, of which no call is under way.
+void exports::forget(const exported_replica& e) {
+  by_.system().hosted_replicas().remove(e.service->options.name, e.slot);
+  by_.calls()->forget(*e.service);
+  by_.system().remove_unnamed(*e.service);
+}
+
+void exports::rest() {
+  relays_.cancel_all();
+  for (auto& [number, e] : all_) {
+    if (!e.recipe.empty() && e.slot && !e.slot->ended()) {
+      outliving_.keep(std::move(e));
+    } else if (e.made_here) {
+      e.actor->kill("the controller is lost");
+      note_end(number, e);
+    }
+  }
+  all_.clear();
+  let_go();
+}
+
+void exports::end_all() {
+  outliving_.end_all("its node is leaving");
+  for (const auto& [number, e] : all_) {
+    if (e.made_here) e.actor->kill("the other side has gone");
+    note_end(number, e);
+  }
+  all_.clear();
+  relays_.forget_all();
+  let_go();
+}
+
+}  // namespace troupe::detail

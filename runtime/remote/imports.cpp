@@ -1,0 +1,141 @@
+#include "runtime/remote/imports.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_options.hpp"
+#include "runtime/remote/stand_in.hpp"
+#include "runtime/remote/table_entry.hpp"
+#include "runtime/system_core.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+thread_local imports* arriving = nullptr;
+
+}  // namespace
+
+imports::arrival::arrival(imports& by) noexcept : before_(std::exchange(arriving, &by)) {}
+imports::arrival::~arrival() { arriving = before_; }
+
+std::shared_ptr<service_state> arriving_service(const remote_options& options) {
+  if (!arriving) throw wire_error("a handle of service " + options.name + " came from nowhere");
+  return arriving->service_of(options);
+}
+
+std::shared_ptr<service_state> imports::service_of(const remote_options& options) {
+  auto& system = by_.system();
+  if (by_.mine() == porter::side::host) {
+    if (auto own = system.find_service(options.name)) return own;
+    throw wire_error("a handle of service " + options.name + ": there is none here");
+  }
+  auto& known = all_[options.name];
+  if (!known.service || known.service->closed()) {
+    if (known.service) system.remove_unnamed(*known.service);
+    // Found by the children of this process; a simulated one shares its system with the host.
+    known.service = system.add_unnamed(options.options(), !system.deterministic());
+    by_.way().send({.kind = message_kind::watch}, options.name);
+  }
+  return known.service;
+}
+
+void imports::learn_table(const message& m) {
+  auto body = m.body();
+  const auto [name, entries] = body.read<std::pair<std::string, std::vector<table_entry>>>();
+  const auto place = all_.find(name);
+  if (place == all_.end()) return;
+  auto& known = place->second;
+  for (auto& [serial, s] : known.stand_ins) {
+    const auto there = std::find_if(entries.begin(), entries.end(),
+                                    [&](const auto& e) { return e.serial == serial; });
+    if (there != entries.end()) s.version = there->version;
+    if (!s.slot || s.slot->leaving() || s.slot->ended()) continue;
+    if (there != entries.end()) {
+      known.service->note_version(*s.slot, s.version);
+      continue;
+    }
+    known.service->withdraw(s.slot);
+    drain(*s.slot);
+  }
+  for (const auto& e : entries) {
+    if (!known.stand_ins.contains(e.serial)) add_stand_in(known, name, e.index, e.serial);
+  }
+}
+
+void imports::learn_closed(const message& m) {
+  auto body = m.body();
+  const auto [name, reason] = body.read<std::pair<std::string, std::string>>();
+  const auto place = all_.find(name);
+  if (place != all_.end()) place->second.service->close(reason);
+}
+
+void imports::add_stand_in(foreign_service& of, const std::string& name, std::size_t index,
+                           std::uint64_t serial) {
+  auto ready = [me = by_.self(), name, serial](std::shared_ptr<replica_slot> slot) {
+    me->post([name, serial, slot = std::move(slot)] {
+      porter::here().imported().stands(name, serial, slot);
+    });
+  };
+  auto& system = by_.system();
+  const auto actor = system.actors().spawn<stand_in>(
+      std::ref(system), of.service, replica_info{index, 0}, ready, by_.shared_way(), serial);
+  auto& s = of.stand_ins[serial];
+  s.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  by_.watch(*s.actor);
+}
+
+void imports::stands(const std::string& name, std::uint64_t serial,
+                     std::shared_ptr<replica_slot> slot) {
+  const auto place = all_.find(name);
+  if (place == all_.end() || slot->ended()) return;
+  const auto s = place->second.stand_ins.find(serial);
+  if (s == place->second.stand_ins.end()) return;
+  s->second.slot = slot;
+  place->second.service->note_version(*slot, s->second.version);
+  place->second.service->publish(slot->index, std::move(slot));
+}
+
+void imports::on_down(const inbox& who) {
+  for (auto& [name, known] : all_) {
+    std::erase_if(known.stand_ins, [&](auto& entry) {
+      auto& s = entry.second;
+      if (s.actor.get() != &who) return false;
+      if (s.slot) {
+        known.service->retract(s.slot);
+        known.service->drained(s.slot);
+      }
+      return true;
+    });
+  }
+}
+
+void imports::rest() {
+  for (auto& [name, known] : all_) {
+    for (auto& [serial, s] : known.stand_ins) {
+      if (s.slot) known.service->retract(s.slot);
+      s.actor->kill("the controller is lost");
+    }
+    known.stand_ins.clear();
+  }
+}
+
+void imports::ask_again() {
+  for (const auto& [name, known] : all_) by_.way().send({.kind = message_kind::watch}, name);
+}
+
+void imports::close(const std::string& why) {
+  for (auto& [name, known] : all_) known.service->close(why);
+}
+
+void imports::end_all() {
+  close("the way to it is lost");
+  for (auto& [name, known] : all_) {
+    for (auto& [serial, s] : known.stand_ins) s.actor->kill("the other side has gone");
+    by_.system().remove_unnamed(*known.service);
+  }
+  all_.clear();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,107 @@
+#include "runtime/remote/relays.hpp"
+
+#include "runtime/remote/porter.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+/// Like a call of a session it goes to its replica alone, also while that drains.
+class relayed_call final : public pending_call {
+ public:
+  relayed_call(service_state& service, const call_options& options, ref<call_base> call,
+               std::shared_ptr<replica_slot> slot)
+      : pending_call(service, options, std::move(call), std::move(slot), true) {}
+  using pending_call::call;
+
+  void await_resume() const noexcept {}
+  /// Null if it has its value.
+  std::exception_ptr error() {
+    try {
+      check();
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+};
+
+message_header answer_to(const message_header& asked) {
+  return {.kind = message_kind::error,
+          .control = asked.control,
+          .replica = asked.replica,
+          .id = asked.id};
+}
+
+}  // namespace
+
+void relays::start(const message_header& asked, std::shared_ptr<service_state> service,
+                   std::shared_ptr<replica_slot> slot, ref<call_base> call) {
+  call_options options{.deadline = no_limit};
+  if (asked.deadline != message_header::no_deadline) options.deadline = duration(asked.deadline);
+  if (asked.control != 0) options.priority = priority::control;
+  auto& running = by_.start_root(
+      relay(answer_to(asked), std::move(service), std::move(slot), options, std::move(call)));
+  running_[{asked.replica, asked.id}] = &running;
+}
+
+void relays::refuse(const message_header& asked, const std::exception_ptr& error) {
+  send_error(answer_to(asked), ending::refused, error);
+}
+
+branch relays::relay(message_header reply, std::shared_ptr<service_state> service,
+                     std::shared_ptr<replica_slot> slot, call_options options,
+                     ref<call_base> call) {
+  relayed_call pending(*service, options, std::move(call), slot);
+  co_await pending;
+  running_.erase({reply.replica, reply.id});
+  reply.version = slot->version.load();
+  if (const auto error = pending.error()) {
+    auto& done = pending.call();
+    if (done.overran) co_return send_error(reply, ending::overran, done.error);
+    if (done.error) {
+      co_return send_error(reply, done.refused ? ending::refused : ending::threw, done.error);
+    }
+    // Of its end the other side hears by itself.
+    if (!is_kind(error, error_kind::session_lost)) send_error(reply, ending::refused, error);
+    co_return;
+  }
+  send_result(reply, pending.call());
+}
+
+void relays::send_result(message_header header, call_base& call) {
+  header.kind = message_kind::result;
+  try {
+    by_.way().send(header, call.result_size(), [&](wire_writer& out) { call.write_result(out); });
+  } catch (const std::exception& e) {
+    send_error(
+        header, ending::refused,
+        std::make_exception_ptr(std::runtime_error(std::string(call.endpoint.name) +
+                                                   ": its result could not be sent: " + e.what())));
+  }
+}
+
+void relays::send_error(message_header header, ending how, const std::exception_ptr& error) {
+  header.kind = message_kind::error;
+  header.what = static_cast<std::uint32_t>(how);
+  by_.way().send(header, error);
+}
+
+void relays::cancel(const message_header& asked) {
+  const auto place = running_.find({asked.replica, asked.id});
+  if (place == running_.end()) return;
+  by_.cancel_root(*place->second);
+  running_.erase(place);
+}
+
+void relays::cancel_all() {
+  for (const auto& [call, running] : running_) by_.cancel_root(*running);
+  running_.clear();
+}
+
+bool relays::any_of(std::uint32_t replica) const {
+  const auto next = running_.lower_bound({replica, 0});
+  return next != running_.end() && next->first.first == replica;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,43 @@
+#pragma once
+// The calls that a porter makes for the other side of its connection. Internal to runtime/.
+
+#include <map>
+#include <memory>
+
+#include "runtime/coroutine/crew.hpp"
+#include "runtime/remote/message.hpp"
+#include "runtime/service/role.hpp"
+#include "runtime/service/state.hpp"
+
+namespace troupe::detail {
+
+class porter;
+
+class relays {
+ public:
+  explicit relays(porter& by) : by_(by) {}
+
+  /// Calls a replica, and sends what comes of it as an answer to `asked`.
+  void start(const message_header& asked, std::shared_ptr<service_state> service,
+             std::shared_ptr<replica_slot> slot, ref<call_base> call);
+  /// Answers `asked` with an error at once.
+  void refuse(const message_header& asked, const std::exception_ptr& error);
+
+  void cancel(const message_header& asked);
+  void cancel_all();
+  /// Nothing more is sent; the coroutines end with their actor.
+  void forget_all() { running_.clear(); }
+  /// Whether a call of that replica is under way.
+  bool any_of(std::uint32_t replica) const;
+
+ private:
+  branch relay(message_header reply, std::shared_ptr<service_state> service,
+               std::shared_ptr<replica_slot> slot, call_options options, ref<call_base> call);
+  void send_result(message_header header, call_base& call);
+  void send_error(message_header header, ending how, const std::exception_ptr& error);
+
+  porter& by_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, branch*> running_;  ///< By replica and id.
+};
+
+}  // namespace troupe::detail
