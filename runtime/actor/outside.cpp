@@ -4,9 +4,13 @@
 
 namespace troupe::detail {
 
-void require_real_time(const std::string& what) {
+bool in_real_time() {
   const auto here = strand::current_or_null();
-  if (here && static_cast<const host&>(*here).deterministic())
+  return !here || !static_cast<const host&>(*here).deterministic();
+}
+
+void require_real_time(const std::string& what) {
+  if (!in_real_time())
     throw std::logic_error(what + " comes from outside: a deterministic system can't wait for it");
 }
 

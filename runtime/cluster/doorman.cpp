@@ -1,6 +1,5 @@
 #include "runtime/cluster/doorman.hpp"
 
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +14,10 @@
 #include <string_view>
 #include <thread>
 
+#include "runtime/net/accept_loop.hpp"
+#include "runtime/net/listen.hpp"
+#include "runtime/quiet_thread.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -23,7 +26,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr auto accept_pause = std::chrono::milliseconds(100);
 constexpr auto look_every = std::chrono::milliseconds(250);
 
 /// The address of HOST:PORT, [HOST]:PORT for IPv6.
@@ -55,11 +57,7 @@ tcp::acceptor listen(asio::io_context& io, const doorman_options& options) {
         "DIR; `troupe certs init` and `troupe certs add` make them");
   }
   error_code error;
-  tcp::acceptor acceptor(io);
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  auto acceptor = listen_at(io, endpoint, error);
   if (error)
     throw std::runtime_error("cannot listen at " + options.address + ": " + error.message());
   return acceptor;
@@ -87,10 +85,10 @@ class doorman::port_at {
   port_at(doorman_options options, handlers then)
       : options_(std::move(options)),
         then_(std::move(then)),
-        acceptor_(listen(io_, options_)),
-        pause_(io_),
+        entrance_(io_, listen(io_, options_),
+                  [this](accept_loop::socket socket) { wait_for_first(std::move(socket)); }),
         watch_(io_),
-        port_(acceptor_.local_endpoint().port()) {}
+        port_(entrance_.port()) {}
 
   ~port_at() {
     io_.stop();
@@ -98,13 +96,8 @@ class doorman::port_at {
   }
 
   void open() {
-    accept();
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { io_.run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    entrance_.accept();
+    thread_ = quiet_thread([this] { io_.run(); });
   }
 
   std::uint16_t port() const { return port_; }
@@ -117,22 +110,6 @@ class doorman::port_at {
     std::list<std::shared_ptr<visitor>>::iterator place;  ///< In silent_, while it waits.
     bool waits = true;
   };
-
-  void accept() {
-    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (error) return retry();
-      wait_for_first(std::move(socket));
-      accept();
-    });
-  }
-
-  /// No descriptor is free: some will be.
-  void retry() {
-    pause_.expires_after(accept_pause);
-    pause_.async_wait([this](error_code error) {
-      if (!error) accept();
-    });
-  }
 
   void wait_for_first(tcp::socket socket) {
     if (silent_.size() >= options_.silent_max) turn_away_oldest();
@@ -187,8 +164,8 @@ class doorman::port_at {
   const handlers then_;
   asio::io_context io_{1};
   std::list<std::shared_ptr<visitor>> silent_;  ///< The one that has waited for longest first.
-  tcp::acceptor acceptor_;
-  asio::steady_timer pause_, watch_;
+  accept_loop entrance_;
+  asio::steady_timer watch_;
   std::uint16_t port_;
   std::thread thread_;
 };

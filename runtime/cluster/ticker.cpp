@@ -1,19 +1,14 @@
 #include "runtime/cluster/ticker.hpp"
 
-#include <signal.h>
-
 #include <utility>
+
+#include "runtime/quiet_thread.hpp"
 
 namespace troupe::detail {
 
 void ticker::start(std::function<clock::time_point(clock::time_point)> action) {
   action_ = std::move(action);
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { run(); });
 }
 
 void ticker::stop() {

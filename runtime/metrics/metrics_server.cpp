@@ -1,14 +1,13 @@
 #include "runtime/metrics/metrics_server.hpp"
 
-#include <signal.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <thread>
 
 #include "runtime/metrics/connection.hpp"
-#include "runtime/metrics/listen.hpp"
+#include "runtime/net/accept_loop.hpp"
+#include "runtime/net/listen.hpp"
+#include "runtime/quiet_thread.hpp"
 
 namespace troupe {
 
@@ -16,10 +15,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using boost::system::error_code;
 
 constexpr unsigned next_ports_max = 100;
-constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 const std::string server_name = "metrics server";
 
@@ -44,16 +41,11 @@ class metrics_server::listener {
  public:
   listener(const metrics_registry& registry, metrics_server_options options)
       : table_{registry, std::move(options)},
-        acceptor_(listen(io_, table_.options)),
-        pause_(io_),
-        port_(acceptor_.local_endpoint().port()) {
-    accept();
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { io_.run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        entrance_(io_, listen(io_, table_.options),
+                  [this](detail::accept_loop::socket socket) { admit(std::move(socket)); }),
+        port_(entrance_.port()) {
+    entrance_.accept();
+    thread_ = detail::quiet_thread([this] { io_.run(); });
   }
 
   ~listener() {
@@ -64,22 +56,6 @@ class metrics_server::listener {
   std::uint16_t port() const { return port_; }
 
  private:
-  void accept() {
-    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (error) return retry();
-      admit(std::move(socket));
-      accept();
-    });
-  }
-
-  /// No descriptor is free: some will be.
-  void retry() {
-    pause_.expires_after(accept_pause);
-    pause_.async_wait([this](error_code error) {
-      if (!error) accept();
-    });
-  }
-
   void admit(tcp::socket socket) {
     if (table_.open >= table_.options.connections_max) {
       if (table_.yielding.empty()) return;  // closes it
@@ -90,8 +66,7 @@ class metrics_server::listener {
 
   detail::connection_table table_;
   asio::io_context io_{1};  // after the table, so that its connections end first
-  tcp::acceptor acceptor_;
-  asio::steady_timer pause_;
+  detail::accept_loop entrance_;
   std::uint16_t port_;
   std::thread thread_;
 };

@@ -1,12 +1,12 @@
 #include "runtime/process/event_loop.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
+
+#include "runtime/quiet_thread.hpp"
 
 namespace troupe::detail {
 
@@ -26,12 +26,7 @@ event_loop::event_loop(const char* name)
   if (epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, wake_.number(), &event) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot watch an eventfd");
   }
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), name);
+  thread_ = quiet_thread([this] { run(); }, name);
 }
 
 event_loop::~event_loop() {

@@ -1,10 +1,9 @@
 #include "actors/env/openenv/io_thread.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <boost/asio/post.hpp>
 #include <mutex>
+
+#include "runtime/quiet_thread.hpp"
 
 namespace troupe::openenv {
 
@@ -23,17 +22,12 @@ std::shared_ptr<io_thread> io_thread::of_this_process() {
 }
 
 io_thread::io_thread() : work_(context_.get_executor()), timer_(context_) {
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] {
+  const auto run = [this] {
     context_.run();  // until the destructor stops it
     context_.restart();
     context_.run_for(goodbyes_within);
-  });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "troupe-openenv");
+  };
+  thread_ = troupe::detail::quiet_thread(run, "troupe-openenv");
 }
 
 io_thread::~io_thread() {

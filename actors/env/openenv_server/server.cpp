@@ -1,7 +1,5 @@
 #include "actors/env/openenv_server/server.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
@@ -10,7 +8,9 @@
 #include <vector>
 
 #include "actors/env/openenv_server/http_connection.hpp"
-#include "runtime/metrics/listen.hpp"
+#include "runtime/net/accept_loop.hpp"
+#include "runtime/net/listen.hpp"
+#include "runtime/quiet_thread.hpp"
 
 namespace troupe::openenv {
 
@@ -22,7 +22,6 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 
 const std::string server_name = "OpenEnv server";
-constexpr auto accept_pause = milliseconds(100);
 constexpr auto close_time = std::chrono::seconds(6);  // for the goodbyes of the last sessions
 
 /// How often connections are looked after: often enough for the shortest of the limits.
@@ -61,18 +60,13 @@ class server::house {
  public:
   house(environment_maker make, server_options options, metrics_registry& metrics)
       : hub_(std::move(make), std::move(options), metrics),
-        acceptor_(listen(hub_.io, hub_.options)),
-        pause_(hub_.io),
+        entrance_(hub_.io, listen(hub_.io, hub_.options),
+                  [this](tcp_socket socket) { admit(std::move(socket)); }),
         round_(hub_.io),
-        port_(acceptor_.local_endpoint().port()) {
-    accept();
+        port_(entrance_.port()) {
+    entrance_.accept();
     look_round();
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { hub_.io.run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = troupe::detail::quiet_thread([this] { hub_.io.run(); });
   }
 
   ~house() {
@@ -94,23 +88,11 @@ class server::house {
   }
 
  private:
-  void accept() {
-    acceptor_.async_accept(hub_.io.get_executor(), [this](error_code error, tcp_socket socket) {
-      if (error) return retry();
-      if (hub_.connections < hub_.options.connections_max) {  // else it is closed
-        socket.set_option(tcp::no_delay(true), error);
-        std::make_shared<http_connection>(hub_, std::move(socket))->start();
-      }
-      accept();
-    });
-  }
-
-  /// No descriptor is free: some will be.
-  void retry() {
-    pause_.expires_after(accept_pause);
-    pause_.async_wait([this](error_code error) {
-      if (!error) accept();
-    });
+  void admit(tcp_socket socket) {
+    if (hub_.connections >= hub_.options.connections_max) return;  // closes it
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    std::make_shared<http_connection>(hub_, std::move(socket))->start();
   }
 
   void look_round() {
@@ -136,8 +118,7 @@ class server::house {
   }
 
   hub hub_;
-  tcp::acceptor acceptor_;
-  asio::steady_timer pause_;
+  troupe::detail::accept_loop entrance_;
   asio::steady_timer round_;
   std::uint16_t port_;
   std::atomic<bool> is_draining_{false};

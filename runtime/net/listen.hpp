@@ -8,6 +8,11 @@
 
 namespace troupe::detail {
 
+/// Listens at an endpoint; what kept it from that is in `error`.
+boost::asio::ip::tcp::acceptor listen_at(boost::asio::io_context& io,
+                                         const boost::asio::ip::tcp::endpoint& endpoint,
+                                         boost::system::error_code& error);
+
 /// Listens at an IPv4 or IPv6 address; port 0 is any free one. Nothing where the port is in use.
 /// Throws std::invalid_argument for what is no address, and std::runtime_error for what else keeps
 /// it from listening; both name `who`, such as "metrics server".

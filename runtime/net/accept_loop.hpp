@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+namespace troupe::detail {
+
+/// Takes the connections that come at a port, one after the other, in the threads that run its
+/// io_context. Where no descriptor is free it waits until some are.
+class accept_loop {
+ public:
+  using socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
+                                                  boost::asio::io_context::executor_type>;
+
+  accept_loop(boost::asio::io_context& io, boost::asio::ip::tcp::acceptor at,
+              std::function<void(socket)> admit)
+      : io_(io), acceptor_(std::move(at)), pause_(io), admit_(std::move(admit)) {}
+
+  std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  /// Begins, or takes the next one.
+  void accept() {
+    acceptor_.async_accept(io_.get_executor(), [this](error_code error, socket came) {
+      if (error) return retry();
+      admit_(std::move(came));
+      accept();
+    });
+  }
+
+ private:
+  using error_code = boost::system::error_code;
+  static constexpr std::chrono::milliseconds retry_after{100};
+
+  void retry() {
+    pause_.expires_after(retry_after);
+    pause_.async_wait([this](error_code error) {
+      if (!error) accept();
+    });
+  }
+
+  boost::asio::io_context& io_;
+  boost::asio::ip::tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  std::function<void(socket)> admit_;
+};
+
+}  // namespace troupe::detail
