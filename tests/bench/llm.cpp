@@ -18,6 +18,7 @@
 
 #include "actors/llm/model/decoder.hpp"
 #include "actors/llm/model/model_weights.hpp"
+#include "tests/bench/smollm2_shape.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -26,21 +27,6 @@ double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-model_config smollm2_135m() {
-  return {.family = model_family::llama,
-          .hidden_size = 576,
-          .intermediate_size = 1536,
-          .layers = 30,
-          .heads = 9,
-          .kv_heads = 3,
-          .head_dim = 64,
-          .vocab_size = 49152,
-          .max_positions = 8192,
-          .rms_norm_eps = 1e-5,
-          .rope_theta = 100000.0,
-          .tied_embeddings = true};
 }
 
 std::vector<token_id> some_tokens(std::size_t count) {

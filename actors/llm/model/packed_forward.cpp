@@ -2,6 +2,7 @@
 
 #include "actors/llm/model/packed_forward.hpp"
 
+#include "actors/llm/model/forward_ops.hpp"
 #include "actors/llm/model/recomputed.hpp"
 #include "actors/llm/model/tree_attention.hpp"
 
@@ -12,7 +13,7 @@ using at::Tensor;
 using index = std::int64_t;
 using documents_ptr = std::shared_ptr<const std::vector<document_place>>;
 
-/// cos and sin of the rotary angles, [T, 1, head_dim / 2] each.
+/// cos and sin of the rotary angles, [T, head_dim / 2] each.
 struct rotation {
   Tensor cosine, sine;
 };
@@ -24,19 +25,7 @@ rotation rotation_of(const model_config& c, const std::vector<document_place>& d
     positions.push_back(at::arange(d.position, d.position + d.own.count, at::kFloat));
   const auto angles = at::cat(positions).unsqueeze(1) * at::tensor(frequencies).unsqueeze(0);
   const auto factor = c.scaling.attention_factor;
-  return {(angles.cos() * factor).unsqueeze(1), (angles.sin() * factor).unsqueeze(1)};
-}
-
-// x [T, heads, head_dim]: the halves are the parts of the complex numbers that are turned.
-Tensor rotated(const Tensor& x, const rotation& r) {
-  const auto halves = x.chunk(2, -1);
-  return at::cat(
-      {halves[0] * r.cosine - halves[1] * r.sine, halves[1] * r.cosine + halves[0] * r.sine}, -1);
-}
-
-// Zhang and Sennrich 2019, arXiv:1910.07467, equation 4.
-Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
-  return weight * (x * at::rsqrt(x.pow(2).mean({-1}, true) + eps));
+  return {angles.cos() * factor, angles.sin() * factor};
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, compute_type compute) {
@@ -64,11 +53,12 @@ struct forward_pass {
       q = rms_norm(q, w.q_norm, c.rms_norm_eps);
       k = rms_norm(k, w.k_norm, c.rms_norm_eps);
     }
-    const auto seen = tree_attention(rotated(q, turn), rotated(k, turn), v, documents);
-    x = x + linear(seen, w.o, w.o_bias, compute);
+    const auto seen = tree_attention(rotated(q, turn.cosine, turn.sine),
+                                     rotated(k, turn.cosine, turn.sine), v, documents);
+    x = linear(seen, w.o, w.o_bias, compute).add_(x);
     const auto m = rms_norm(x, w.post_norm, c.rms_norm_eps);
-    const auto gated = at::silu(linear(m, w.gate, {}, compute)) * linear(m, w.up, {}, compute);
-    return x + linear(gated, w.down, {}, compute);
+    const auto inner = gated(linear(m, w.gate, {}, compute), linear(m, w.up, {}, compute));
+    return linear(inner, w.down, {}, compute).add_(x);
   }
 };
 

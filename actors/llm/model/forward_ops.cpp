@@ -1,0 +1,101 @@
+#include "actors/torch.hpp"
+
+#include "actors/llm/model/forward_ops.hpp"
+
+#include "actors/llm/model/decode_kernels.hpp"
+#include "actors/llm/model/gradient_kernels.hpp"
+
+namespace troupe::llm {
+namespace {
+
+using at::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+const float* floats(const Tensor& x) { return x.data_ptr<float>(); }
+
+struct rms_norm_function : torch::autograd::Function<rms_norm_function> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
+                        double eps) {
+    auto y = at::empty_like(x);
+    const auto size = x.size(-1);
+    rms_norm_rows(floats(x), x.numel() / size, size, floats(weight), float(eps),
+                  y.data_ptr<float>());
+    context->save_for_backward({x, weight});
+    context->saved_data["eps"] = eps;
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &x = saved[0], &weight = saved[1];
+    const auto d_y = gradients[0].contiguous();
+    auto d_x = at::empty_like(x), d_weight = at::zeros_like(weight);
+    const auto size = x.size(-1);
+    rms_norm_gradient(floats(x), floats(d_y), x.numel() / size, size, floats(weight),
+                      float(context->saved_data["eps"].toDouble()), d_x.data_ptr<float>(),
+                      d_weight.data_ptr<float>());
+    return {d_x, d_weight, {}};
+  }
+};
+
+void rotate(Tensor& x, const Tensor& cosine, const Tensor& sine) {
+  const auto heads = x.size(1), half = x.size(2) / 2;
+  for (std::int64_t t = 0; t < x.size(0); ++t)
+    rotate_heads(x.data_ptr<float>() + t * heads * 2 * half, heads, half, floats(cosine) + t * half,
+                 floats(sine) + t * half);
+}
+
+struct rotated_function : torch::autograd::Function<rotated_function> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& cosine,
+                        const Tensor& sine) {
+    auto y = x.clone();
+    rotate(y, cosine, sine);
+    context->save_for_backward({cosine, sine});
+    return y;
+  }
+
+  // The gradient is turned back. Cosine and sine may be longer than 1 (attention_factor): turning
+  // is linear, and this is its transpose.
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    auto d_x = gradients[0].clone(at::MemoryFormat::Contiguous);
+    rotate(d_x, saved[0], -saved[1]);
+    return {d_x, {}, {}};
+  }
+};
+
+struct gated_function : torch::autograd::Function<gated_function> {
+  static Tensor forward(AutogradContext* context, const Tensor& gate, const Tensor& up) {
+    auto y = at::empty_like(gate);
+    gate_values(floats(gate), floats(up), gate.numel(), y.data_ptr<float>());
+    context->save_for_backward({gate, up});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &gate = saved[0], &up = saved[1];
+    const auto d_y = gradients[0].contiguous();
+    auto d_gate = at::empty_like(gate), d_up = at::empty_like(up);
+    gate_gradient(floats(gate), floats(up), floats(d_y), gate.numel(), d_gate.data_ptr<float>(),
+                  d_up.data_ptr<float>());
+    return {d_gate, d_up};
+  }
+};
+
+}  // namespace
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  return rms_norm_function::apply(x.contiguous(), weight.contiguous(), eps);
+}
+
+Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
+  return rotated_function::apply(x.contiguous(), cosine.contiguous(), sine.contiguous());
+}
+
+Tensor gated(const Tensor& gate, const Tensor& up) {
+  return gated_function::apply(gate.contiguous(), up.contiguous());
+}
+
+}  // namespace troupe::llm

@@ -1,0 +1,129 @@
+// What a training step of GRPO costs on a model of SmolLM2-135M's shape: 8 groups of 8 answers of 8
+// tokens, on prompts of 70, in float on one thread. Forward, backward and AdamW; random weights,
+// which the arithmetic doesn't depend on. CPU seconds, the best of three:
+//
+//   train_step_cpu_s            a group's prompt computed once
+//   train_step_repeated_cpu_s   the same gradient, with the prompt before each answer
+//   train_step_gain             the second over the first
+//   train_step_bf16_cpu_s       the first with products in bfloat16
+//
+// bench_grpo [--json] [--steps]   --steps: the first kind alone, for a profiler
+
+#include "actors/torch.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/training/token_groups.hpp"
+#include "actors/torch_threads.hpp"
+#include "actors/trainer/adam.hpp"
+#include "tests/bench/smollm2_shape.hpp"
+#include "tests/bench/two_clocks.hpp"
+
+namespace troupe::llm {
+namespace {
+
+constexpr std::size_t groups = 8, answers = 8, answer_tokens = 8, prompt_tokens = 70;
+
+std::vector<token_id> some_tokens(std::size_t count, std::size_t seed) {
+  std::vector<token_id> ids;
+  for (std::size_t i = 0; i < count; ++i)
+    ids.push_back(static_cast<token_id>((i + 101 * seed) * 977 % 49152));
+  return ids;
+}
+
+std::vector<token_group> shared_prompts() {
+  std::vector<token_group> batch;
+  for (std::size_t g = 0; g < groups; ++g) {
+    token_group group{some_tokens(prompt_tokens, g), {}};
+    for (std::size_t a = 0; a < answers; ++a)
+      group.answers.push_back(some_tokens(answer_tokens, 1000 + answers * g + a));
+    batch.push_back(std::move(group));
+  }
+  return batch;
+}
+
+std::vector<token_group> repeated(const token_group& group) {
+  std::vector<token_group> batch;
+  for (const auto& answer : group.answers) batch.push_back({group.prompt, {answer}});
+  return batch;
+}
+
+struct model {
+  model_config config = smollm2_135m();
+  trained_weights trained =
+      train_weights(config, flatten_weights(config, random_weights(config, 1)));
+  adam rule{std::size_t(trained.parameters.numel())};
+
+  // The loss is that of REINFORCE with every advantage 1: of each log-prob the gradient is the
+  // same.
+  void backward(std::span<const token_group> batch, compute_type compute) {
+    const auto log_probs =
+        answer_log_probs(config, trained.weights, batch, {.forward = {.compute = compute}});
+    (-log_probs.sum() / double(groups * answers * answer_tokens)).backward();
+  }
+
+  void step() {
+    const auto count = std::size_t(trained.parameters.numel());
+    rule.step({trained.parameters.data_ptr<float>(), count},
+              {trained.gradient.data_ptr<float>(), count}, 1e-6);
+    trained.gradient.zero_();
+  }
+};
+
+template <class Work>
+double cpu_seconds(Work work) {
+  const double begin = detail::now(CLOCK_PROCESS_CPUTIME_ID);
+  work();
+  return detail::now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
+int run(bool json, bool steps_alone) {
+  use_one_torch_thread();
+  model m;
+  const auto batch = shared_prompts();
+  const auto packed_step = [&](compute_type compute) {
+    return cpu_seconds([&] {
+      m.backward(batch, compute);
+      m.step();
+    });
+  };
+  if (steps_alone) {
+    for (int i = 0; i < 3; ++i)
+      std::printf("train_step_cpu_s %.2f\n", packed_step(compute_type::f32));
+    return 0;
+  }
+  detail::series packed, bf16, plain;
+  for (int i = 0; i < 3; ++i) {
+    packed.cpu.push_back(packed_step(compute_type::f32));
+    bf16.cpu.push_back(packed_step(compute_type::bf16));
+    plain.cpu.push_back(cpu_seconds([&] {
+      for (const auto& group : batch) m.backward(repeated(group), compute_type::f32);
+      m.step();
+    }));
+  }
+  const double fastest = detail::series::best(packed.cpu);
+  const nlohmann::ordered_json results{
+      {"train_step_cpu_s", fastest},
+      {"train_step_repeated_cpu_s", detail::series::best(plain.cpu)},
+      {"train_step_gain", detail::series::best(plain.cpu) / fastest},
+      {"train_step_bf16_cpu_s", detail::series::best(bf16.cpu)}};
+  for (const auto& [name, value] : results.items())
+    std::printf("%-28s %8.2f\n", name.c_str(), value.get<double>());
+  if (json) std::printf("%s\n", results.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace troupe::llm
+
+int main(int argc, char** argv) {
+  bool json = false, steps_alone = false;
+  for (int i = 1; i < argc; ++i) {
+    json = json || std::strcmp(argv[i], "--json") == 0;
+    steps_alone = steps_alone || std::strcmp(argv[i], "--steps") == 0;
+  }
+  return troupe::llm::run(json, steps_alone);
+}
