@@ -1,11 +1,9 @@
 #pragma once
 
-#include <chrono>
 #include <coroutine>
 #include <memory>
 
-#include "runtime/actor/outside.hpp"
-#include "runtime/service/caller.hpp"
+#include "runtime/coroutine/strand.hpp"
 
 namespace troupe {
 
@@ -21,20 +19,10 @@ class next_turn_awaiter {
   }
 
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) {
-    waiter_.handle = h;
-    auto& home = strand::current();
-    if (!in_real_time()) return home.sleep(waiter_, later(home.now(), turn_of_virtual_time));
-    place_ = std::make_shared<place>(place{&home, &waiter_});
-    caller::current().me()->post_last([at = place_] {
-      if (at->waiting) at->home->wake(*at->waiting);
-    });
-  }
+  void await_suspend(std::coroutine_handle<> h);
   void await_resume() const noexcept {}
 
  private:
-  static constexpr auto turn_of_virtual_time = std::chrono::microseconds(1);
-
   /// Outlives the coroutine where that is cancelled before its turn.
   struct place {
     strand* home;
