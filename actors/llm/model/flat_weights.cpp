@@ -10,16 +10,25 @@ std::int64_t elements(const weight_place& place) { return c10::multiply_integers
 std::string shape_text(at::IntArrayRef shape) { return c10::str(shape); }
 
 void check_block(const model_config& config, const at::Tensor& flat) {
-  const auto count = weight_count(config);
+  check_flat(flat, weight_count(config), "flat weights");
+}
+
+}  // namespace
+
+void check_flat(const at::Tensor& flat, std::int64_t count, const std::string& what) {
   if (flat.defined() && flat.scalar_type() == at::kFloat && flat.is_contiguous() &&
       flat.sizes() == at::IntArrayRef{count})
     return;
   const auto got = !flat.defined() ? "none" : c10::str(flat.scalar_type(), ' ', flat.sizes());
-  throw std::invalid_argument("flat weights: expected contiguous Float [" + std::to_string(count) +
+  throw std::invalid_argument(what + ": expected contiguous Float [" + std::to_string(count) +
                               "], got " + got);
 }
 
-}  // namespace
+at::Tensor trained_view(const at::Tensor& view, const at::Tensor& gradient) {
+  auto leaf = view.detach().requires_grad_(true);
+  leaf.mutable_grad() = gradient;
+  return leaf;
+}
 
 std::int64_t weight_count(const model_config& config) {
   std::int64_t count = 0;
@@ -70,8 +79,7 @@ trained_weights train_weights(const model_config& config, at::Tensor parameters)
                   [&](const weight_place&, at::Tensor& tensor) { in_order.push_back(tensor); });
   std::size_t i = 0;
   for_each_weight(config, trained.weights, [&](const weight_place&, at::Tensor& tensor) {
-    tensor = tensor.detach().requires_grad_(true);
-    tensor.mutable_grad() = in_order[i++];
+    tensor = trained_view(tensor, in_order[i++]);
   });
   return trained;
 }

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 
 #include "actors/llm/model/model_config.hpp"
 #include "actors/llm/model/model_weights.hpp"
@@ -31,5 +32,11 @@ struct trained_weights {
 
 /// Takes over `parameters`, without a copy; the gradient is 0. Throws as weights_in.
 trained_weights train_weights(const model_config& config, at::Tensor parameters);
+
+/// Throws std::invalid_argument, which begins with `what`, for what is no contiguous float [count].
+void check_flat(const at::Tensor& flat, std::int64_t count, const std::string& what);
+
+/// The same numbers as a leaf of the graph, whose gradient is added to `gradient`.
+at::Tensor trained_view(const at::Tensor& view, const at::Tensor& gradient);
 
 }  // namespace troupe::llm

@@ -28,10 +28,21 @@ rotation rotation_of(const model_config& c, const std::vector<document_place>& d
   return {angles.cos() * factor, angles.sin() * factor};
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, compute_type compute) {
-  if (compute == compute_type::f32) return at::linear(x, weight, bias);
-  const auto y = at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16)).to(at::kFloat);
-  return bias.defined() ? y + bias : y;
+/// What a layer computes with.
+struct layer_inputs {
+  layer_weights weights;
+  std::array<adapter, projections> adapters = {};
+};
+
+// Those that are there, in one order.
+std::vector<Tensor*> tensors_of(layer_inputs& in) {
+  auto& w = in.weights;
+  std::vector<Tensor*> all{&w.input_norm, &w.q,      &w.k,      &w.v,         &w.o,
+                           &w.q_bias,     &w.k_bias, &w.v_bias, &w.o_bias,    &w.q_norm,
+                           &w.k_norm,     &w.gate,   &w.up,     &w.post_norm, &w.down};
+  for (auto& one : in.adapters) all.insert(all.end(), {&one.a, &one.b});
+  std::erase_if(all, [](const Tensor* tensor) { return !tensor->defined(); });
+  return all;
 }
 
 /// What the layers share.
@@ -40,47 +51,53 @@ struct forward_pass {
   documents_ptr documents;
   rotation turn;
   compute_type compute;
+  double adapter_scale;
+
+  Tensor product(const Tensor& x, const Tensor& weight) const {
+    if (compute == compute_type::f32) return at::linear(x, weight);
+    return at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16)).to(at::kFloat);
+  }
+
+  Tensor linear(const layer_inputs& in, projection which, const Tensor& x, const Tensor& weight,
+                const Tensor& bias = {}) const {
+    auto y = product(x, weight);
+    if (bias.defined()) y = y.add_(bias);
+    const auto& [a, b] = in.adapters[static_cast<std::size_t>(which)];
+    return a.defined() ? y.add_(product(product(x, a), b), adapter_scale) : y;
+  }
 
   // One layer: x [T, hidden_size], and what it becomes.
-  Tensor layer(const layer_weights& w, Tensor x) const {
+  Tensor layer(const layer_inputs& in, Tensor x) const {
     const auto& c = config;
+    const auto& w = in.weights;
     const auto total = x.size(0);
     const auto h = rms_norm(x, w.input_norm, c.rms_norm_eps);
-    auto q = linear(h, w.q, w.q_bias, compute).view({total, c.heads, c.head_dim});
-    auto k = linear(h, w.k, w.k_bias, compute).view({total, c.kv_heads, c.head_dim});
-    const auto v = linear(h, w.v, w.v_bias, compute).view({total, c.kv_heads, c.head_dim});
+    auto q = linear(in, projection::q, h, w.q, w.q_bias).view({total, c.heads, c.head_dim});
+    auto k = linear(in, projection::k, h, w.k, w.k_bias).view({total, c.kv_heads, c.head_dim});
+    const auto v =
+        linear(in, projection::v, h, w.v, w.v_bias).view({total, c.kv_heads, c.head_dim});
     if (c.qk_norm) {
       q = rms_norm(q, w.q_norm, c.rms_norm_eps);
       k = rms_norm(k, w.k_norm, c.rms_norm_eps);
     }
     const auto seen = tree_attention(rotated(q, turn.cosine, turn.sine),
                                      rotated(k, turn.cosine, turn.sine), v, documents);
-    x = linear(seen, w.o, w.o_bias, compute).add_(x);
+    x = linear(in, projection::o, seen, w.o, w.o_bias).add_(x);
     const auto m = rms_norm(x, w.post_norm, c.rms_norm_eps);
-    const auto inner = gated(linear(m, w.gate, {}, compute), linear(m, w.up, {}, compute));
-    return linear(inner, w.down, {}, compute).add_(x);
+    const auto inner =
+        gated(linear(in, projection::gate, m, w.gate), linear(in, projection::up, m, w.up));
+    return linear(in, projection::down, inner, w.down).add_(x);
   }
 };
 
-constexpr Tensor layer_weights::* every_weight[] = {
-    &layer_weights::input_norm, &layer_weights::q,      &layer_weights::k,
-    &layer_weights::v,          &layer_weights::o,      &layer_weights::q_bias,
-    &layer_weights::k_bias,     &layer_weights::v_bias, &layer_weights::o_bias,
-    &layer_weights::q_norm,     &layer_weights::k_norm, &layer_weights::post_norm,
-    &layer_weights::gate,       &layer_weights::up,     &layer_weights::down};
-
-Tensor recomputed_layer(const forward_pass& pass, const layer_weights& weights, const Tensor& x) {
+Tensor recomputed_layer(const forward_pass& pass, layer_inputs in, const Tensor& x) {
   std::vector<Tensor> inputs{x};
-  std::vector<Tensor layer_weights::*> members;
-  for (const auto member : every_weight) {
-    if (!(weights.*member).defined()) continue;
-    members.push_back(member);
-    inputs.push_back(weights.*member);
-  }
-  const auto compute = [pass, members](const std::vector<Tensor>& given) {
-    layer_weights w;
-    for (std::size_t i = 0; i < members.size(); ++i) w.*members[i] = given[i + 1];
-    return pass.layer(w, given[0]);
+  for (const auto* tensor : tensors_of(in)) inputs.push_back(*tensor);
+  const auto compute = [pass, in](const std::vector<Tensor>& given) {
+    auto mine = in;
+    const auto places = tensors_of(mine);
+    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = given[i + 1];
+    return pass.layer(mine, given[0]);
   };
   return recomputed(compute, inputs);
 }
@@ -89,12 +106,21 @@ Tensor recomputed_layer(const forward_pass& pass, const layer_weights& weights, 
 
 Tensor packed_hidden(const model_config& c, const model_weights& weights,
                      const packed_tokens& tokens, const forward_options& options) {
+  const auto* adapters = options.adapters;
+  if (adapters && adapters->layers.size() != weights.layers.size())
+    throw std::invalid_argument("packed_hidden: expected adapters of " +
+                                std::to_string(weights.layers.size()) + " layers, got " +
+                                std::to_string(adapters->layers.size()));
   const auto documents = std::make_shared<const std::vector<document_place>>(places_of(c, tokens));
-  const forward_pass pass{c, documents, rotation_of(c, *documents), options.compute};
+  const forward_pass pass{c, documents, rotation_of(c, *documents), options.compute,
+                          adapters ? adapters->scale : 1.0};
   const auto ids = at::tensor(tokens.ids, at::kInt).to(at::kLong);
   auto x = at::embedding(weights.embedding, ids);
-  for (const auto& layer : weights.layers)
-    x = options.recompute_layers ? recomputed_layer(pass, layer, x) : pass.layer(layer, x);
+  for (std::size_t i = 0; i < weights.layers.size(); ++i) {
+    layer_inputs in{weights.layers[i]};
+    if (adapters) in.adapters = adapters->layers[i];
+    x = options.recompute_layers ? recomputed_layer(pass, in, x) : pass.layer(in, x);
+  }
   return rms_norm(x, weights.norm, c.rms_norm_eps);
 }
 

@@ -116,7 +116,7 @@ struct log_prob_function : torch::autograd::Function<log_prob_function> {
     const auto temperature = context->saved_data["temperature"].toDouble();
     const bool with_entropy = context->saved_data["entropy"].toBool();
     auto d_hidden = at::empty_like(hidden);
-    auto d_head = at::zeros(head.sizes());
+    auto d_head = head.requires_grad() ? at::zeros(head.sizes()) : Tensor();
     for (const auto& c : chunks_of(*targets, context->saved_data["rows_at_once"].toInt())) {
       const auto rows = hidden.narrow(0, c.begin, c.rows);
       const auto [z, norm] = logits_of_rows(rows, head, temperature);
@@ -137,12 +137,14 @@ struct log_prob_function : torch::autograd::Function<log_prob_function> {
       if (temperature != 1.0) d_z.div_(temperature);
       d_z = d_z.to(hidden.scalar_type());
       d_hidden.narrow(0, c.begin, c.rows).copy_(at::mm(d_z, head));
+      if (!d_head.defined()) continue;
       if (hidden.scalar_type() == at::kFloat)
         d_head.addmm_(d_z.t(), rows);
       else
         d_head.add_(at::mm(d_z.t(), rows));
     }
-    return {d_hidden, d_head.to(head.scalar_type()), {}, {}};
+    if (d_head.defined()) d_head = d_head.to(head.scalar_type());
+    return {d_hidden, d_head, {}, {}};
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Shapes of models that are computed in a moment, one of each family, with all their switches.
 
+#include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/model_config.hpp"
 
 namespace troupe::llm {
@@ -21,6 +22,12 @@ inline model_config small_model(model_family family) {
           .tied_embeddings = family == model_family::llama,
           .qkv_bias = family == model_family::qwen2,
           .qk_norm = family == model_family::qwen3};
+}
+
+/// Weights [P] of a size at which attention and probabilities are far from uniform.
+inline at::Tensor lively_weights(const model_config& config) {
+  const auto drawn = flatten_weights(config, random_weights(config, 5));
+  return at::where(drawn == 1.0, drawn, drawn * 8.0);
 }
 
 }  // namespace troupe::llm

@@ -2,7 +2,6 @@
 
 #include "actors/llm/training/token_groups.hpp"
 
-#include "actors/llm/model/flat_weights.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/test.hpp"
 
@@ -11,10 +10,8 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-/// Weights of a size at which attention and probabilities are far from uniform.
-trained_weights lively_weights(const model_config& config) {
-  const auto drawn = flatten_weights(config, random_weights(config, 5));
-  return train_weights(config, at::where(drawn == 1.0, drawn, drawn * 8.0));
+trained_weights lively_model(const model_config& config) {
+  return train_weights(config, lively_weights(config));
 }
 
 const std::vector<token_group> groups{
@@ -59,8 +56,8 @@ TEST_CASE("token groups: scores and gradients are those of every answer with its
   for (const auto family : every_family) {
     for (const double temperature : {1.0, 0.7}) {
       const auto config = small_model(family);
-      auto packed = lively_weights(config);
-      auto alone = lively_weights(config);
+      auto packed = lively_model(config);
+      auto alone = lively_model(config);
       const auto expected = unpacked_scores(config, alone.weights, temperature);
       CHECK(expected.log_probs.std().item<double>() > 0.5);  // or anything would be near
       mixed(expected).backward();
@@ -81,7 +78,7 @@ TEST_CASE("token groups: how many rows of logits are computed at once changes no
   const auto config = small_model(model_family::llama);
   std::vector<at::Tensor> log_probs, gradients;
   for (const std::int64_t rows : {1, 5, 1000}) {
-    auto trained = lively_weights(config);
+    auto trained = lively_model(config);
     log_probs.push_back(
         answer_log_probs(config, trained.weights, groups, {.log_probs = {.rows_at_once = rows}}));
     log_probs.back().exp().sum().backward();
@@ -98,7 +95,7 @@ TEST_CASE("token groups: layers that are computed twice give the same gradient")
     const auto config = small_model(family);
     std::vector<at::Tensor> gradients;
     for (const bool twice : {false, true}) {
-      auto trained = lively_weights(config);
+      auto trained = lively_model(config);
       answer_log_probs(config, trained.weights, groups, {.forward = {.recompute_layers = twice}})
           .sum()
           .backward();
@@ -110,7 +107,7 @@ TEST_CASE("token groups: layers that are computed twice give the same gradient")
 
 TEST_CASE("token groups: in bf16 log-probs and gradients are near, and the weights stay float") {
   const auto config = small_model(model_family::llama);
-  auto exact = lively_weights(config), rounded = lively_weights(config);
+  auto exact = lively_model(config), rounded = lively_model(config);
   const auto expected = answer_log_probs(config, exact.weights, groups);
   const auto scores = answer_log_probs(config, rounded.weights, groups,
                                        {.forward = {.compute = compute_type::bf16}});
@@ -126,7 +123,7 @@ TEST_CASE("token groups: in bf16 log-probs and gradients are near, and the weigh
 
 TEST_CASE("token groups: a document may go on from one that goes on from another") {
   const auto config = small_model(model_family::qwen3);
-  const auto weights = lively_weights(config).weights;
+  const auto weights = lively_model(config).weights;
   const auto whole = packed_hidden(config, weights, {{1, 2, 3, 4, 5, 6, 7}, {7}});
   const packed_tokens tree{{1, 2, 3, 9, 4, 5, 8, 8, 6, 7}, {3, 1, 2, 2, 2}, {-1, 0, 0, -1, 2}};
   const auto parts = packed_hidden(config, weights, tree);
