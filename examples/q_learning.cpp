@@ -17,20 +17,12 @@
 #include "actors/env/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/q_learning/q_rollout.hpp"
+#include "examples/openenv_games/blackjack_hand.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;
 
 constexpr int hands = 200'000;
-
-/// Whether the basic strategy for these rules hits.
-bool basic_strategy_hits(std::int64_t sum, std::int64_t shown, bool usable_ace) {
-  if (usable_ace) return sum <= 17 || (sum == 18 && (shown >= 9 || shown == 1));
-  if (sum <= 11) return true;
-  if (sum >= 17) return false;
-  if (sum == 12) return shown < 4 || shown > 6;
-  return shown < 2 || shown > 6;
-}
 
 q_table basic_strategy(const discrete_states& states) {
   auto values = std::make_shared<std::vector<double>>(states.size() * 2);
@@ -38,7 +30,7 @@ q_table basic_strategy(const discrete_states& states) {
     for (std::int64_t shown = 0; shown < 11; ++shown) {
       for (const std::int64_t ace : {0, 1}) {
         const auto state = states.index(std::vector<std::int64_t>{sum, shown, ace});
-        (*values)[2 * state + basic_strategy_hits(sum, shown, ace == 1)] = 1;
+        (*values)[2 * state + games::basic_strategy_hits({sum, shown, ace == 1})] = 1;
       }
     }
   }

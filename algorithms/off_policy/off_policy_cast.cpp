@@ -179,7 +179,9 @@ task<training_summary> off_policy_cast::conclude() {
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const int episodes = settings.evaluation.final_episodes;
-  auto measuring = restartable(sys, {.name = "final_evaluator"}, {endpoint<&evaluator::evaluate>});
+  auto measuring =
+      restartable(sys, {.name = "final_evaluator", .placement = place_of_evaluation(settings.env)},
+                  {endpoint<&evaluator::evaluate>});
   final_judge =
       co_await sys.serve<evaluator>(std::move(measuring), judging(*this, episodes, 20'000));
   if (stop_asked && stop_asked()) {

@@ -175,9 +175,10 @@ task<evaluation> evaluate_at_the_end(production& p) {
   roles.deterministic = true;
   roles.groups = 1;
   roles.n_steps = 250;  // little is played in vain when the last episode ends
-  p.exam = co_await p.sys.serve<hosted_environment>(restartable(p.sys, {.name = "evaluation"}, {}),
-                                                    environments_of(p.config.env, environments),
-                                                    p.config.seed + 20'000);
+  const auto where = place_of_evaluation(p.config.env);
+  auto hosting = restartable(p.sys, {.name = "evaluation", .placement = where}, {});
+  p.exam = co_await p.sys.serve<hosted_environment>(
+      std::move(hosting), environments_of(p.config.env, environments), p.config.seed + 20'000);
   roles.environments = p.exam;
   final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {

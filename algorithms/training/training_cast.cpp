@@ -154,6 +154,10 @@ env_observers observers_of(const training_metrics& metrics, const std::string& i
           .failed = failure_observer{metrics, id}};
 }
 
+placement place_of_evaluation(const env_section& env) {
+  return env.placement == "thread" ? placement::thread : placement::shared;
+}
+
 task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   const auto& s = cast.settings;
   run_options run{
@@ -190,7 +194,9 @@ task<> serve_evaluator(training_cast& cast) {
       .shape = cast.shape,
       .network = s.network,
       .seed = s.seed + 10'000};
-  auto measuring = restartable(cast.sys, {.name = "evaluator"}, {endpoint<&evaluator::evaluate>});
+  auto measuring =
+      restartable(cast.sys, {.name = "evaluator", .placement = place_of_evaluation(s.env)},
+                  {endpoint<&evaluator::evaluate>});
   cast.judge = co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging));
 }
 

@@ -84,6 +84,10 @@ serve_options restartable(const system& sys, serve_options options,
 /// What these environments do, as metrics; some of their failures are logged.
 env_observers observers_of(const training_metrics& metrics, const std::string& id);
 
+/// Of environments that evaluations play on: a thread of their own where training's have one, as
+/// theirs may block. Else the pool.
+placement place_of_evaluation(const env_section& env);
+
 /// Serves the recorder and opens the run directory.
 task<> serve_recorder(training_cast& cast, const checkpoint* from);
 /// An evaluation begins anew from its own seed each time, so there is nothing to restore.

@@ -7,25 +7,38 @@
 //                                      Python server, to one client in one run; left out where that
 //                                      one can't be installed
 //   served_32_sessions_ratio           of 32 sessions
+//   async_over_sync                    steps a second of the asynchronous loop over the synchronous
+//                                      one's on a slow server (openenv_loops.hpp)
+//
+// --only served|client|held|loops: that part alone.
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "tests/bench/openenv_client.hpp"
+#include "tests/bench/openenv_loops.hpp"
 #include "tests/bench/openenv_served.hpp"
 
 int main(int argc, char** argv) {
   bool as_json = false;
   int seconds = 60;
+  std::string only;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--json")) as_json = true;
+    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
     if (!std::strcmp(argv[i], "--hold") && i + 1 < argc) seconds = std::atoi(argv[++i]);
   }
+  const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   nlohmann::json results;
-  troupe::openenv::measure_served(results);  // which forks, so before there are threads
-  const troupe::openenv::server_process server;
-  troupe::openenv::measure_client(server, results);
-  if (seconds > 0) troupe::openenv::hold_sessions(server, seconds, results);
+  // The first ones fork, so they come before there are threads.
+  if (wanted("served")) troupe::openenv::measure_served(results);
+  if (wanted("client") || wanted("held")) {
+    const troupe::openenv::server_process server;
+    if (wanted("client")) troupe::openenv::measure_client(server, results);
+    if (wanted("held") && seconds > 0) troupe::openenv::hold_sessions(server, seconds, results);
+  }
+  if (wanted("loops")) troupe::openenv::measure_loops(results);
   if (as_json) std::printf("%s\n", results.dump().c_str());
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace games {
+
+/// What a player at Blackjack knows.
+struct blackjack_hand {
+  std::int64_t total = 0;   ///< With a usable ace as 11; above 21 it is lost.
+  std::int64_t dealer = 0;  ///< The dealer's card: 1, an ace, to 10.
+  bool usable_ace = false;  ///< One counts as 11.
+};
+
+/// Whether the basic strategy takes a card, where the dealer stands on any 17 and nobody doubles or
+/// splits.
+inline bool basic_strategy_hits(const blackjack_hand& hand) {
+  const auto [total, dealer, usable_ace] = hand;
+  const bool is_high = dealer == 1 || dealer > 6;
+  if (usable_ace) return total <= 17 || (total == 18 && (dealer >= 9 || dealer == 1));
+  if (total <= 11) return true;
+  if (total >= 17) return false;
+  return total == 12 ? is_high || dealer < 4 : is_high;
+}
+
+}  // namespace games

@@ -1,0 +1,184 @@
+#include "actors/torch.hpp"
+
+#include "tests/bench/openenv_loops.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+#include "actors/env/openenv/numeric_worlds.hpp"
+#include "actors/env/openenv_server/server.hpp"
+#include "actors/env/vector_env.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "actors/torch_threads.hpp"
+#include "actors/trainer/trainer.hpp"
+#include "algorithms/loops/evaluations.hpp"
+#include "algorithms/loops/loops.hpp"
+#include "algorithms/ppo/rollout_learner.hpp"
+#include "runtime/coroutine/sleep.hpp"
+#include "runtime/system.hpp"
+
+namespace troupe::openenv {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t rollouts = 32;  // under way at once, and of one update
+constexpr std::int64_t updates = 40;
+constexpr std::int64_t episode_steps = 20;
+constexpr std::int64_t symbols = 4;
+/// What an update takes: of it PPO's arithmetic needs a few milliseconds here, and what is left is
+/// waited, as for a device. Against some 0.94 s of the longest of 32 episodes that is 30 %.
+constexpr auto update_time = 400ms;
+
+/// Shows one of four symbols, and rewards the action of that number. Each of its episodes draws how
+/// long all of its steps take: 5 to 50 ms, log-uniformly.
+class slow_symbols final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "SlowSymbols-v0",
+            .observation_space = spaces::box(0.0F, 1.0F, {symbols}),
+            .action_space = spaces::discrete(symbols),
+            .max_episode_steps = episode_steps};
+  }
+
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    if (seed) random_.seed(*seed);
+    step_time_ = 5ms * std::pow(10.0, std::uniform_real_distribution<>()(random_));
+    show(obs);
+  }
+
+  step_result step(action_view action, std::span<float> obs) override {
+    std::this_thread::sleep_for(step_time_);
+    const bool right = action.discrete() == symbol_;
+    show(obs);
+    return {.reward = right ? 1.0 : 0.0};
+  }
+
+ private:
+  void show(std::span<float> obs) {
+    symbol_ = std::uniform_int_distribution<std::int64_t>(0, symbols - 1)(random_);
+    std::ranges::fill(obs, 0.0F);
+    obs[static_cast<std::size_t>(symbol_)] = 1;
+  }
+
+  std::mt19937_64 random_;
+  std::chrono::duration<double, std::milli> step_time_{};
+  std::int64_t symbol_ = 0;
+};
+
+using ppo_trainer = trainer<rollout_learner>;
+
+struct cast {
+  service<ppo_trainer> learner;
+  rollout_roles roles, exam;
+};
+
+task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
+  const auto spec = slow_symbols().spec();
+  const auto shape = shape_of(spec);
+  const ppo_options options{.lr = 1e-3, .n_steps = episode_steps, .batch_size = 64, .n_epochs = 4};
+  portable_function<rollout_learner()> make = [=] { return rollout_learner(shape, options, 1); };
+  const auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  cast made;
+  made.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, make, store);
+  const policy_options acting{.shape = shape, .network = {}, .seed = 1};
+  const auto policies = co_await sys.serve<policy>({.name = "policy"}, acting, store);
+  const auto sessions = [=](std::size_t count) -> hosted_environment::factory {
+    return [=] { return make_numeric_worlds(served_view(spec), {.urls = {url}}, count); };
+  };
+  const auto one = sessions(1), many = sessions(rollouts);
+  serve_options hosting{.name = "worlds", .replicas = rollouts, .placement = placement::thread};
+  const auto worlds = co_await sys.serve<hosted_environment>(hosting, one, std::uint64_t{1});
+  serve_options judging{.name = "exam", .placement = placement::thread};
+  const auto exam = co_await sys.serve<hosted_environment>(judging, many, std::uint64_t{1000});
+  const replay_options kept{.batch = rollouts, .max_staleness = max_staleness};
+  const auto replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
+  made.roles = {worlds, policies, replay, episode_steps};
+  made.exam = {exam, policies, replay, episode_steps};
+  made.exam.deterministic = true;
+  co_return made;
+}
+
+/// One update, which takes update_time. `version`: of the weights in use; `spent`: in seconds, of
+/// all updates.
+task<std::int64_t> train(cast with, std::int64_t* version, double* spent,
+                         std::vector<rollout> made) {
+  const auto began = clock::now();
+  rollout_learner::batch batch;
+  for (const auto& one : made) batch.stale = batch.stale || one.version != *version;
+  batch.rollouts = std::move(made);
+  co_await with.learner.route<&ppo_trainer::train_step>(std::move(batch));
+  *version = co_await with.learner.route<&ppo_trainer::push_weights>(with.roles.policies);
+  const auto left = update_time - (clock::now() - began);
+  if (left > 0ms) co_await sleep_for(left);
+  *spent += std::chrono::duration<double>(clock::now() - began).count();
+  co_return *version;
+}
+
+struct measured {
+  double steps_per_second = 0, training_fraction = 0, final_return = 0;
+  std::int64_t staleness_max = 0;
+};
+
+std::vector<double> returns_of(const rollout& made) {
+  std::vector<double> returns;
+  for (const auto& episode : made.episodes) returns.push_back(episode.episode_return);
+  return returns;
+}
+
+task<measured> run_loop(system& sys, std::string url, bool async) {
+  const auto with = co_await serve_cast(sys, url, async ? 4 : 0);
+  std::int64_t version = 0;
+  double spent = 0;
+  loops::hooks<rollout> hooks{
+      .train =
+          [&](std::vector<rollout> made) { return train(with, &version, &spent, std::move(made)); },
+      .steps = [](const rollout& made) { return made.steps * made.environments; }};
+  const loops::asynchronous_options overlapping{.rollouts = rollouts, .updates = updates};
+  const loops::synchronous_options in_turn{.batch = rollouts, .updates = updates};
+  auto looping = async ? loops::asynchronous(with.roles, generate_rollout, hooks, overlapping)
+                       : loops::synchronous(with.roles, generate_rollout, hooks, in_turn);
+  const auto done = co_await std::move(looping);
+  const auto seen = co_await with.roles.replay.route<&replay_queue<rollout>::counts>();
+  const auto judge = loops::mean_score(with.exam, generate_rollout, returns_of, 4 * rollouts);
+  const double final_return = co_await judge({});
+  co_return measured{static_cast<double>(done.steps) / done.wall, spent / done.wall, final_return,
+                     seen.staleness_max};
+}
+
+measured measure(const std::string& url, bool async) {
+  system sys({.threads = 2});
+  const auto seen = sys.run(run_loop(sys, url, async));
+  std::printf(
+      "  %s: %.0f steps/s, training %.0f %% of the time, staleness up to %lld, return %.2f\n",
+      async ? "asynchronous" : "synchronous ", seen.steps_per_second, 100 * seen.training_fraction,
+      static_cast<long long>(seen.staleness_max), seen.final_return);
+  return seen;
+}
+
+}  // namespace
+
+void measure_loops(nlohmann::json& results) {
+  use_one_torch_thread();
+  metrics_registry metrics;
+  // As many threads as there may be steps under way.
+  const server slow([] { return std::make_unique<vector_env<slow_symbols>>(1); },
+                    {.port = 0, .threads = 2 * rollouts}, metrics);
+  const auto url = "http://127.0.0.1:" + std::to_string(slow.port());
+  const auto sync = measure(url, false);
+  const auto async = measure(url, true);
+  results["async_over_sync"] = async.steps_per_second / sync.steps_per_second;
+  results["sync_training_fraction"] = sync.training_fraction;
+  results["sync_return"] = sync.final_return;
+  results["async_return"] = async.final_return;
+  results["async_staleness_max"] = async.staleness_max;
+  std::printf("  %zu rollouts at once, %lld updates each: asynchronous over synchronous %.2f\n",
+              rollouts, static_cast<long long>(updates),
+              async.steps_per_second / sync.steps_per_second);
+}
+
+}  // namespace troupe::openenv
