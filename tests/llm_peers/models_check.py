@@ -69,7 +69,7 @@ def compare(name, probe, folder, path, model, ids, count=GREEDY):
     print(f"model {name}: logits up to {theirs.abs().max():.1f}, farthest {away['decoder']:.1e} decoded, "
           f"{away['packed']:.1e} packed; log-probabilities of the two {apart:.1e} apart; greedy "
           f"{'the same' if answer == known else 'DIFFERENT'} for {count} tokens (closest choice {closest:.1e})", flush=True)
-    return max(away.values()) > 1e-4 or answer != known
+    return max(away.values()) > 1e-4 or apart > 1e-5 or answer != known
 
 
 @torch.no_grad()

@@ -17,6 +17,8 @@ using detail::lanes_at;
 
 #define TROUPE_UNROLL _Pragma("clang loop unroll(full)")
 
+typedef double double_lanes __attribute__((vector_size(64)));
+
 index whole_blocks(index count) { return (count + lane_count - 1) / lane_count * lane_count; }
 
 // Scores of some queries with some blocks of 16 keys; one query's scores lie `stride` floats after
@@ -81,9 +83,19 @@ TROUPE_ALWAYS_INLINE float exponentials(float* scores, index count) {
     const float weight = detail::exp_of(below);
     scores[i] = below < -80.0f ? 0.0f : weight;
   }
-  lanes sum{};
-  for (index i = 0; i < count; i += lane_count) sum += lanes_at(scores + i);
-  return detail::sum_of(sum);
+  // In double, so that the sum is the same float however the tokens are cut into parts.
+  double_lanes sums{}, more{};
+  for (index i = 0; i < count; i += lane_count) {
+    const lanes w = lanes_at(scores + i);
+    sums += __builtin_convertvector(__builtin_shufflevector(w, w, 0, 1, 2, 3, 4, 5, 6, 7),
+                                    double_lanes);
+    more += __builtin_convertvector(__builtin_shufflevector(w, w, 8, 9, 10, 11, 12, 13, 14, 15),
+                                    double_lanes);
+  }
+  sums += more;
+  double sum = 0;
+  for (int l = 0; l < 8; ++l) sum += sums[l];
+  return static_cast<float>(sum);
 }
 
 // Sums of the values under some queries' weights, for `vectors` times 16 of a head's numbers.
@@ -184,6 +196,15 @@ TROUPE_CPU_CLONES void rms_norm_rows(const float* x, index rows, index size, con
     for (; i < size; ++i) square += x[i] * x[i];
     const float factor = 1.0f / std::sqrt(square / static_cast<float>(size) + eps);
     for (index j = 0; j < size; ++j) y[j] = weight[j] * (x[j] * factor);
+  }
+}
+
+void angles_of(float position, std::span<const float> frequencies, float factor, float* cosine,
+               float* sine) {
+  for (std::size_t j = 0; j < frequencies.size(); ++j) {
+    const float angle = position * frequencies[j];
+    cosine[j] = std::cos(angle) * factor;
+    sine[j] = std::sin(angle) * factor;
   }
 }
 

@@ -11,6 +11,10 @@ namespace troupe::llm {
 void rms_norm_rows(const float* x, std::ptrdiff_t rows, std::ptrdiff_t size, const float* weight,
                    float eps, float* y);
 
+/// Cosine and sine [frequencies] of the angles of a token at `position`, times `factor`.
+void angles_of(float position, std::span<const float> frequencies, float factor, float* cosine,
+               float* sine);
+
 /// Turns the pairs (x[j], x[j + half]) of `heads` heads of 2 * half floats by a token's angles.
 void rotate_heads(float* x, std::ptrdiff_t heads, std::ptrdiff_t half, const float* cosine,
                   const float* sine);
@@ -27,7 +31,7 @@ struct seen_tokens {
 
 /// out[queries, head_dim] = softmax(q k^T * scale) v of the `queries` heads that share a key head.
 /// `scores` has room for queries * (all counts, each rounded up to 16) floats. head_dim is a
-/// multiple of 16.
+/// multiple of 16. The result doesn't depend on how the tokens are cut into parts.
 void attend(const float* q, std::ptrdiff_t queries, std::ptrdiff_t head_dim,
             std::span<const seen_tokens> seen, float scale, float* scores, float* out);
 

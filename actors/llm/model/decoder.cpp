@@ -208,13 +208,8 @@ at::Tensor decoder::forward(std::span<const token_run> runs) {
     const auto& place = places[static_cast<std::size_t>(i)];
     const float* row = weights_->embedding.data_ptr<float>() + place.id * hidden;
     std::copy(row, row + hidden, x + i * hidden);
-    const auto factor = static_cast<float>(c.scaling.attention_factor);
-    for (index j = 0; j < half; ++j) {
-      const float angle =
-          static_cast<float>(place.position) * frequencies_[static_cast<std::size_t>(j)];
-      cosine[i * half + j] = std::cos(angle) * factor;
-      sine[i * half + j] = std::sin(angle) * factor;
-    }
+    angles_of(static_cast<float>(place.position), frequencies_,
+              static_cast<float>(c.scaling.attention_factor), cosine + i * half, sine + i * half);
     // Each segment's tokens are rounded up to a block.
     const auto parts = static_cast<index>(place.sequence->segments_.size());
     longest = std::max(longest, place.position + 1 + parts * detail::lane_count);

@@ -4,6 +4,7 @@
 
 #include "actors/llm/model/decode_kernels.hpp"
 #include "actors/llm/model/gradient_kernels.hpp"
+#include "actors/llm/model/packed_matrix.hpp"
 
 namespace troupe::llm {
 namespace {
@@ -65,6 +66,20 @@ struct rotated_function : torch::autograd::Function<rotated_function> {
   }
 };
 
+struct row_products_function : torch::autograd::Function<row_products_function> {
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight) {
+    context->save_for_backward({x, weight});
+    return products_of(x, weight);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &x = saved[0], &weight = saved[1], &d_y = gradients[0];
+    return {context->needs_input_grad(0) ? at::mm(d_y, weight) : Tensor(),
+            context->needs_input_grad(1) ? at::mm(d_y.t(), x) : Tensor()};
+  }
+};
+
 struct gated_function : torch::autograd::Function<gated_function> {
   static Tensor forward(AutogradContext* context, const Tensor& gate, const Tensor& up) {
     auto y = at::empty_like(gate);
@@ -85,6 +100,21 @@ struct gated_function : torch::autograd::Function<gated_function> {
 };
 
 }  // namespace
+
+// An output is a sum over the inputs in one order, whichever of the two is packed.
+Tensor products_of(const Tensor& x, const Tensor& weight) {
+  const auto tokens = x.size(0), outputs = weight.size(0);
+  const bool few_tokens = tokens <= outputs;
+  const auto &packed = few_tokens ? x : weight, &read = few_tokens ? weight : x;
+  const weight_rows all{floats(packed), packed.size(0)};
+  auto y = at::empty({read.size(0), packed.size(0)});
+  packed_matrix({&all, 1}, x.size(1)).multiply(floats(read), read.size(0), y.data_ptr<float>());
+  return few_tokens ? y.t().contiguous() : y;
+}
+
+Tensor row_products(const Tensor& x, const Tensor& weight) {
+  return row_products_function::apply(x.contiguous(), weight.contiguous());
+}
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   return rms_norm_function::apply(x.contiguous(), weight.contiguous(), eps);

@@ -2,6 +2,7 @@
 
 #include "actors/llm/model/packed_forward.hpp"
 
+#include "actors/llm/model/decode_kernels.hpp"
 #include "actors/llm/model/forward_ops.hpp"
 #include "actors/llm/model/recomputed.hpp"
 #include "actors/llm/model/tree_attention.hpp"
@@ -20,12 +21,16 @@ struct rotation {
 
 rotation rotation_of(const model_config& c, const std::vector<document_place>& documents) {
   const auto frequencies = rope_frequencies(c);
-  std::vector<Tensor> positions;
-  for (const auto& d : documents)
-    positions.push_back(at::arange(d.position, d.position + d.own.count, at::kFloat));
-  const auto angles = at::cat(positions).unsqueeze(1) * at::tensor(frequencies).unsqueeze(0);
-  const auto factor = c.scaling.attention_factor;
-  return {angles.cos() * factor, angles.sin() * factor};
+  index total = 0;
+  for (const auto& d : documents) total += d.own.count;
+  const rotation r{at::empty({total, c.head_dim / 2}), at::empty({total, c.head_dim / 2})};
+  index row = 0;
+  for (const auto& d : documents) {
+    for (index i = 0; i < d.own.count; ++i, row += c.head_dim / 2)
+      angles_of(float(d.position + i), frequencies, float(c.scaling.attention_factor),
+                r.cosine.data_ptr<float>() + row, r.sine.data_ptr<float>() + row);
+  }
+  return r;
 }
 
 /// What a layer computes with.
@@ -54,7 +59,7 @@ struct forward_pass {
   double adapter_scale;
 
   Tensor product(const Tensor& x, const Tensor& weight) const {
-    if (compute == compute_type::f32) return at::linear(x, weight);
+    if (compute == compute_type::f32) return row_products(x, weight);
     return at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16)).to(at::kFloat);
   }
 
@@ -125,7 +130,7 @@ Tensor packed_hidden(const model_config& c, const model_weights& weights,
 }
 
 Tensor logits_of(const model_config& c, const model_weights& weights, const Tensor& hidden) {
-  return at::linear(hidden, c.tied_embeddings ? weights.embedding : weights.head);
+  return row_products(hidden, c.tied_embeddings ? weights.embedding : weights.head);
 }
 
 }  // namespace troupe::llm

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "actors/llm/model/document_attention.hpp"
+
 namespace troupe::llm {
 namespace {
 
@@ -84,11 +86,9 @@ struct tree_attention_function : torch::autograd::Function<tree_attention_functi
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
                         documents_ptr documents) {
     auto out = at::empty_like(q);
-    for (const auto& document : *documents) {
-      const auto n = document.own.count;
-      const auto in = inputs_of(q, k, v, document);
-      rows(out, document.own).copy_(ungrouped(at::matmul(attention_weights(in, n), in.v), n));
-    }
+    document_attention(
+        {.heads = q.size(1), .kv_heads = k.size(1), .head_dim = q.size(2)}, *documents,
+        {q.data_ptr<float>(), k.data_ptr<float>(), v.data_ptr<float>(), out.data_ptr<float>()});
     context->save_for_backward({q, k, v});
     context->saved_data["documents"] =
         c10::IValue::make_capsule(c10::make_intrusive<kept_documents>(std::move(documents)));
@@ -121,7 +121,8 @@ struct tree_attention_function : torch::autograd::Function<tree_attention_functi
 }  // namespace
 
 Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, documents_ptr documents) {
-  return tree_attention_function::apply(q, k, v, std::move(documents));
+  return tree_attention_function::apply(q.contiguous(), k.contiguous(), v.contiguous(),
+                                        std::move(documents));
 }
 
 }  // namespace troupe::llm

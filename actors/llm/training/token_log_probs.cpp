@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "actors/llm/model/forward_ops.hpp"
+
 namespace troupe::llm {
 namespace {
 
@@ -73,8 +75,8 @@ struct row_logits {
 };
 
 row_logits logits_of_rows(const Tensor& hidden, const Tensor& head, double temperature) {
-  auto z = at::mm(hidden, head.t());
-  if (z.scalar_type() != at::kFloat) z = z.to(at::kFloat);
+  auto z = hidden.scalar_type() == at::kFloat ? products_of(hidden, head)
+                                              : at::mm(hidden, head.t()).to(at::kFloat);
   if (temperature != 1.0) z.div_(temperature);
   auto norm = z.logsumexp(-1, true);
   return {std::move(z), std::move(norm)};

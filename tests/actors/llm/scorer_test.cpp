@@ -38,7 +38,7 @@ score_request of_answer(const std::vector<token_id>& prompt, const completion& a
   return r;
 }
 
-TEST_CASE("log-probabilities: generator, scorer and trainer agree to 1e-5 on 600 tokens") {
+TEST_CASE("log-probabilities: generator, scorer and trainer agree on 600 tokens") {
   for (const auto* name : {"llama", "qwen2", "qwen3"}) {
     for (const double temperature : {1.0, 0.6}) {
       CAPTURE(name, temperature);
@@ -66,10 +66,8 @@ TEST_CASE("log-probabilities: generator, scorer and trainer agree to 1e-5 on 600
         }
       }
       CHECK(token == 600);
-      CHECK(from_scorer < 1e-6);
-      CHECK(from_trainer < 1e-5);
-      WARN(name << " T " << temperature << ": scorer " << from_scorer << " trainer "
-                << from_trainer);
+      CHECK(from_scorer == 0);     // the same bits
+      CHECK(from_trainer < 2e-6);  // the same logits; their logarithm in float
     }
   }
 }
