@@ -10,10 +10,6 @@ namespace troupe {
 
 namespace detail {
 
-/// Whether the running actor's system has real time: in a deterministic one time stands still while
-/// anybody is ready. True outside of actors.
-bool in_real_time();
-
 /// For what another thread or process does: throws std::logic_error naming `what` where the running
 /// actor's system is deterministic: it would come at a moment that no seed draws.
 void require_real_time(const std::string& what);

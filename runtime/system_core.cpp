@@ -1,0 +1,277 @@
+#include "runtime/system_core.hpp"
+
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include "runtime/actor/host.hpp"
+#include "runtime/actor/splitmix.hpp"
+#include "runtime/actor/thread_pool.hpp"
+#include "runtime/cluster/cluster_site.hpp"
+#include "runtime/log.hpp"
+#include "runtime/process/process_site.hpp"
+#include "runtime/remote/hosted_replicas.hpp"
+#include "runtime/remote/remote_metrics.hpp"
+#include "runtime/remote/simulated_site.hpp"
+#include "runtime/service/collector.hpp"
+#include "runtime/service/option_checks.hpp"
+#include "runtime/service/supervisor.hpp"
+#include "runtime/trace/trace.hpp"
+
+namespace troupe::detail {
+
+system_core::system_core(system_options options)
+    : options_(std::move(options)), seed_(options_.seed), order_(~options_.seed) {
+  if (options_.faults.any()) {
+    if (!options_.deterministic) {
+      throw std::invalid_argument("system: faults: expected a deterministic system, got \"" +
+                                  options_.faults.text() + "\" in one that is not");
+    }
+    faults_.emplace(options_.faults, options_.seed);
+  }
+  if (options_.deterministic && !options_.listen.empty()) {
+    throw std::invalid_argument(
+        "system: listen: expected no address in a deterministic system, "
+        "whose nodes are simulated, got \"" +
+        options_.listen + '"');
+  }
+  if (options_.trace) options_.trace->begin_system(options_.deterministic);
+  if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
+  if (options_.deterministic) {
+    clock_ = std::make_unique<virtual_clock>();
+    config_.set("scheduler.policy", caf::atom("testing"));
+  } else {
+    clock_ = std::make_unique<real_clock>();
+    const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    config_.load<thread_pool>();
+    config_.set("scheduler.max-threads", options_.threads ? options_.threads : cores);
+    config_.set("scheduler.max-throughput", std::size_t{100});
+  }
+  remote_metrics_ = std::make_shared<class remote_metrics>(metrics());
+  hosted_replicas_ = std::make_shared<class hosted_replicas>();
+  metrics().watch(remote_metrics_);
+  metrics().add(hosted_replicas_);
+  actors_ = std::make_unique<caf::actor_system>(config_);
+  if (options_.deterministic) {
+    processes_ = std::make_unique<simulated_site>(*this);
+  } else {
+    processes_ = make_process_site(*this);
+    if (!options_.listen.empty()) {
+      cluster_ = std::make_unique<cluster_site>(
+          *this, link_server_options{.address = options_.listen, .certs = options_.certs});
+      log::info("nodes may join", {{"port", cluster_->port()}});
+    }
+  }
+  if (!options_.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
+}
+
+system_core::~system_core() {
+  stop_all();
+  clock_->stop();
+  spares_.reset();
+  actors_.reset();
+  remote_metrics_->remove_all();
+  metrics().retire(hosted_replicas_);
+  for (const auto& [number, known] : services_) {
+    if (known.collector) metrics().retire(known.collector);
+  }
+}
+
+site& system_core::site_of(const placement& where) {
+  return where.on_node() && cluster_ ? static_cast<site&>(*cluster_) : *processes_;
+}
+std::uint64_t system_core::next_seed() {
+  std::lock_guard lock(mutex_);
+  return next_of(seed_);
+}
+
+void system_core::thread_hangs() {
+  if (spares_) spares_->add();
+}
+void system_core::thread_came_back() {
+  if (spares_) spares_->remove();
+}
+
+void system_core::host_started() {
+  std::lock_guard lock(mutex_);
+  ++hosts_;
+}
+
+void system_core::host_ended() {
+  std::lock_guard lock(mutex_);
+  --hosts_;
+  hosts_changed_.notify_all();
+}
+
+std::size_t system_core::hosts() const {
+  std::lock_guard lock(mutex_);
+  return hosts_;
+}
+
+std::shared_ptr<service_state> system_core::add_service(serve_options options) {
+  check_options(options);
+  std::lock_guard lock(mutex_);
+  if (stopping_) {
+    throw call_error(error_kind::cancelled, options.name + ": the system is stopping");
+  }
+  for (const auto& [number, known] : services_) {
+    if (known.collector && known.state->options.name == options.name && !known.state->closed()) {
+      throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
+    }
+  }
+  const auto number = next_service_++;
+  auto state = std::make_shared<service_state>(number, std::move(options));
+  services_[number] = {state, nullptr, std::make_shared<service_collector>(state), true};
+  metrics().add(services_[number].collector);
+  return state;
+}
+
+std::shared_ptr<service_state> system_core::add_unnamed(serve_options options, bool findable) {
+  std::lock_guard lock(mutex_);
+  const auto number = next_service_++;
+  auto state = std::make_shared<service_state>(number, std::move(options));
+  services_[number] = {state, nullptr, nullptr, findable};
+  return state;
+}
+
+void system_core::remove_unnamed(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  services_.erase(service.number);
+}
+
+std::size_t system_core::services() const {
+  std::lock_guard lock(mutex_);
+  return services_.size();
+}
+
+std::shared_ptr<service_state> system_core::find_service(const std::string& name) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [number, known] : services_) {
+    if (known.findable && known.state->options.name == name && !known.state->closed()) {
+      return known.state;
+    }
+  }
+  return nullptr;
+}
+
+void system_core::set_supervisor(const service_state& service, ref<inbox> supervisor) {
+  {
+    std::lock_guard lock(mutex_);
+    services_.at(service.number).supervisor = supervisor;
+  }
+  // Stopped in the meantime, when there was nobody to tell.
+  if (service.closed()) supervisor->kill("its service is stopped");
+}
+
+void system_core::scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
+                        std::function<void(std::exception_ptr)> tell) {
+  auto wish = std::make_shared<scaling>(service, replicas, std::move(tell));
+  ref<inbox> supervisor;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = services_.find(service->number);
+    if (known != services_.end()) supervisor = known->second.supervisor;
+  }
+  if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
+  supervisor->post([wish = std::move(wish)] {
+    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
+  });
+}
+
+void system_core::stop_service(service_state& service) {
+  service.close("it was stopped");
+  ref<inbox> supervisor;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = services_.find(service.number);
+    if (known != services_.end()) supervisor = std::exchange(known->second.supervisor, nullptr);
+  }
+  if (supervisor) supervisor->kill("its service is stopped");
+}
+
+std::vector<std::shared_ptr<service_state>> system_core::last_first() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<service_state>> all;
+  for (const auto& [number, known] : services_) all.insert(all.begin(), known.state);
+  return all;
+}
+
+void system_core::stop_all() {
+  {
+    std::lock_guard lock(main_mutex);
+    if (main) main->kill("the system stops");
+    main = nullptr;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;  // From here on no service is added but those that other processes bring.
+  }
+  for (const auto& service : last_first()) stop_service(*service);
+  if (cluster_) cluster_->close();
+  processes_->close();
+  const auto none_left = [this] {
+    std::lock_guard lock(mutex_);
+    return hosts_ == 0;
+  };
+  if (deterministic()) {
+    while (!none_left() && step_deterministic()) {
+    }
+  } else {
+    const auto limit = std::chrono::steady_clock::now() + options_.stop_limit;
+    std::unique_lock lock(mutex_);
+    hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
+  }
+  if (none_left()) return;
+  log::error("actors did not end in time; leaving without them",
+             {{"actors", hosts_}, {"services_with_hung_replicas", hung()}});
+  std::fflush(nullptr);
+  std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
+}
+
+bool system_core::step_deterministic() {
+  auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(actors_->scheduler());
+  auto& jobs = scheduler.jobs;
+  if (jobs.empty()) return static_cast<virtual_clock&>(*clock_).advance_to_next();
+  if (jobs.size() > 1) std::swap(jobs.front(), jobs[next_of(order_) % jobs.size()]);
+  scheduler.run_once();
+  return true;
+}
+
+void system_core::run_until(const std::function<bool()>& finished) {
+  if (deterministic()) {
+    while (!finished()) {
+      if (step_deterministic()) continue;
+      throw std::logic_error("deadlock: every actor waits, and no deadline or timer is pending" +
+                             unanswered());
+    }
+    return;
+  }
+  std::unique_lock lock(main_mutex);
+  main_changed_.wait(lock, finished);
+}
+
+/// What the deadlock's message says of services: ": counter (3 in flight, 1 waiting)".
+std::string system_core::unanswered() const {
+  std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [number, known] : services_) {
+    std::int64_t in_flight = 0;
+    for (const auto& slot : *known.state->table()) in_flight += slot->pending.load();
+    if (in_flight == 0 && known.state->waiting() == 0) continue;
+    text += (text.empty() ? ": " : ", ") + known.state->options.name + " (" +
+            std::to_string(in_flight) + " in flight, " + std::to_string(known.state->waiting()) +
+            " waiting)";
+  }
+  return text;
+}
+
+/// Names of services that have abandoned replicas: "env, policy"; "none".
+std::string system_core::hung() const {
+  std::lock_guard lock(mutex_);
+  std::string names;
+  for (const auto& [number, known] : services_) {
+    if (known.state->abandoned.load() == 0) continue;
+    names += (names.empty() ? "" : ", ") + known.state->options.name;
+  }
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace troupe::detail
