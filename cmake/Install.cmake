@@ -12,7 +12,8 @@ endforeach()
 target_include_directories(troupe_options INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>")
 install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 # `troupe` looks for them there, beside its own folder.
-install(TARGETS troupe_work troupe_serve_env RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
+install(TARGETS troupe_work troupe_serve_env troupe_language_model
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 if(TROUPE_UNUSED_LIBRARIES)
   install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 endif()

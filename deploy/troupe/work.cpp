@@ -16,15 +16,18 @@ int run(const command_line& line) {
   struct call {
     int operator()(const train_arguments& arguments) const { return train(arguments); }
     int operator()(const node_arguments& arguments) const { return node(arguments); }
-    int operator()(const serve_env_arguments&) const {
-      throw std::logic_error("serve-env has a program of its own, see main.cpp");
-    }
+    int operator()(const serve_env_arguments&) const { return refuse(); }
+    int operator()(const chat_arguments&) const { return refuse(); }
+    int operator()(const models_arguments&) const { return refuse(); }
     int operator()(const eval_arguments& arguments) const { return eval(arguments); }
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
     int operator()(const health_arguments& arguments) const { return health(arguments); }
     int operator()(const certs_arguments& arguments) const { return certs(arguments); }
     int operator()(const status_arguments& arguments) const { return status(arguments); }
+    static int refuse() {
+      throw std::logic_error("this command has a program of its own, see main.cpp");
+    }
   };
   log::set_level(line.log_level);
   try {

@@ -251,10 +251,12 @@ std::vector<chat_piece> render_chat(chat_style style, const messages& all,
   return to.take();
 }
 
-std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style, const messages& all,
-                                  const chat_options& options) {
+namespace {
+
+std::vector<token_id> encode_pieces(const tokenizer& tokens, chat_style style,
+                                    std::span<const chat_piece> pieces) {
   std::vector<token_id> ids;
-  for (const auto& piece : render_chat(style, all, options)) {
+  for (const auto& piece : pieces) {
     if (!piece.is_token) {
       const auto more = tokens.encode(piece.text);
       ids.insert(ids.end(), more.begin(), more.end());
@@ -267,6 +269,25 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style, con
     }
   }
   return ids;
+}
+
+}  // namespace
+
+std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style, const messages& all,
+                                  const chat_options& options) {
+  return encode_pieces(tokens, style, render_chat(style, all, options));
+}
+
+std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
+                                       const chat_message& next, const chat_options& options) {
+  // As after any answer, which is the last turn but one.
+  const auto pieces = render_chat(style, {{"user", "x"}, {"assistant", "y"}, next}, options);
+  const auto ends_turn = [&](const chat_piece& piece) {
+    return piece.is_token && piece.text == end_of_turn(style);
+  };
+  const auto last = std::find_if(pieces.rbegin(), pieces.rend(), ends_turn);
+  const auto answer = std::find_if(std::next(last), pieces.rend(), ends_turn);
+  return encode_pieces(tokens, style, {answer.base(), pieces.end()});
 }
 
 std::string_view end_of_turn(chat_style style) {

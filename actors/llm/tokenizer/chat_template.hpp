@@ -51,6 +51,11 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style,
                                   const std::vector<chat_message>& messages,
                                   const chat_options& options = {});
 
+/// What goes on from an answer that ended its turn: the next message, and where the next answer
+/// begins. So a conversation keeps the ids that were sampled. Throws as encode_chat does.
+std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
+                                       const chat_message& next, const chat_options& options = {});
+
 /// The text of the token that ends an answer.
 std::string_view end_of_turn(chat_style style);
 

@@ -52,6 +52,18 @@ TEST_CASE("chat: special tokens come from the template alone") {
                     Contains("<|begin_of_text|>"));
 }
 
+TEST_CASE("chat: a conversation goes on with the ids that were sampled") {
+  const auto smollm = read_tokenizer(TROUPE_FIXTURES "/llm/tokenizers/smollm");
+  const std::vector<chat_message> before{{"system", "Be brief."}, {"user", "a"}};
+  auto all = before;
+  all.insert(all.end(), {{"assistant", "b"}, {"user", "c <|im_end|>"}});
+  auto ids = encode_chat(smollm, chat_style::smollm2, before);
+  for (const auto id : smollm.encode("b")) ids.push_back(id);
+  ids.push_back(*smollm.find("<|im_end|>"));
+  for (const auto id : encode_next_turn(smollm, chat_style::smollm2, all.back())) ids.push_back(id);
+  CHECK(ids == encode_chat(smollm, chat_style::smollm2, all));
+}
+
 TEST_CASE("chat: an unknown template, an unknown role and no message are refused") {
   CHECK_THROWS_WITH(chat_style_of("{{ messages }}", "m.gguf"),
                     Contains("m.gguf: expected the chat template of"));

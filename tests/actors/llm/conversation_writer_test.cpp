@@ -1,0 +1,48 @@
+#include "actors/llm/generator/conversation_writer.hpp"
+
+#include "actors/llm/generator/generation_engine.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "tests/runtime/support.hpp"
+
+namespace troupe::llm {
+namespace {
+
+using testing::has_text;
+
+TEST_CASE("conversation: each turn is written as if all before it had just been read") {
+  const auto m = read_model(TROUPE_FIXTURES "/llm/models/qwen3");
+  const auto packed = pack_weights(m.config, m.weights);
+  conversation_writer writer(packed, {.temperature = 0});
+  std::vector<token_id> said;
+  for (token_id turn = 1; turn <= 4; ++turn) {
+    const std::vector<token_id> next{turn, 7, token_id(3 * turn)};
+    writer.read(next);
+    said.insert(said.end(), next.begin(), next.end());
+    generation_engine e(packed, 1, {});
+    const auto which = e.submit(
+        {.prompt = said, .max_tokens = 40, .sampling = {.temperature = 0}, .stop_at_eos = false});
+    while (e.step()) {
+    }
+    for (const auto id : e.take(which).front().tokens) {
+      CHECK(writer.write() == id);
+      said.push_back(id);
+    }
+  }
+  CHECK(writer.length() == std::ssize(said));
+}
+
+TEST_CASE("conversation: the context is not exceeded, and what isn't the model's is refused") {
+  const auto m = read_model(TROUPE_FIXTURES "/llm/models/qwen3");
+  conversation_writer writer(pack_weights(m.config, m.weights), {.seed = 1});
+  CHECK_THROWS_WITH(writer.write(), has_text("expected something to be read first"));
+  CHECK_THROWS_WITH(writer.read({}), has_text("got none"));
+  const std::vector<token_id> foreign{1, 64}, many(250, 1), more(10, 1);
+  CHECK_THROWS_WITH(writer.read(foreign), has_text("ids from 0 to 63, got 64"));
+  writer.read(many);
+  CHECK_THROWS_WITH(writer.read(more), has_text("fewer tokens than the context of 256, got 260"));
+  for (int i = 0; i < 6; ++i) writer.write();
+  CHECK_THROWS_WITH(writer.write(), has_text("the context of 256 is full"));
+}
+
+}  // namespace
+}  // namespace troupe::llm
