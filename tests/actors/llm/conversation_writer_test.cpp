@@ -23,7 +23,8 @@ TEST_CASE("conversation: each turn is written as if all before it had just been 
         {.prompt = said, .max_tokens = 40, .sampling = {.temperature = 0}, .stop_at_eos = false});
     while (e.step()) {
     }
-    for (const auto id : e.take(which).front().tokens) {
+    const auto answers = e.take(which);
+    for (const auto id : answers.front().tokens) {
       CHECK(writer.write() == id);
       said.push_back(id);
     }
