@@ -1,0 +1,147 @@
+// Supervised fine-tuning: a language model learns to write given answers.
+//
+// The cast:
+//   dataset   prompts and answers, shuffled anew each epoch
+//   tutor     AdamW on the cross-entropy of the answers' tokens, and a look at what it came to
+//
+//   build/release/examples/sft
+//   build/release/examples/sft --model DIR_OR_GGUF --data FILE.jsonl --out DIR --updates 100
+//   lr=1e-5
+//
+// Without a model a tiny one learns to add the digits of two-digit numbers, in seconds. A line of
+// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}; --out gets safetensors.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "actors/data/dataset.hpp"
+#include "actors/llm/generator/generation_engine.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/torch_threads.hpp"
+#include "algorithms/sft/sft_learner.hpp"
+#include "runtime/system.hpp"
+
+using namespace troupe;
+
+using examples = dataset<sft_example>;
+
+/// What is trained on what.
+struct lesson {
+  llm::language_model model;
+  std::vector<sft_example> data;
+};
+
+/// Ids 0 to 9 are digits; 10 ends a question ("47>"), 11 an answer ("11").
+lesson sums_of_digits() {
+  llm::model_config config;
+  config.hidden_size = 64, config.intermediate_size = 128, config.layers = 2;
+  config.heads = config.kv_heads = 4, config.head_dim = 16;
+  config.vocab_size = 12, config.max_positions = 16, config.eos_tokens = {11};
+  config.tied_embeddings = true;
+  lesson made{{config, llm::random_weights(config, 1)}, {}};
+  for (int number = 10; number < 100; ++number) {
+    const int a = number / 10, b = number % 10;
+    made.data.push_back({{a, b, 10}, {(a + b) % 10, 11}});
+    if (a + b > 9) made.data.back().answer.insert(made.data.back().answer.begin(), 1);
+  }
+  return made;
+}
+
+lesson read_lesson(const std::string& model, const std::string& data) {
+  lesson made{llm::read_model(model), {}};
+  const auto& config = made.model.config;
+  const auto tokens = llm::read_tokenizer(model);
+  made.data = read_sft_examples(data, {.tokens = &tokens,
+                                       .style = llm::read_chat_style(model),
+                                       .max_tokens = config.max_positions});
+  return made;
+}
+
+struct settings {
+  lesson what;
+  sft_options options;
+  int updates = 150, batch_size = 32;
+  std::string out;
+};
+
+/// The role that trains, and shows what it has learned.
+class tutor {
+ public:
+  tutor(const lesson& what, const sft_options& options)
+      : config_(what.model.config),
+        learner_(config_, options, llm::flatten_weights(config_, what.model.weights)) {}
+
+  sft_report train_step(sft_learner::batch batch) { return learner_.update(batch); }
+
+  /// How many of these the model answers exactly so, taking the likeliest token each time.
+  int right_answers(std::vector<sft_example> asked) {
+    llm::generation_engine engine(llm::pack_weights(config_, weights()), 0, {});
+    int right = 0;
+    for (const auto& one : asked) {
+      const auto ticket = engine.submit({.prompt = one.prompt,
+                                         .max_tokens = std::int64_t(one.answer.size()),
+                                         .sampling = {.temperature = 0.0}});
+      while (engine.step()) {
+      }
+      right += engine.take(ticket)[0].tokens == one.answer;
+    }
+    return right;
+  }
+
+  void write(std::string folder) { llm::write_model(folder, config_, weights()); }
+
+ private:
+  llm::model_weights weights() const { return llm::weights_in(config_, learner_.parameters()); }
+
+  llm::model_config config_;
+  sft_learner learner_;
+};
+
+task<> fine_tune(troupe::system& sys, settings s) {
+  const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
+  const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
+  auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
+  auto student = co_await sys.serve<tutor>({.name = "tutor"}, s.what, s.options);
+  for (int update = 1; update <= s.updates; ++update) {
+    sft_learner::batch batch;
+    while (std::ssize(batch) < s.batch_size) {
+      auto one = co_await data.route<&examples::next>();
+      batch.push_back(std::move(one));
+    }
+    const auto report = co_await student.route<&tutor::train_step>(std::move(batch));
+    if (update == 1 || update % 50 == 0) std::printf("update %d: loss %.3f\n", update, report.loss);
+  }
+  const int right = co_await student.route<&tutor::right_answers>(some);
+  std::printf("%d of %zu answers are right\n", right, shown);
+  if (!s.out.empty()) co_await student.route<&tutor::write>(s.out);
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Fine-tunes a language model on prompts and answers.");
+  settings s;
+  std::string model, data;
+  std::vector<std::string> overrides;
+  auto* model_option = app.add_option("--model", model, "a chat model: folder or GGUF file");
+  app.add_option("--data", data, "JSON Lines to learn from")->needs(model_option);
+  app.add_option("--out", s.out, "folder for the model; none: it isn't kept");
+  app.add_option("--updates", s.updates)->check(CLI::Range(1, 1'000'000));
+  app.add_option("--batch", s.batch_size, "examples an update")->check(CLI::Range(1, 4096));
+  app.add_option("options", overrides, "of the learner: lr=1e-5");
+  try {
+    app.parse(argc, argv);
+    s.options =
+        parse_config<sft_options>(load_config("", overrides), {.lr = model.empty() ? 4e-3 : 2e-5});
+    use_one_torch_thread();
+    s.what = model.empty() ? sums_of_digits() : read_lesson(model, data);
+    troupe::system sys;
+    sys.run(fine_tune(sys, std::move(s)));
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "sft: %s\n", e.what());
+    return 1;
+  }
+}
