@@ -1,0 +1,145 @@
+// A language model that writes, served: four answers to one prompt, which is computed once; then
+// four more in the middle of which new weights arrive. The cast: the weights, a generator, and a
+// reference model that says how likely the answers were.
+//
+//   generate                a tiny model with random weights, that writes letters at random
+//   MODEL=PATH generate     a Hugging Face folder or a GGUF file, such as `troupe models get`
+//   installs
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "actors/llm/generator/generator.hpp"
+#include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "actors/llm/scorer/scorer.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/torch_threads.hpp"
+#include "actors/weights/give_weights.hpp"
+#include "runtime/run.hpp"
+
+using namespace troupe;
+using namespace troupe::llm;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct cast {
+  service<weight_store> weights;
+  service<generator> generators;
+  service<scorer> reference;
+};
+
+/// A model, what its tokens say, and something to ask it.
+struct writer {
+  language_model model;
+  token_texts texts;
+  std::vector<token_id> prompt;
+};
+
+/// Each letter is a token.
+writer tiny_writer() {
+  writer w;
+  w.model.config = {.hidden_size = 64,
+                    .intermediate_size = 128,
+                    .layers = 2,
+                    .heads = 4,
+                    .kv_heads = 2,
+                    .head_dim = 16,
+                    .vocab_size = 27,
+                    .max_positions = 512,
+                    .tied_embeddings = true};
+  w.model.weights = random_weights(w.model.config, 1);
+  for (char letter = 'a'; letter <= 'z'; ++letter) w.texts.bytes.emplace_back(1, letter);
+  w.texts.bytes.emplace_back(" ");
+  w.prompt = {7, 4, 11, 11, 14};  // "hello"
+  return w;
+}
+
+writer read_writer(const std::string& path) {
+  const auto tokens = read_tokenizer(path);
+  const std::vector<llm::chat_message> question{{"user", "Name a fruit, in one word."}};
+  return {read_model(path), texts_of(tokens), encode_chat(tokens, read_chat_style(path), question)};
+}
+
+task<cast> serve(troupe::system& sys, writer w) {
+  cast c;
+  c.weights = co_await sys.serve<weight_store>({.name = "weights"});
+  const weights first{1, flatten_weights(w.model.config, w.model.weights), {}};
+  co_await c.weights.route<&weight_store::put>(first);
+  // What a killed replica was writing is written again.
+  serve_options options{.name = "generator", .placement = placement::thread};
+  options.idempotent = {endpoint<&generator::generate_group>};
+  generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
+  c.generators = co_await sys.serve<generator>(options, how, c.weights, &sys.metrics());
+  serve_options as_reference{.name = "reference", .placement = placement::thread};
+  c.reference = co_await sys.serve<scorer>(as_reference, w.model.config, c.weights);
+  co_return c;
+}
+
+task<std::vector<completion>> ask(cast c, std::vector<token_id> prompt, std::int64_t tokens) {
+  generation_request request{.prompt = std::move(prompt),
+                             .max_tokens = tokens,
+                             .sampling = {.temperature = 0.8, .seed = 1}};
+  co_return co_await c.generators.route<&generator::generate_group>(request, std::int64_t{4});
+}
+
+void print(const std::vector<completion>& answers) {
+  for (const auto& one : answers) {
+    double sum = 0;
+    for (const auto p : one.log_probs) sum += p;
+    std::printf(
+        "  \"%s\"  %zu tokens, log-probability %.2f, weights %lld to %lld, prompt computed: %lld\n",
+        one.text.substr(0, 60).c_str(), one.tokens.size(), sum,
+        static_cast<long long>(one.first_version()), static_cast<long long>(one.last_version()),
+        static_cast<long long>(one.prompt_tokens_computed));
+  }
+}
+
+/// The largest distance between what the generator and the reference model say of a token.
+task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
+  score_request request{prompt, std::ssize(prompt), 0.8};
+  request.tokens.insert(request.tokens.end(), answer.tokens.begin(), answer.tokens.end());
+  const auto scored = co_await c.reference.route<&scorer::score>(request);
+  double most = 0;
+  for (std::size_t i = 0; i < scored.log_probs.size(); ++i)
+    most = std::max(most, std::abs(scored.log_probs[i] - answer.log_probs[i]));
+  co_return most;
+}
+
+/// As a trainer does after a step.
+task<> publish(cast c, at::Tensor parameters) {
+  co_await sleep_for(2ms);
+  const weights fresh{2, std::move(parameters), {}};
+  co_await c.weights.route<&weight_store::put>(fresh);
+  co_await give_weights<&generator::update>(c.generators, fresh);
+}
+
+task<> demo(troupe::system& sys) {
+  const char* path = std::getenv("MODEL");
+  const auto w = path ? read_writer(path) : tiny_writer();
+  const auto c = co_await serve(sys, w);
+
+  std::puts("four answers to one prompt:");
+  const auto answers = co_await ask(c, w.prompt, 24);
+  print(answers);
+  const double most = co_await distance(c, w.prompt, answers[0]);
+  std::printf("  generator and reference model differ by %.1g\n", most);
+  if (most > 1e-5) throw std::runtime_error("generator and reference model disagree");
+
+  std::puts("and four while new weights arrive:");
+  const auto next = flatten_weights(w.model.config, random_weights(w.model.config, 2));
+  const auto both = co_await all(ask(c, w.prompt, 400), publish(c, next));
+  print(std::get<0>(both));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  use_one_torch_thread();
+  return troupe::run(argc, argv, demo);
+}
