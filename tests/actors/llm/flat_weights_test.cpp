@@ -4,6 +4,7 @@
 
 #include "actors/llm/model/packed_forward.hpp"
 #include "tests/actors/llm/small_models.hpp"
+#include "tests/bench/smollm2_shape.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::llm {
@@ -38,16 +39,7 @@ TEST_CASE("flat weights: a model's, flattened and viewed again, are the same bit
 }
 
 TEST_CASE("flat weights: SmolLM2-135M has 134,515,008") {
-  model_config config{.hidden_size = 576,
-                      .intermediate_size = 1536,
-                      .layers = 30,
-                      .heads = 9,
-                      .kv_heads = 3,
-                      .head_dim = 64,
-                      .vocab_size = 49152,
-                      .max_positions = 8192,
-                      .tied_embeddings = true};
-  CHECK(weight_count(config) == 134'515'008);
+  CHECK(weight_count(smollm2_135m()) == 134'515'008);
 }
 
 TEST_CASE("flat weights: views write through, and backward adds to the one gradient") {

@@ -6,7 +6,9 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "actors/llm/model/packed_forward.hpp"
+#include "actors/trainer/trainer.hpp"
 #include "algorithms/non_finite_training.hpp"
+#include "runtime/system.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/test.hpp"
 
@@ -119,6 +121,26 @@ TEST_CASE("sft: a restored learner goes on bit for bit") {
   fresh.update(examples), one.update(examples);
   CHECK(!at::equal(one.parameters(), fresh.parameters()));  // the moments matter
   CHECK_THROWS_AS(other.restore("nonsense"), state_error);
+}
+
+task<> train_by_role(system& sys) {
+  const sft_options options{.lr = 1e-3};
+  const std::function<sft_learner()> make = [=] { return sft_learner(config(), options, start()); };
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto role = co_await sys.serve<trainer<sft_learner>>({.name = "trainer"}, make, store);
+  const auto first = co_await store.route<&weight_store::latest>();
+  CHECK(at::equal(first.parameters, start()));
+
+  auto plain = make();
+  const auto report = co_await role.route<&trainer<sft_learner>::train_step>(examples);
+  CHECK(report.loss == plain.update(examples).loss);
+  const auto saved = co_await role.route<&trainer<sft_learner>::save>();
+  CHECK(saved == plain.save());
+}
+
+TEST_CASE("sft: the trainer role takes the learner as it takes the others") {
+  troupe::system sys({.deterministic = true, .seed = 1});
+  sys.run(train_by_role(sys));
 }
 
 TEST_CASE("sft: with adapters the weights stay, and the merged model has learned the same") {
