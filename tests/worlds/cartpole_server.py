@@ -2,17 +2,16 @@
 
 python3 cartpole_server.py --port 8000 [--sessions 64]
 """
-import argparse
 import math
 import random
 from typing import Any, List, Optional
 from uuid import uuid4
 
-import uvicorn
-from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
+
+from serving import read_options, serve
 
 # Barto, Sutton and Anderson 1983, as Gymnasium has it.
 GRAVITY, MASS, POLE_MASS, HALF_LENGTH, FORCE, SECONDS = 9.8, 1.1, 0.1, 0.5, 10.0, 0.02
@@ -65,15 +64,5 @@ class CartPoleEnvironment(Environment):
         return self._state
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--sessions", type=int, default=64)
-    options = parser.parse_args()
-    app = create_fastapi_app(CartPoleEnvironment, CartPoleAction, CartPoleObservation,
-                             max_concurrent_envs=options.sessions)
-    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning")
-
-
 if __name__ == "__main__":
-    main()
+    serve(CartPoleEnvironment, CartPoleAction, CartPoleObservation, read_options())

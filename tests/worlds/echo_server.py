@@ -2,16 +2,15 @@
 
 python3 echo_server.py --port 8000 [--host 127.0.0.1] [--sessions 64]
 """
-import argparse
 import time
 from typing import Any, Optional
 from uuid import uuid4
 
-import uvicorn
-from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
+
+from serving import read_options, serve
 
 
 class EchoAction(Action):
@@ -49,16 +48,5 @@ class EchoEnvironment(Environment):
         return self._state
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--sessions", type=int, default=64)
-    options = parser.parse_args()
-    app = create_fastapi_app(EchoEnvironment, EchoAction, EchoObservation,
-                             max_concurrent_envs=options.sessions)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
-
-
 if __name__ == "__main__":
-    main()
+    serve(EchoEnvironment, EchoAction, EchoObservation, read_options())

@@ -4,17 +4,16 @@ openspiel environment; unlike that one it honours the seed.
 
 python3 openspiel_server.py --port 8000 [--game blackjack] [--sessions 64]
 """
-import argparse
 import random
 from typing import Any, Dict, List, Optional
 from uuid import uuid4
 
 import pyspiel
-import uvicorn
-from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
+
+from serving import read_options, serve
 
 PLAYER = 0
 
@@ -93,16 +92,9 @@ class OpenSpielEnvironment(Environment):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--game", default="blackjack")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--sessions", type=int, default=64)
-    options = parser.parse_args()
+    options = read_options(game="blackjack")
     OpenSpielEnvironment.game = pyspiel.load_game(options.game)
-    app = create_fastapi_app(OpenSpielEnvironment, OpenSpielAction, OpenSpielObservation,
-                             max_concurrent_envs=options.sessions)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+    serve(OpenSpielEnvironment, OpenSpielAction, OpenSpielObservation, options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include "actors/env/openenv/io_thread.hpp"
 #include "actors/env/openenv/link.hpp"
 #include "actors/env/openenv/servers.hpp"
+#include "actors/env/openenv/tls.hpp"
 #include "runtime/actor/outside.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/utf8.hpp"
@@ -104,6 +105,8 @@ class client::pool {
     require(o.reply_bytes_max > 0, "reply_bytes_max", "> 0", "0");
     require(o.sessions_max > 0, "sessions_max", "> 0", "0");
     for (const auto& url : o.urls) servers.push_back(server_at(url));
+    const bool any_tls = std::ranges::any_of(servers, [](const auto& s) { return s->url.tls; });
+    if (any_tls) trust = std::make_shared<tls_trust>(o.authorities);
   }
 
   /// A seat at the server with the fewest sessions of those that may have room; null if none may.
@@ -126,12 +129,13 @@ class client::pool {
   }
 
   link_limits limits() const {
-    return {options.connect_timeout, options.keepalive, options.reply_bytes_max};
+    return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust};
   }
 
   const client_options options;
   const client_metrics metrics;
   const std::shared_ptr<io_thread> thread;
+  std::shared_ptr<tls_trust> trust;  ///< Null where no server speaks TLS.
   std::vector<std::shared_ptr<known_server>> servers;
 };
 

@@ -36,6 +36,8 @@ struct client_options {
   /// pings: more.
   std::chrono::milliseconds keepalive{40'000};
   std::size_t reply_bytes_max = std::size_t{16} << 20;
+  /// PEM file of the authorities that vouch for https and wss servers; empty: the system's.
+  std::string authorities = "";
   /// Sessions of this process at one server, connecting ones included.
   std::size_t sessions_max = 16'384;
 };

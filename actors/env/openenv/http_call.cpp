@@ -2,13 +2,13 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
 #include "actors/env/openenv/error.hpp"
 #include "actors/env/openenv/io_thread.hpp"
+#include "actors/env/openenv/tls.hpp"
 
 namespace troupe::openenv {
 
@@ -20,16 +20,19 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using beast::error_code;
 
+/// `Stream`: client_stream or tls_stream, which takes a context.
+template <class Stream>
 class http_call_under_way final : public http_call,
-                                  public std::enable_shared_from_this<http_call_under_way> {
+                                  public std::enable_shared_from_this<http_call_under_way<Stream>> {
  public:
+  template <class... Context>
   http_call_under_way(io_thread& thread, outgoing_request request,
-                      std::function<void(outcome<http_answer>)> tell)
+                      std::function<void(outcome<http_answer>)> tell, Context&... context)
       : thread_(thread),
         wanted_(std::move(request)),
         tell_(std::move(tell)),
         resolver_(thread.context()),
-        stream_(thread.context()) {}
+        stream_(thread.context(), context...) {}
 
   void start() {
     deadline_.passed = [this] {
@@ -50,7 +53,7 @@ class http_call_under_way final : public http_call,
 
     resolver_.async_resolve(
         url.host, url.port,
-        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = this->shared_from_this()](error_code error, tcp::resolver::results_type found) {
           if (self->step(failure::connect, error)) self->connect(found);
         });
   }
@@ -59,28 +62,37 @@ class http_call_under_way final : public http_call,
 
  private:
   void connect(const tcp::resolver::results_type& found) {
-    stream_.async_connect(found,
-                          [self = shared_from_this()](error_code error, const tcp::endpoint&) {
-                            if (self->step(failure::connect, error)) self->send();
-                          });
+    connection().async_connect(
+        found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
+          if (self->step(failure::connect, error)) self->shake_hands();
+        });
+  }
+
+  void shake_hands() {
+    secure(stream_, wanted_.url,
+           [self = this->shared_from_this()](error_code error, const std::string& why) {
+             if (!self->tell_) return;
+             error ? self->fail(failure::connect, why) : self->send();
+           });
   }
 
   void send() {
     http::async_write(stream_, request_,
-                      [self = shared_from_this()](error_code error, std::size_t) {
+                      [self = this->shared_from_this()](error_code error, std::size_t) {
                         if (self->step(failure::closed, error)) self->read();
                       });
   }
 
   void read() {
-    http::async_read(
-        stream_, buffer_, parser_, [self = shared_from_this()](error_code error, std::size_t) {
-          const bool large = error == http::error::body_limit;
-          if (!self->step(large ? failure::too_large : failure::closed, error)) return;
-          auto& answer = self->parser_.get();
-          http_answer reply{static_cast<int>(answer.result_int()), std::move(answer.body())};
-          if (auto tell = self->end()) tell(std::move(reply));
-        });
+    http::async_read(stream_, buffer_, parser_,
+                     [self = this->shared_from_this()](error_code error, std::size_t) {
+                       const bool large = error == http::error::body_limit;
+                       if (!self->step(large ? failure::too_large : failure::closed, error)) return;
+                       auto& answer = self->parser_.get();
+                       http_answer reply{static_cast<int>(answer.result_int()),
+                                         std::move(answer.body())};
+                       if (auto tell = self->end()) tell(std::move(reply));
+                     });
   }
 
   /// Whether to go on.
@@ -99,15 +111,17 @@ class http_call_under_way final : public http_call,
   std::function<void(outcome<http_answer>)> end() {
     deadline_.leave();
     resolver_.cancel();
-    stream_.close();
+    connection().close();
     return std::exchange(tell_, nullptr);
   }
+
+  client_stream& connection() { return beast::get_lowest_layer(stream_); }
 
   io_thread& thread_;
   const outgoing_request wanted_;
   std::function<void(outcome<http_answer>)> tell_;  ///< Null once told.
   tcp::resolver resolver_;
-  beast::tcp_stream stream_;
+  Stream stream_;
   http::request<http::string_body> request_;
   http::response_parser<http::string_body> parser_;
   beast::flat_buffer buffer_;
@@ -118,9 +132,16 @@ class http_call_under_way final : public http_call,
 
 std::shared_ptr<http_call> start_http_call(io_thread& thread, outgoing_request request,
                                            std::function<void(outcome<http_answer>)> tell) {
-  auto call = std::make_shared<http_call_under_way>(thread, std::move(request), std::move(tell));
-  asio::post(thread.context(), [call] { call->start(); });
-  return call;
+  const auto start = [&](auto call) -> std::shared_ptr<http_call> {
+    asio::post(thread.context(), [call] { call->start(); });
+    return call;
+  };
+  if (!request.url.tls)
+    return start(std::make_shared<http_call_under_way<client_stream>>(thread, std::move(request),
+                                                                      std::move(tell)));
+  auto& context = request.trust->context;
+  return start(std::make_shared<http_call_under_way<tls_stream>>(thread, std::move(request),
+                                                                 std::move(tell), context));
 }
 
 }  // namespace troupe::openenv

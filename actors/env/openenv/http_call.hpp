@@ -12,6 +12,7 @@
 namespace troupe::openenv {
 
 class io_thread;
+struct tls_trust;
 
 struct outgoing_request {
   server_url url;
@@ -19,6 +20,7 @@ struct outgoing_request {
   std::string body;  ///< JSON, for a POST; empty: a GET.
   std::chrono::milliseconds timeout{10'000};
   std::size_t reply_bytes_max = std::size_t{16} << 20;
+  std::shared_ptr<tls_trust> trust = nullptr;  ///< For https; else it may be null.
 };
 
 struct http_answer {

@@ -63,7 +63,8 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
                             {.url = url_,
                              .path = path,
                              .timeout = limits_.connect_timeout,
-                             .reply_bytes_max = limits_.reply_bytes_max},
+                             .reply_bytes_max = limits_.reply_bytes_max,
+                             .trust = limits_.trust},
                             [tell, then = std::move(then)](outcome<http_answer> got) {
                               if (!got) return tell(got.error());
                               then(got.value());
@@ -79,7 +80,8 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     outgoing_request request{.url = url_,
                              .path = '/' + std::string(to_string(kind)),
                              .timeout = timeout,
-                             .reply_bytes_max = limits_.reply_bytes_max};
+                             .reply_bytes_max = limits_.reply_bytes_max,
+                             .trust = limits_.trust};
     if (kind == request_kind::reset) request.body = data.empty() ? "{}" : std::move(data);
     if (kind == request_kind::mcp) request.body = std::move(data);
     if (kind == request_kind::step) request.body = "{\"action\":" + data + '}';

@@ -13,12 +13,14 @@
 namespace troupe::openenv {
 
 class io_thread;
+struct tls_trust;
 
 struct link_limits {
   std::chrono::milliseconds connect_timeout;
   std::chrono::milliseconds
       keepalive;  ///< A server that is silent for so long is pinged, then left.
   std::size_t reply_bytes_max;
+  std::shared_ptr<tls_trust> trust;  ///< For https; else it may be null.
 };
 
 /// One connection, hence one session of the server. Any thread may call it; what comes of a call is

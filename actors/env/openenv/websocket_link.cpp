@@ -14,10 +14,10 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
-#include "actors/env/openenv/client_stream.hpp"
 #include "actors/env/openenv/error.hpp"
 #include "actors/env/openenv/io_thread.hpp"
 #include "actors/env/openenv/link.hpp"
+#include "actors/env/openenv/tls.hpp"
 #include "runtime/utf8.hpp"
 
 namespace troupe::openenv {
@@ -33,25 +33,31 @@ using beast::error_code;
 /// What Beast has read ahead becomes a message after so many turns of the I/O thread at most.
 constexpr int turns_to_surface = 4;
 
-class websocket_link final : public link, public std::enable_shared_from_this<websocket_link> {
+/// `Stream`: client_stream or tls_stream, which takes a context.
+template <class Stream>
+class websocket_link final : public link,
+                             public std::enable_shared_from_this<websocket_link<Stream>> {
  public:
-  websocket_link(io_thread& thread, const server_url& url, const link_limits& limits)
+  template <class... Context>
+  websocket_link(io_thread& thread, const server_url& url, const link_limits& limits,
+                 Context&... context)
       : thread_(thread),
         url_(url),
         limits_(limits),
         resolver_(thread_.context()),
-        stream_(thread_.context()) {}
+        stream_(thread_.context(), context...) {}
 
   void open(told tell) override {
-    asio::post(thread_.context(), [self = shared_from_this(), tell = std::move(tell)]() mutable {
-      self->begin(std::move(tell), self->limits_.connect_timeout);
-      self->resolve();
-    });
+    asio::post(thread_.context(),
+               [self = this->shared_from_this(), tell = std::move(tell)]() mutable {
+                 self->begin(std::move(tell), self->limits_.connect_timeout);
+                 self->resolve();
+               });
   }
 
   void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
            told tell) override {
-    asio::post(thread_.context(), [self = shared_from_this(), text = request_text(kind, data),
+    asio::post(thread_.context(), [self = this->shared_from_this(), text = request_text(kind, data),
                                    timeout, tell = std::move(tell)]() mutable {
       self->request_ = std::move(text);
       self->begin(std::move(tell), timeout);
@@ -60,7 +66,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   }
 
   void close() override {
-    asio::post(thread_.context(), [self = shared_from_this()] { self->say_goodbye(); });
+    asio::post(thread_.context(), [self = this->shared_from_this()] { self->say_goodbye(); });
   }
 
  private:
@@ -85,7 +91,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     error_ = std::make_exception_ptr(
         error(reason, "openenv: " + url_.text + ": " + why, std::move(details)));
     resolver_.cancel();
-    stream_.next_layer().close();
+    connection().close();
     end(error_);
   }
 
@@ -100,7 +106,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   void resolve() {
     resolver_.async_resolve(
         url_.host, url_.port,
-        [self = shared_from_this()](error_code error, tcp::resolver::results_type found) {
+        [self = this->shared_from_this()](error_code error, tcp::resolver::results_type found) {
           if (self->stage_ == stage::closed) return;
           if (error) return self->fail(failure::connect, error.message());
           self->connect(std::move(found));
@@ -108,8 +114,8 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   }
 
   void connect(tcp::resolver::results_type found) {
-    stream_.next_layer().async_connect(
-        found, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
+    connection().async_connect(
+        found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
           if (self->stage_ == stage::closed) return;
           if (error) return self->fail(failure::connect, error.message());
           self->shake_hands();
@@ -118,13 +124,22 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
 
   void shake_hands() {
     error_code ignored;
-    stream_.next_layer().socket().set_option(tcp::no_delay(true), ignored);
+    connection().socket().set_option(tcp::no_delay(true), ignored);
+    secure(stream_.next_layer(), url_,
+           [self = this->shared_from_this()](error_code error, const std::string& why) {
+             if (self->stage_ == stage::closed) return;
+             if (error) return self->fail(failure::connect, why);
+             self->ask_for_websocket();
+           });
+  }
+
+  void ask_for_websocket() {
     stream_.read_message_max(limits_.reply_bytes_max);
     stream_.text(true);
     stream_.auto_fragment(false);
     stream_.async_handshake(
         response_, url_.authority(), url_.path + "/ws",
-        [self = shared_from_this()](error_code error) {
+        [self = this->shared_from_this()](error_code error) {
           if (self->stage_ == stage::closed) return;
           if (error == websocket::error::upgrade_declined)
             return self->fail(failure::handshake, "GET " + self->url_.path +
@@ -150,18 +165,18 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   void send_when_settled(int turn) {
     if (stage_ != stage::open) return end(error_ ? error_ : not_open());
     error_code ignored;
-    const bool more_to_read = stream_.next_layer().socket().available(ignored) > 0;
+    const bool more_to_read = connection().socket().available(ignored) > 0;
     if (more_to_read || turn < turns_to_surface) {
-      asio::post(thread_.context(), [self = shared_from_this(), turn] {
+      asio::post(thread_.context(), [self = this->shared_from_this(), turn] {
         if (self->tell_) self->send_when_settled(turn + 1);
       });
       return;
     }
     sent_ = true;
     stream_.async_write(asio::buffer(request_),
-                        [self = shared_from_this()](error_code error, std::size_t) {
+                        [self = this->shared_from_this()](error_code error, std::size_t) {
                           // The pending read knows more of what has happened.
-                          if (error) self->stream_.next_layer().cancel();
+                          if (error) self->connection().cancel();
                         });
   }
 
@@ -173,7 +188,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
   // ---- listening
 
   void read() {
-    stream_.async_read(buffer_, [self = shared_from_this()](error_code error, std::size_t) {
+    stream_.async_read(buffer_, [self = this->shared_from_this()](error_code error, std::size_t) {
       if (self->stage_ == stage::closed) return;
       if (error) return self->lose(error);
       self->hear();
@@ -237,11 +252,11 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
     stage_ = stage::closed;
     error_ = std::make_exception_ptr(
         error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
-    deadline_.passed = [this] { stream_.next_layer().close(); };
+    deadline_.passed = [this] { connection().close(); };
     thread_.watch(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
     request_ = request_text(request_kind::close, "");
     stream_.async_write(asio::buffer(request_),
-                        [self = shared_from_this()](error_code error, std::size_t) {
+                        [self = this->shared_from_this()](error_code error, std::size_t) {
                           if (error) return self->leave();
                           self->stream_.async_close(websocket::close_code::normal,
                                                     [self](error_code) { self->leave(); });
@@ -250,8 +265,10 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
 
   void leave() {
     deadline_.leave();
-    stream_.next_layer().close();
+    connection().close();
   }
+
+  client_stream& connection() { return beast::get_lowest_layer(stream_); }
 
   io_thread& thread_;
   const server_url url_;
@@ -259,7 +276,7 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
 
   // On the I/O thread alone.
   tcp::resolver resolver_;
-  websocket::stream<client_stream, /*deflateSupported=*/false> stream_;
+  websocket::stream<Stream, /*deflateSupported=*/false> stream_;
   websocket::response_type response_;
   beast::flat_buffer buffer_;
   stage stage_ = stage::connecting;
@@ -275,7 +292,9 @@ class websocket_link final : public link, public std::enable_shared_from_this<we
 
 std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
                                           const link_limits& limits) {
-  return std::make_shared<websocket_link>(thread, url, limits);
+  if (url.tls)
+    return std::make_shared<websocket_link<tls_stream>>(thread, url, limits, limits.trust->context);
+  return std::make_shared<websocket_link<client_stream>>(thread, url, limits);
 }
 
 }  // namespace troupe::openenv

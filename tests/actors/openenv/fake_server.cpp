@@ -153,15 +153,28 @@ void fake_server::accept_all() {
     auto& who = guests_.emplace_back();
     who.socket = troupe::detail::descriptor(number);
     who.thread = std::thread([this, &who] {
-      serve(who);
+      const int client = who.socket.number();
+      how_.front ? serve_behind_front(client) : serve(client);
       ::shutdown(who.socket.number(), SHUT_RDWR);
       who.gone = true;
     });
   }
 }
 
-void fake_server::serve(guest& who) {
-  const int socket = who.socket.number();
+void fake_server::serve_behind_front(int client) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  const troupe::detail::descriptor mine(ends[0]), theirs(ends[1]);
+  std::thread front([&] {
+    how_.front(client, theirs.number());
+    ::shutdown(theirs.number(), SHUT_RDWR);
+  });
+  serve(mine.number());
+  ::shutdown(mine.number(), SHUT_RDWR);
+  front.join();
+}
+
+void fake_server::serve(int socket) {
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
     char c;

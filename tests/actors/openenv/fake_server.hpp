@@ -49,6 +49,9 @@ class fake_server {
     std::function<void(fake_connection&)> session;
     /// Answers other requests: the status and the body. Null: 404.
     std::function<std::pair<int, std::string>(const fake_request&)> http;
+    /// Carries bytes between a client's socket and the one that is served, until either ends:
+    /// TLS. Null: the client's is served.
+    std::function<void(int client, int served)> front = nullptr;
   };
   explicit fake_server(behaviour how);
   /// Cuts every connection.
@@ -66,7 +69,8 @@ class fake_server {
     std::atomic<bool> gone{false};
   };
   void accept_all();
-  void serve(guest& who);
+  void serve(int socket);
+  void serve_behind_front(int client);
 
   behaviour how_;
   troupe::detail::descriptor listener_;
