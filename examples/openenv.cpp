@@ -76,8 +76,8 @@ task<> demo(troupe::system& sys) {
     co_await play_all(sys, url);
     co_return;
   }
-  const openenv::server served([] { return troupe::make_vector_environment("CartPole-v1", 1); },
-                               {.port = 0}, sys.metrics());
+  const troupe::openenv_server::server served(
+      [] { return troupe::make_vector_environment("CartPole-v1", 1); }, {.port = 0}, sys.metrics());
   co_await play_all(sys, "http://127.0.0.1:" + std::to_string(served.port()));
 }
 

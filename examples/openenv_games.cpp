@@ -95,8 +95,9 @@ task<> main_task(troupe::system& sys) {
   } else {
     if (options.game != "blackjack")
       throw std::invalid_argument("--game " + options.game + " needs --url or --server");
-    const openenv::server served([] { return troupe::make_vector_environment("Blackjack-v1", 1); },
-                                 {.port = 0}, sys.metrics());
+    const troupe::openenv_server::server served(
+        [] { return troupe::make_vector_environment("Blackjack-v1", 1); }, {.port = 0},
+        sys.metrics());
     const auto url = "http://127.0.0.1:" + std::to_string(served.port());
     co_await play_and_learn(sys, games::served_blackjack(), {url});
   }

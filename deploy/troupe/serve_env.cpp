@@ -31,7 +31,7 @@ void allow_descriptors(std::size_t sessions) {
   }
 }
 
-openenv::environment_maker maker(const serve_env_arguments& arguments) {
+openenv_server::environment_maker maker(const serve_env_arguments& arguments) {
   const wrapper_options wrappers{.max_episode_steps = arguments.max_episode_steps,
                                  .frames = arguments.frame_stack,
                                  .rescale_actions = arguments.rescale_action};
@@ -40,7 +40,7 @@ openenv::environment_maker maker(const serve_env_arguments& arguments) {
 
 /// Not ready from the first signal on, as the server takes no session any more.
 std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metrics,
-                                                  const openenv::server& server,
+                                                  const openenv_server::server& server,
                                                   const serve_env_arguments& arguments) {
   if (arguments.metrics_port == 0) return nullptr;
   return std::make_unique<metrics_server>(
@@ -55,13 +55,13 @@ int serve_env(const serve_env_arguments& arguments) {
   try {
     allow_descriptors(arguments.sessions);
     metrics_registry metrics;
-    openenv::server server(maker(arguments),
-                           {.address = arguments.host,
-                            .port = arguments.port,
-                            .sessions_max = arguments.sessions,
-                            .threads = arguments.threads,
-                            .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},
-                           metrics);
+    openenv_server::server server(maker(arguments),
+                                  {.address = arguments.host,
+                                   .port = arguments.port,
+                                   .sessions_max = arguments.sessions,
+                                   .threads = arguments.threads,
+                                   .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},
+                                  metrics);
     const auto metrics_page = serve_own_metrics(metrics, server, arguments);
     std::promise<void> told_to_end;
     const signal_watch signals([&] { told_to_end.set_value(); });

@@ -6,7 +6,7 @@
 #include "actors/env/openenv_server/input_numbers.hpp"
 #include "actors/env/openenv_server/space_json.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -107,4 +107,4 @@ void action_reader::read_box(const json& list, std::size_t dimension, const inpu
     read_box(list[i], dimension + 1, below(at, i), to, errors);
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

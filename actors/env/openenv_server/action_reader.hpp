@@ -5,7 +5,7 @@
 #include "actors/env/openenv_server/input_errors.hpp"
 #include "actors/env/vector_environment.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// Reads what clients send as the action of one environment: {"action": ELEMENT}, and "metadata",
 /// an object that nobody looks at, beside it.
@@ -30,4 +30,4 @@ class action_reader {
   space space_;
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,7 +6,9 @@
 #include "actors/env/openenv_server/requests.hpp"
 #include "runtime/utf8.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
+
+using namespace openenv;  // the messages of both ends
 
 namespace {
 
@@ -152,4 +154,4 @@ answer factory_answer(const std::string& message, const std::string& id) {
                  {{"factory_name", id}});
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -10,14 +10,15 @@
 #include "actors/env/openenv_server/action_reader.hpp"
 #include "actors/env/openenv_server/played_environment.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// What a WebSocket's client is told.
 struct answer {
-  std::string text;                                    ///< Empty: nothing.
-  bool closes = false;                                 ///< The session ends after it.
-  std::optional<request_kind> request = std::nullopt;  ///< What was asked, if that was known.
-  std::optional<server_error> error = std::nullopt;    ///< What kept it from being done.
+  std::string text;     ///< Empty: nothing.
+  bool closes = false;  ///< The session ends after it.
+  std::optional<openenv::request_kind> request =
+      std::nullopt;  ///< What was asked, if that was known.
+  std::optional<openenv::server_error> error = std::nullopt;  ///< What kept it from being done.
 };
 
 /// One session of /ws, apart from how bytes travel: an environment, and the answers to texts.
@@ -31,7 +32,7 @@ class conversation {
 
  private:
   answer read(std::string_view text);
-  std::string carry_out(request_kind kind, const nlohmann::json& message);
+  std::string carry_out(openenv::request_kind kind, const nlohmann::json& message);
   void reset(const nlohmann::json& message, std::string& to);
   void step(const nlohmann::json& message, std::string& to);
 
@@ -52,4 +53,4 @@ answer capacity_answer(std::size_t active, std::size_t max);
 /// The environment could not be made.
 answer factory_answer(const std::string& message, const std::string& id);
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

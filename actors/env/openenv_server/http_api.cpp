@@ -14,7 +14,9 @@
 #include "runtime/log.hpp"
 #include "runtime/utf8.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
+
+using namespace openenv;  // the messages of both ends
 
 namespace {
 
@@ -153,4 +155,4 @@ http_reply http_api::answer_post(const http_question& asked) const {
   return made;
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -7,7 +7,7 @@
 
 #include "actors/env/vector_environment.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// Makes the one environment of a session, or of an HTTP request. Called by any thread.
 using environment_maker = std::function<std::unique_ptr<vector_environment>()>;
@@ -54,4 +54,4 @@ class http_api {
 /// openapi.json, compiled in.
 extern const char* const openapi_document;
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,14 +6,9 @@
 
 #include "actors/env/openenv_server/websocket_session.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-namespace websocket = boost::beast::websocket;
 
 constexpr std::size_t header_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t read_bytes = std::size_t{64} << 10;
@@ -143,4 +138,4 @@ void http_connection::discard_rest() {
                           });
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <memory>
 #include <optional>
 
+#include "actors/env/openenv_server/beast_names.hpp"
 #include "actors/env/openenv_server/hub.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// One client that speaks HTTP, until it goes over to a WebSocket. Keeps itself alive by what it
 /// waits for:
@@ -27,10 +26,8 @@ class http_connection : public guest, public std::enable_shared_from_this<http_c
   void send_away() override;
 
  private:
-  using request = boost::beast::http::request<boost::beast::http::string_body>;
-
   void read();
-  void on_read(boost::beast::error_code error);
+  void on_read(beast::error_code error);
   void upgrade();
   void answer();
   void write(http_reply what, bool keeps_open);
@@ -41,12 +38,12 @@ class http_connection : public guest, public std::enable_shared_from_this<http_c
   guest_place place_;
   tcp_socket socket_;
   steady::time_point deadline_;  ///< For what it waits for.
-  boost::beast::flat_buffer buffer_;
-  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  request request_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http_request request_;
   http_reply reply_;
-  boost::beast::http::response<boost::beast::http::string_body> response_;
+  http::response<http::string_body> response_;
   std::size_t discarded_ = 0;  ///< bytes
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -19,7 +19,7 @@
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/openenv_server/server_metrics.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 using steady = std::chrono::steady_clock;
 /// Without the type erasure of the default executor.
@@ -117,4 +117,4 @@ class guest_place {
   std::list<guest*>::iterator at_;
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 using nlohmann::json;
 
@@ -38,4 +38,4 @@ input_errors::place below(input_errors::place at, json key) {
   return at;
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

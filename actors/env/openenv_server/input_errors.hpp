@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// What is wrong with a message, in the words of OpenEnv's servers, which are pydantic's: a list of
 /// {"type", "loc", "msg", "input"} and, where a bound was passed, "ctx". At most `errors_max` are
@@ -48,4 +48,4 @@ class invalid_input : public std::exception {
 /// `at` with a key or an index more.
 input_errors::place below(input_errors::place at, nlohmann::json key);
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::optional<float> read_float(const json& value, float low, float high,
   return number;
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,7 +6,7 @@
 
 #include "actors/env/openenv_server/input_errors.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 // Numbers of a message, as pydantic reads them: integers also from whole floats, from texts and
 // from booleans, floats also from texts. Nothing, and an error at `at`, for what is none or lies
@@ -18,4 +18,4 @@ std::optional<std::int64_t> read_integer(const nlohmann::json& value, std::int64
 std::optional<float> read_float(const nlohmann::json& value, float low, float high,
                                 const input_errors::place& at, input_errors& errors);
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

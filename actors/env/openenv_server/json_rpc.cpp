@@ -7,7 +7,9 @@
 #include "actors/env/openenv_server/input_errors.hpp"
 #include "actors/env/openenv_server/requests.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
+
+using namespace openenv;  // the messages of both ends
 
 namespace {
 
@@ -90,4 +92,4 @@ json answer_rpc_text(std::string_view text) {
   }
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

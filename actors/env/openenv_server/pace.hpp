@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// Whether environments are fast enough to be stepped by the thread that reads and writes. One that
 /// took longer than `slow` held up all others, once; from then on steps go to threads of their own,
@@ -40,4 +40,4 @@ class pace {
   std::int64_t wanted_ = in_a_row_first / 2;
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -61,4 +61,4 @@ void played_environment::begin_next() {
   phase_ = phase::begun_anew;
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -8,7 +8,7 @@
 
 #include "actors/env/vector_environment.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// The environment can't do what was asked of it, or failed at it.
 class execution_error : public std::runtime_error {
@@ -52,4 +52,4 @@ class played_environment {
   recycled_vector<float> next_obs_;  ///< [D]
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

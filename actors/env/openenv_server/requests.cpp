@@ -10,7 +10,7 @@
 #include "actors/env/openenv_server/input_numbers.hpp"
 #include "actors/env/openenv_server/space_json.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -120,4 +120,4 @@ std::string random_uuid() {
                      high & 0xFFFF, low >> 48, low & 0xFFFF'FFFF'FFFFULL);
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

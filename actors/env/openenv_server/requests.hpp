@@ -10,7 +10,7 @@
 #include "actors/env/openenv_server/input_errors.hpp"
 #include "actors/env/openenv_server/played_environment.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 struct reset_request {
   std::optional<std::uint64_t> seed;
@@ -41,4 +41,4 @@ std::string to_text(const nlohmann::json& value);
 /// 9562).
 std::string random_uuid();
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -12,7 +12,7 @@
 #include "runtime/net/listen.hpp"
 #include "runtime/quiet_thread.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::uint16_t server::port() const { return house_->port(); }
 bool server::is_draining() const { return house_->is_draining(); }
 void server::drain(std::chrono::milliseconds grace) { house_->drain(grace); }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

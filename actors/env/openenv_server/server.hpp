@@ -10,7 +10,7 @@
 #include "actors/env/openenv_server/http_api.hpp"
 #include "runtime/metrics/registry.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 struct server_options {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6.
@@ -56,4 +56,4 @@ class server {
   std::unique_ptr<house> house_;
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -1,6 +1,8 @@
 #include "actors/env/openenv_server/server_metrics.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
+
+using namespace openenv;  // the messages of both ends
 
 server_metrics::server_metrics(metrics_registry& metrics)
     : sessions(
@@ -36,4 +38,4 @@ server_metrics::server_metrics(metrics_registry& metrics)
   }
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

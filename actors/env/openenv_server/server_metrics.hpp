@@ -6,7 +6,7 @@
 #include "actors/env/openenv/protocol.hpp"
 #include "runtime/metrics/registry.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// What an OpenEnv server counts.
 struct server_metrics {
@@ -27,7 +27,8 @@ struct server_metrics {
   metric_counter http_errors;
   metric_gauge slow;  ///< 1 while environments are stepped by workers.
 
-  void count(std::optional<request_kind> request, std::optional<server_error> error) const {
+  void count(std::optional<openenv::request_kind> request,
+             std::optional<openenv::server_error> error) const {
     if (request) requests[static_cast<std::size_t>(*request)].increment();
     if (error) errors[static_cast<std::size_t>(*error)].increment();
   }
@@ -35,4 +36,4 @@ struct server_metrics {
   void dropped(drop why) const { sessions_dropped[static_cast<std::size_t>(why)].increment(); }
 };
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

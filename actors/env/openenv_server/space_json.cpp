@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
 
@@ -191,4 +191,4 @@ void append_json(const space& of, std::span<const float> flat, std::string& to) 
 
 void append_json(double number, std::string& to) { append_float(number, to); }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

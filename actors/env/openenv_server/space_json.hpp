@@ -7,7 +7,7 @@
 
 #include "actors/env/space.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 /// The JSON Schema (draft 2020-12) of a space's elements: integers for discrete spaces, arrays
 /// nested by the shape for boxes, arrays for the other flat kinds and tuples, strings, objects.
@@ -22,4 +22,4 @@ void append_json(const space& of, std::span<const float> flat, std::string& to);
 /// The shortest text that reads back as that number; null for what is not finite.
 void append_json(double number, std::string& to);
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -11,14 +11,9 @@
 
 #include "actors/env/openenv_server/conversation.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 
 namespace {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-namespace websocket = boost::beast::websocket;
 
 /// Requests that have come while one was under way. They are answered in order; no more are read.
 constexpr std::size_t waiting_max = 8;
@@ -32,7 +27,7 @@ class session : public guest, public std::enable_shared_from_this<session> {
   session(hub& of, tcp_socket socket, bool is_rpc);
   ~session() override;
 
-  void start(const http::request<http::string_body>& request);
+  void start(const http_request& request);
   void look_after(steady::time_point now) override;
   void send_away() override;
 
@@ -95,7 +90,7 @@ session::~session() {
     asio::post(*hub_.workers, [ending = std::move(conversation_)] {});
 }
 
-void session::start(const http::request<http::string_body>& request) {
+void session::start(const http_request& request) {
   socket_.read_message_max(hub_.options.message_bytes_max);
   socket_.auto_fragment(false);
   socket_.text(true);
@@ -280,9 +275,8 @@ void session::send_away() {
 
 }  // namespace
 
-void begin_session(hub& of, tcp_socket socket, const http::request<http::string_body>& request,
-                   bool is_rpc) {
+void begin_session(hub& of, tcp_socket socket, const http_request& request, bool is_rpc) {
   std::make_shared<session>(of, std::move(socket), is_rpc)->start(request);
 }
 
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -4,7 +4,7 @@
 
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ TEST_CASE("action reader: spaces that a step message does not carry are refused"
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

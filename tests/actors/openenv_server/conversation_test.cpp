@@ -6,7 +6,7 @@
 #include "tests/actors/env/scripted_environment.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using nlohmann::json;
@@ -104,4 +104,4 @@ TEST_CASE("conversation: an environment's failure is told whole") {
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -11,7 +11,7 @@
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 constexpr std::size_t message_bytes_max = 4096;
@@ -160,4 +160,4 @@ TEST_CASE("openenv server: mutilated frames harm nobody", "[frames]") {
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -7,7 +7,7 @@
 #include "tests/actors/env/scripted_environment.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using nlohmann::json;
@@ -115,4 +115,4 @@ TEST_CASE("json rpc: what can't be answered is told by JSON-RPC's codes") {
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

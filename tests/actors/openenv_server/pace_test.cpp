@@ -2,7 +2,7 @@
 
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using std::chrono::microseconds;
@@ -50,4 +50,4 @@ TEST_CASE("pace: a step that had to wait for a core is excused, but not two in a
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,7 +6,7 @@
 #include "tests/actors/env/scripted_environment.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using Catch::Matchers::StartsWith;
@@ -82,4 +82,4 @@ TEST_CASE("played environment: a seed that could not be kept is no reset") {
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -11,7 +11,7 @@
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -358,4 +358,4 @@ TEST_CASE("openenv server: what it can't serve is refused at once") {
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -6,7 +6,7 @@
 #include "actors/env/space_sampler.hpp"
 #include "tests/test.hpp"
 
-namespace troupe::openenv {
+namespace troupe::openenv_server {
 namespace {
 
 using nlohmann::json;
@@ -71,4 +71,4 @@ TEST_CASE("space json: a schema says kinds, shapes, and bounds where there are s
 }
 
 }  // namespace
-}  // namespace troupe::openenv
+}  // namespace troupe::openenv_server

@@ -31,7 +31,7 @@ class served {
 
  private:
   metrics_registry metrics_;
-  openenv::server server_;
+  openenv_server::server server_;
 };
 
 template <class Config>
