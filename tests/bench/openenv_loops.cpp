@@ -167,7 +167,7 @@ void measure_loops(nlohmann::json& results) {
   metrics_registry metrics;
   // As many threads as there may be steps under way.
   const openenv_server::server slow([] { return std::make_unique<vector_env<slow_symbols>>(1); },
-                    {.port = 0, .threads = 2 * rollouts}, metrics);
+                                    {.port = 0, .threads = 2 * rollouts}, metrics);
   const auto url = "http://127.0.0.1:" + std::to_string(slow.port());
   const auto sync = measure(url, false);
   const auto async = measure(url, true);
