@@ -1,7 +1,6 @@
 #include "actors/env/openenv/tls.hpp"
 
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <stdexcept>
 
 namespace troupe::openenv {
@@ -24,10 +23,15 @@ tls_trust::tls_trust(const std::string& file) : context(ssl::context::tls_client
 void tls_stream::expect(const std::string& host) {
   boost::system::error_code none;
   boost::asio::ip::make_address(host, none);
-  const bool is_name = none.failed();  // an address is never sent as a server's name
-  if (is_name) SSL_set_tlsext_host_name(native_handle(), host.c_str());
+  const bool is_name = none.failed();
+  auto* const expected = SSL_get0_param(native_handle());
+  if (is_name) {
+    SSL_set_tlsext_host_name(native_handle(), host.c_str());  // never an address
+    X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size());
+  } else {
+    X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str());
+  }
   set_verify_mode(ssl::verify_peer);
-  set_verify_callback(ssl::host_name_verification(host));
 }
 
 std::string tls_stream::refusal() const {

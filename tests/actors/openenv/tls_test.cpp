@@ -139,16 +139,15 @@ TEST_CASE("openenv TLS: a server that nobody known vouches for is refused", "[op
   const authority known("127.0.0.1"), other("127.0.0.1"), elsewhere("elsewhere.example");
   const fake_server server({.session = count_steps, .http = {}, .front = tls_front(known.mine)});
   const auto url = "wss://127.0.0.1:" + std::to_string(server.port());
-  const auto unknown =
-      Catch::Contains("certificate verify failed") && Catch::Contains(url.substr(6));
-  CHECK_THAT(refusal({.urls = {url}, .authorities = other.file()}), unknown);
-  CHECK_THAT(refusal({.urls = {url}}), unknown);
+  CHECK_THAT(refusal({.urls = {url}, .authorities = other.file()}),
+             Catch::Contains("certificate verify failed") && Catch::Contains(url.substr(6)));
+  CHECK_THAT(refusal({.urls = {url}}), Catch::Contains("certificate verify failed"));
 
   const fake_server stranger(
       {.session = count_steps, .http = {}, .front = tls_front(elsewhere.mine)});
   const auto wrong_host = "https://127.0.0.1:" + std::to_string(stranger.port());
   CHECK_THAT(refusal({.urls = {wrong_host}, .authorities = elsewhere.file()}),
-             Catch::Contains("certificate verify failed"));
+             Catch::Contains("certificate verify failed: IP address mismatch"));
 
   const fake_server plain({.session = count_steps, .http = {}});
   const auto no_tls = "https://127.0.0.1:" + std::to_string(plain.port());
