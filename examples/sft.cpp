@@ -5,8 +5,7 @@
 //   tutor     AdamW on the cross-entropy of the answers' tokens, and a look at what it came to
 //
 //   build/release/examples/sft
-//   build/release/examples/sft --model DIR_OR_GGUF --data FILE.jsonl --out DIR --updates 100
-//   lr=1e-5
+//   build/release/examples/sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
 //
 // Without a model a tiny one learns to add the digits of two-digit numbers, in seconds. A line of
 // data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}; --out gets safetensors.
@@ -38,8 +37,7 @@ lesson sums_of_digits() {
   llm::model_config config;
   config.hidden_size = 64, config.intermediate_size = 128, config.layers = 2;
   config.heads = config.kv_heads = 4, config.head_dim = 16;
-  config.vocab_size = 12, config.max_positions = 16, config.eos_tokens = {11};
-  config.tied_embeddings = true;
+  config.vocab_size = 12, config.max_positions = 16, config.tied_embeddings = true;
   lesson made{{config, llm::random_weights(config, 1)}, {}};
   for (int number = 10; number < 100; ++number) {
     const int a = number / 10, b = number % 10;
@@ -62,22 +60,24 @@ lesson read_lesson(const std::string& model, const std::string& data) {
 struct settings {
   lesson what;
   sft_options options;
-  int updates = 150, batch_size = 32;
+  int updates = 150, batch_size = 32, lora = 0;
   std::string out;
 };
 
 /// The role that trains, and shows what it has learned.
 class tutor {
  public:
-  tutor(const lesson& what, const sft_options& options)
+  tutor(const lesson& what, const sft_options& options, int lora)
       : config_(what.model.config),
-        learner_(config_, options, llm::flatten_weights(config_, what.model.weights)) {}
+        start_(llm::flatten_weights(config_, what.model.weights)),
+        learner_(lora ? sft_learner(config_, options, start_, {.rank = lora}, 1)
+                      : sft_learner(config_, options, start_)) {}
 
   sft_report train_step(sft_learner::batch batch) { return learner_.update(batch); }
 
   /// How many of these the model answers exactly so, taking the likeliest token each time.
   int right_answers(std::vector<sft_example> asked) {
-    llm::generation_engine engine(llm::pack_weights(config_, weights()), 0, {});
+    llm::generation_engine engine(llm::pack_weights(config_, now()), 0, {});
     int right = 0;
     for (const auto& one : asked) {
       const auto ticket = engine.submit({.prompt = one.prompt,
@@ -90,12 +90,13 @@ class tutor {
     return right;
   }
 
-  void write(std::string folder) { llm::write_model(folder, config_, weights()); }
+  void write(std::string folder) { llm::write_model(folder, config_, now()); }
 
  private:
-  llm::model_weights weights() const { return llm::weights_in(config_, learner_.parameters()); }
+  llm::model_weights now() const { return llm::weights_in(config_, learner_.model_parameters()); }
 
   llm::model_config config_;
+  at::Tensor start_;  // float [P]
   sft_learner learner_;
 };
 
@@ -103,7 +104,7 @@ task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
   const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
-  auto student = co_await sys.serve<tutor>({.name = "tutor"}, s.what, s.options);
+  auto student = co_await sys.serve<tutor>({.name = "tutor"}, s.what, s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     sft_learner::batch batch;
     while (std::ssize(batch) < s.batch_size) {
@@ -111,7 +112,7 @@ task<> fine_tune(troupe::system& sys, settings s) {
       batch.push_back(std::move(one));
     }
     const auto report = co_await student.route<&tutor::train_step>(std::move(batch));
-    if (update == 1 || update % 50 == 0) std::printf("update %d: loss %.3f\n", update, report.loss);
+    if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report.loss);
   }
   const int right = co_await student.route<&tutor::right_answers>(some);
   std::printf("%d of %zu answers are right\n", right, shown);
@@ -128,6 +129,7 @@ int main(int argc, char** argv) {
   app.add_option("--out", s.out, "folder for the model; none: it isn't kept");
   app.add_option("--updates", s.updates)->check(CLI::Range(1, 1'000'000));
   app.add_option("--batch", s.batch_size, "examples an update")->check(CLI::Range(1, 4096));
+  app.add_option("--lora", s.lora, "rank of adapters; 0: all weights")->check(CLI::Range(0, 1024));
   app.add_option("options", overrides, "of the learner: lr=1e-5");
   try {
     app.parse(argc, argv);
