@@ -68,12 +68,13 @@ std::string read_whole_file(const std::filesystem::path& path) {
   return text;
 }
 
-std::variant<proven_identity, refusal> verify_chain(const std::string& chain,
-                                                    const std::string& authority,
-                                                    std::chrono::system_clock::time_point now) {
-  if (chain.empty()) return refusal{"no_certificate", "expected a certificate, got none"};
+std::variant<proven_identity, join_refusal> verify_chain(
+    const std::string& chain, const std::string& authority,
+    std::chrono::system_clock::time_point now) {
+  if (chain.empty()) return join_refusal{"no_certificate", "expected a certificate, got none"};
   const auto shown = certificates_in(chain);
-  if (sk_X509_num(shown.get()) == 0) return refusal{"certificate", "the certificate is malformed"};
+  if (sk_X509_num(shown.get()) == 0)
+    return join_refusal{"certificate", "the certificate is malformed"};
   X509& own = *sk_X509_value(shown.get(), 0);
 
   const store_ptr store(X509_STORE_new());
@@ -83,7 +84,7 @@ std::variant<proven_identity, refusal> verify_chain(const std::string& chain,
   }
   const store_context_ptr check(X509_STORE_CTX_new());
   if (!check || X509_STORE_CTX_init(check.get(), store.get(), &own, shown.get()) != 1) {
-    return refusal{"certificate", "the certificate can't be checked: " + openssl_reason()};
+    return join_refusal{"certificate", "the certificate can't be checked: " + openssl_reason()};
   }
   X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_CLIENT);
   X509_STORE_CTX_set_time(check.get(), 0, std::chrono::system_clock::to_time_t(now));
@@ -91,8 +92,8 @@ std::variant<proven_identity, refusal> verify_chain(const std::string& chain,
   ERR_clear_error();
   if (good) return identity_of(own);
   const int error = X509_STORE_CTX_get_error(check.get());
-  return refusal{reason_of(error), "the certificate of " + facts_of(own).name + ": " +
-                                       X509_verify_cert_error_string(error)};
+  return join_refusal{reason_of(error), "the certificate of " + facts_of(own).name + ": " +
+                                            X509_verify_cert_error_string(error)};
 }
 
 proven_identity identity_in(const std::string& certificate) {
@@ -124,7 +125,7 @@ credentials load_credentials(const std::filesystem::path& directory, const std::
     fail(loaded.authority_file(), why);
   }
   const auto verified = verify_chain(chain, authority, now);
-  if (const auto* no = std::get_if<refusal>(&verified)) {
+  if (const auto* no = std::get_if<join_refusal>(&verified)) {
     fail(loaded.certificate_file(), no->text + "; expected one signed by the authority of " +
                                         loaded.authority_file().string());
   }
@@ -141,16 +142,18 @@ void show_expiry(const credentials& own, metrics_registry& in) {
       .set(static_cast<double>(own.own.not_after.time_since_epoch().count()));
 }
 
-std::optional<refusal> role_contradiction(const proven_identity& proven, const std::string& role) {
+std::optional<join_refusal> role_contradiction(const proven_identity& proven,
+                                               const std::string& role) {
   if (!proven.secure || proven.role == role) return {};
-  return refusal{
+  return join_refusal{
       "role", "expected the certificate of a " + role + ", got that of a \"" + proven.role + "\""};
 }
 
-std::optional<refusal> name_contradiction(const proven_identity& proven, const std::string& name) {
+std::optional<join_refusal> name_contradiction(const proven_identity& proven,
+                                               const std::string& name) {
   if (!proven.secure || matches(proven.name, name)) return {};
-  return refusal{"name",
-                 "expected the certificate of " + name + ", got that of \"" + proven.name + "\""};
+  return join_refusal{
+      "name", "expected the certificate of " + name + ", got that of \"" + proven.name + "\""};
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

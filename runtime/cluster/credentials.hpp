@@ -44,17 +44,19 @@ void show_expiry(const credentials& own, metrics_registry& in);
 
 /// What `chain`, a peer's certificate in PEM with those between it and the authority, proves at
 /// `now`. `authority`: of our authority, in PEM.
-std::variant<proven_identity, refusal> verify_chain(const std::string& chain,
-                                                    const std::string& authority,
-                                                    std::chrono::system_clock::time_point now);
+std::variant<proven_identity, join_refusal> verify_chain(const std::string& chain,
+                                                         const std::string& authority,
+                                                         std::chrono::system_clock::time_point now);
 
 /// What a certificate that has been verified says.
 proven_identity identity_in(const std::string& certificate);
 
 // Why a peer that says `role`, or `name`, is not the one that its certificate proves; empty where
 // it is, or where there are no certificates.
-std::optional<refusal> role_contradiction(const proven_identity& proven, const std::string& role);
-std::optional<refusal> name_contradiction(const proven_identity& proven, const std::string& name);
+std::optional<join_refusal> role_contradiction(const proven_identity& proven,
+                                               const std::string& role);
+std::optional<join_refusal> name_contradiction(const proven_identity& proven,
+                                               const std::string& name);
 
 /// Whether text is what a pattern means, in which '*' stands for any text.
 bool matches(std::string_view pattern, std::string_view text);

@@ -65,7 +65,7 @@ tcp::acceptor listen(asio::io_context& io, const doorman_options& options) {
 
 /// Why a connection that begins like this is not let in; empty where it is. A TLS record of a
 /// handshake begins with 22 and 3 (RFC 8446, 5.1), HTTP/2 with its preface (RFC 9113, 3.4).
-std::optional<refusal> judge(std::string_view first, bool secure) {
+std::optional<join_refusal> judge(std::string_view first, bool secure) {
   constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", record = "\x16\x03";
   const auto begins_like = [&](std::string_view whole) {
     const auto n = std::min(first.size(), whole.size());
@@ -73,9 +73,9 @@ std::optional<refusal> judge(std::string_view first, bool secure) {
   };
   if (begins_like(secure ? record : preface)) return {};
   if (secure && begins_like(preface)) {
-    return refusal{"plain_text", "expected TLS, got plain text"};
+    return join_refusal{"plain_text", "expected TLS, got plain text"};
   }
-  return refusal{"garbage", secure ? "expected TLS" : "expected HTTP/2 in plain text"};
+  return join_refusal{"garbage", secure ? "expected TLS" : "expected HTTP/2 in plain text"};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class doorman {
   /// Both are called on the doorman's thread. `let_in` owns the descriptor it gets.
   struct handlers {
     std::function<void(int connection)> let_in;
-    std::function<void(const refusal& why)> refuse;
+    std::function<void(const join_refusal& why)> refuse;
   };
 
   /// Throws std::invalid_argument for what is no HOST:PORT, and for an address beyond this machine

@@ -118,7 +118,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
   void Cancel(grpc::experimental::TlsCustomVerificationCheckRequest*) override {}
 
  private:
-  std::optional<refusal> judge(
+  std::optional<join_refusal> judge(
       const grpc::experimental::TlsCustomVerificationCheckRequest& request) const {
     const auto text = [](grpc::string_ref t) { return std::string(t.data(), t.size()); };
     // OpenSSL leaves the peer's own out of the chain where that is who connects.
@@ -127,9 +127,9 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
     try {
       const auto authority = read_whole_file(authority_file_);
       const auto found = verify_chain(chain, authority, std::chrono::system_clock::now());
-      if (const auto* no = std::get_if<refusal>(&found)) return *no;
+      if (const auto* no = std::get_if<join_refusal>(&found)) return *no;
     } catch (const std::runtime_error& e) {
-      return refusal{"certificate", e.what()};
+      return join_refusal{"certificate", e.what()};
     }
     return {};
   }
@@ -213,7 +213,7 @@ class stream : public Reactor, public carrier {
  protected:
   virtual void hello_arrived(bool ok) = 0;
   virtual void hello_written(bool ok) = 0;
-  virtual std::optional<refusal> wrong_name(const proven_identity& proven) const = 0;
+  virtual std::optional<join_refusal> wrong_name(const proven_identity& proven) const = 0;
 
   void write_hello(const hello& ours) {
     ours_ = ours;
@@ -222,11 +222,11 @@ class stream : public Reactor, public carrier {
   }
 
   /// Reads theirs, and asks the owner.
-  std::optional<refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
+  std::optional<join_refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
     try {
       theirs_ = parse_hello(text_of(in_));
     } catch (const std::invalid_argument& e) {
-      return refusal{"garbage", e.what()};
+      return join_refusal{"garbage", e.what()};
     }
     in_.Clear();
     const auto proven = identity_of(context, secure_);
@@ -302,7 +302,7 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
     owner_->failed(*no);
     Finish({grpc::StatusCode::PERMISSION_DENIED, no->text});
   }
-  std::optional<refusal> wrong_name(const proven_identity& proven) const override {
+  std::optional<join_refusal> wrong_name(const proven_identity& proven) const override {
     return name_contradiction(proven, theirs_.name);
   }
   void hello_written(bool ok) override {
@@ -332,11 +332,12 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
     join_logs();
     keep_freed_memory();
     const auto within = static_cast<int>(options_.hello_within.count());
-    door_.emplace(doorman_options{.address = options_.address,
-                                  .secure = options_.own.has_value(),
-                                  .first_bytes_within = options_.hello_within},
-                  doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
-                                    .refuse = [this](const refusal& no) { owner_->failed(no); }});
+    door_.emplace(
+        doorman_options{.address = options_.address,
+                        .secure = options_.own.has_value(),
+                        .first_bytes_within = options_.hello_within},
+        doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
+                          .refuse = [this](const join_refusal& no) { owner_->failed(no); }});
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
     builder.SetMaxReceiveMessageSize(grpc_message_max);
@@ -495,7 +496,7 @@ class called_stream final
   }
   void hello_written(bool ok) override { half_done(ok); }
   /// It has proved to be at its host, so it may have any.
-  std::optional<refusal> wrong_name(const proven_identity&) const override { return {}; }
+  std::optional<join_refusal> wrong_name(const proven_identity&) const override { return {}; }
 
   /// Both halves end on threads of gRPC's, maybe at once.
   void half_done(bool ok) {
@@ -506,7 +507,7 @@ class called_stream final
   }
 
   called_channel& channel_;
-  std::optional<refusal> failure_;
+  std::optional<join_refusal> failure_;
   std::atomic<bool> exchanged_{true};
   std::atomic<int> halves_{2};
 };

@@ -24,13 +24,13 @@ class stream_owner {
   virtual hello own_hello() = 0;
   /// Whether to go on with this peer, whose certificate agrees with what it says. Each one that is
   /// admitted ends up in `joined` or `left`.
-  virtual std::optional<refusal> judge(const hello& theirs) = 0;
+  virtual std::optional<join_refusal> judge(const hello& theirs) = 0;
   virtual void joined(const hello& theirs, std::shared_ptr<framed_link> way) = 0;
   /// One that was admitted has gone before the link was made.
   virtual void left(const hello& theirs) = 0;
   /// A stream, or what was to become one, ended without a link. For who calls, `reason` is
   /// "refused" by the peer or "unreachable", too.
-  virtual void failed(const refusal& why) = 0;
+  virtual void failed(const join_refusal& why) = 0;
 };
 
 struct listener_options {

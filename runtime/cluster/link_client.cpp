@@ -80,10 +80,10 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   hello own_hello() override { return own_; }
 
-  std::optional<refusal> judge(const hello& theirs) override {
-    if (auto text = disagreement(own_, theirs); !text.empty()) return refusal{"build", text};
+  std::optional<join_refusal> judge(const hello& theirs) override {
+    if (auto text = disagreement(own_, theirs); !text.empty()) return join_refusal{"build", text};
     if (theirs.role != "controller") {
-      return refusal{"role", "expected a controller, got a " + theirs.role};
+      return join_refusal{"role", "expected a controller, got a " + theirs.role};
     }
     return {};
   }
@@ -102,7 +102,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   void left(const hello&) override {}
 
-  void failed(const refusal& why) override {
+  void failed(const join_refusal& why) override {
     const bool refused = why.reason != "unreachable";
     bool stopping;
     {

@@ -45,22 +45,23 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
 
   hello own_hello() override { return own_; }
 
-  std::optional<refusal> judge(const hello& theirs) override {
-    if (theirs.protocol != own_.protocol) return refusal{"protocol", disagreement(own_, theirs)};
-    if (theirs.build != own_.build) return refusal{"build", disagreement(own_, theirs)};
+  std::optional<join_refusal> judge(const hello& theirs) override {
+    if (theirs.protocol != own_.protocol)
+      return join_refusal{"protocol", disagreement(own_, theirs)};
+    if (theirs.build != own_.build) return join_refusal{"build", disagreement(own_, theirs)};
     if (theirs.role != "node") {
-      return refusal{"role", "expected a node, got a " + theirs.role};
+      return join_refusal{"role", "expected a node, got a " + theirs.role};
     }
     std::shared_ptr<framed_link> replaced;
     {
       const std::lock_guard held(mutex_);
-      if (stopping_) return refusal{"stopping", "the controller is stopping"};
+      if (stopping_) return join_refusal{"stopping", "the controller is stopping"};
       auto& place = members_[theirs.name];
       // The same process again: what it had before is broken, though that was not noticed here.
       const bool again = place.self == theirs.self;
       const bool live = place.reserved && (!place.way || !place.way->has_ended());
       if (live && !again) {
-        return refusal{"name_in_use", "a node named " + theirs.name + " is there already"};
+        return join_refusal{"name_in_use", "a node named " + theirs.name + " is there already"};
       }
       replaced = std::exchange(place.way, nullptr);
       place = {theirs.self, true, nullptr};
@@ -86,7 +87,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
 
   void left(const hello& theirs) override { forget(theirs, nullptr); }
 
-  void failed(const refusal& why) override { refusals_.add(why); }
+  void failed(const join_refusal& why) override { refusals_.add(why); }
 
   void tick(std::chrono::steady_clock::time_point now) {
     for (const auto& way : links()) way->tick(now);

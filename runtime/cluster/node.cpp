@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "runtime/log.hpp"
 #include "runtime/remote/porter.hpp"
@@ -54,7 +55,9 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
 node::~node() {
   client_ = nullptr;
   const std::lock_guard lock(residence_->mutex);
-  if (residence_->porter) residence_->porter->post([] { here().leave(); });
+  // The porter holds its last link, and that who made it, the residence among it.
+  if (const auto porter = std::exchange(residence_->porter, nullptr))
+    porter->post([] { here().leave(); });
 }
 
 }  // namespace troupe::detail

@@ -6,7 +6,7 @@
 namespace troupe::detail {
 
 /// Why a peer is not admitted.
-struct refusal {
+struct join_refusal {
   std::string reason;  ///< One of refusal_reasons.
   std::string text;    ///< For people.
 };

@@ -22,7 +22,7 @@ refusals::refusals(metrics_registry* counted_in) {
   }
 }
 
-void refusals::add(const refusal& why) {
+void refusals::add(const join_refusal& why) {
   const auto now = std::chrono::steady_clock::now();
   std::size_t unsaid = 0;
   {

@@ -16,7 +16,7 @@ class refusals {
  public:
   /// Without a registry nothing is counted.
   explicit refusals(metrics_registry* counted_in);
-  void add(const refusal& why);
+  void add(const join_refusal& why);
 
  private:
   struct kind {

@@ -4,7 +4,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <thread>
 
-#include "runtime/metrics/connection.hpp"
+#include "runtime/metrics/metrics_connection.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
 #include "runtime/quiet_thread.hpp"
@@ -61,10 +61,10 @@ class metrics_server::listener {
       if (table_.yielding.empty()) return;  // closes it
       table_.yielding.front()->evict();
     }
-    std::make_shared<detail::connection>(std::move(socket), table_)->start();
+    std::make_shared<detail::metrics_connection>(std::move(socket), table_)->start();
   }
 
-  detail::connection_table table_;
+  detail::metrics_connections table_;
   asio::io_context io_{1};  // after the table, so that its connections end first
   detail::accept_loop entrance_;
   std::uint16_t port_;

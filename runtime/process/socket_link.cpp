@@ -140,7 +140,7 @@ void socket_link::send(block message, priority urgency) {
   std::lock_guard lock(mutex_);
   if (!sending_) return;
   if (const auto offset = outbound_->hand_over(message)) {
-    next.header.what = frame_header::kind::shared;
+    next.header.what = socket_header::kind::shared;
     next.header.offset = *offset;
   } else {
     next.message = std::move(message);
@@ -170,7 +170,7 @@ void socket_link::flush() {
 
 /// Of a frame, which begins if none is under way. Returns 0 if the socket takes no more.
 std::size_t socket_link::write_some(outgoing& next) {
-  constexpr auto header_size = sizeof(frame_header);
+  constexpr auto header_size = sizeof(socket_header);
   auto& header = next.header;
   if (next.frame_left == 0) {
     header.length =
@@ -233,7 +233,7 @@ void socket_link::read() {
     if (piece_left_ > 0) {
       auto& to = *partial_[reading_];
       parts[where.msg_iovlen++] = {to.message.data() + to.filled, piece_left_};
-      if (to.filled + piece_left_ < to.message.size()) staged_max = sizeof(frame_header);
+      if (to.filled + piece_left_ < to.message.size()) staged_max = sizeof(socket_header);
     }
     parts[where.msg_iovlen++] = {staging_.data() + staged_end_, staged_max};
     const auto wanted = piece_left_ + staged_max;
@@ -281,7 +281,7 @@ void socket_link::parse() {
       staged_begin_ += count;
       took(count);
     } else {
-      frame_header header;
+      socket_header header;
       if (staged < sizeof header) break;
       std::memcpy(&header, from, sizeof header);
       staged_begin_ += sizeof header;
@@ -292,12 +292,12 @@ void socket_link::parse() {
   staged_end_ -= std::exchange(staged_begin_, 0);
 }
 
-void socket_link::begin_frame(const frame_header& header) {
-  expect(header.mark == frame_header::magic && header.unused == 0, "no frame", header.mark);
+void socket_link::begin_frame(const socket_header& header) {
+  expect(header.mark == socket_header::magic && header.unused == 0, "no frame", header.mark);
   expect(header.line < 2, "a frame on no line", header.line);
   expect(header.total <= max_message, "a message that is too long", header.total);
-  if (header.what == frame_header::kind::piece) return begin_piece(header);
-  expect(header.what == frame_header::kind::shared, "a frame of no kind",
+  if (header.what == socket_header::kind::piece) return begin_piece(header);
+  expect(header.what == socket_header::kind::shared, "a frame of no kind",
          static_cast<std::uint8_t>(header.what));
   expect(!partial_[header.line], "a block within a message", header.line);
   auto found = inbound_->at(header.offset, header.total);
@@ -305,7 +305,7 @@ void socket_link::begin_frame(const frame_header& header) {
   deliver(std::move(*found));
 }
 
-void socket_link::begin_piece(const frame_header& header) {
+void socket_link::begin_piece(const socket_header& header) {
   auto& to = partial_[header.line];
   if (!to) to = incoming{block(header.total)};
   expect(header.offset == 0, "a piece with an offset", header.offset);

@@ -18,7 +18,7 @@
 namespace troupe::detail {
 
 /// What goes before the bytes on the socket. Both ends are the same binary on one machine.
-struct frame_header {
+struct socket_header {
   enum class kind : std::uint8_t {
     piece,  ///< `length` bytes follow: the next ones of a message that has `total`.
     shared  ///< `total` bytes are in the sender's half of the shared memory, at `offset`.
@@ -33,7 +33,7 @@ struct frame_header {
   std::uint64_t total = 0;
   std::uint64_t offset = 0;
 };
-static_assert(sizeof(frame_header) == 24);
+static_assert(sizeof(socket_header) == 24);
 
 /// How a link ends when the other side has gone.
 struct link_ending {
@@ -81,7 +81,7 @@ class socket_link final : public link,
 
  private:
   struct outgoing {
-    frame_header header;
+    socket_header header;
     block message;
     std::size_t sent = 0;        // of the message
     std::size_t frame_left = 0;  // of header and piece; 0: the next piece has not begun
@@ -108,8 +108,8 @@ class socket_link final : public link,
   void end_of_file();
   void gone(const std::string& why);
   void parse();
-  void begin_frame(const frame_header& header);
-  void begin_piece(const frame_header& header);
+  void begin_frame(const socket_header& header);
+  void begin_piece(const socket_header& header);
   void took(std::size_t count);
   void deliver(block message);
 

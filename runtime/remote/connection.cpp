@@ -1,6 +1,7 @@
 #include "runtime/remote/connection.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/log.hpp"
 #include "runtime/remote/porter.hpp"
@@ -141,7 +142,10 @@ void connection::closed(const std::string& why) {
   for (const auto& [number, whom] : all) {
     whom->post([why] { here<stand_in>().lost(why); });
   }
-  if (porter_) porter_->post([why] { here<porter>().lost(why); });
+  // Nothing comes after this. They hold each other until here.
+  if (const auto last = std::exchange(porter_, nullptr)) {
+    last->post([why] { here<porter>().lost(why); });
+  }
 }
 
 }  // namespace troupe::detail

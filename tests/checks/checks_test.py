@@ -45,6 +45,25 @@ class CheckCase(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
+class Definitions(CheckCase):
+    def test_names_that_differ_or_stay_in_their_file_are_accepted(self):
+        self.assert_accepted("definitions.py", {
+            "runtime/a.hpp": "namespace troupe::detail { class a; struct a : b<int> { class in {}; }; }\n",
+            "runtime/b.hpp": "namespace troupe { class a final {}; struct b { struct in {}; }; }\n",
+            "runtime/c.hpp": "namespace troupe { template <> struct codec<a> {}; class a::in {}; }\n",
+            "runtime/d.hpp": "namespace troupe { template <> struct codec<b> {}; class b::in {}; }\n",
+            "actors/a.cpp": "namespace troupe { namespace { struct a {}; } void f() { struct b {}; } }\n",
+            "tests/a_test.cpp": "namespace troupe { struct a {}; }\n"})
+
+    def test_a_name_with_two_classes_is_refused(self):
+        first = "namespace troupe::detail {\nclass a final : public std::enable_shared_from_this<a> {};\n}\n"
+        for second in ["namespace troupe { namespace detail {\nstruct a {}; } }\n",
+                       "namespace troupe::detail {\nenum class a : char { b };\n}\n"]:
+            with self.subTest(second=second):
+                self.assert_refused("definitions.py", {"runtime/a.hpp": first, "actors/b.hpp": second},
+                                    "runtime/a.hpp:2: troupe::detail::a is defined at actors/b.hpp:2, too")
+
+
 class Layering(CheckCase):
     def test_an_include_that_points_left_is_accepted(self):
         self.assert_accepted("layering.py", {

@@ -248,9 +248,9 @@ struct broken_peer {
 };
 
 TEST_CASE("socket link: a malformed frame closes it with the reason") {
-  using kind = frame_header::kind;
+  using kind = socket_header::kind;
   struct lie {
-    frame_header header;
+    socket_header header;
     const char* why;
   };
   const lie lies[] = {
@@ -284,7 +284,7 @@ TEST_CASE("socket link: a malformed frame closes it with the reason") {
 
 TEST_CASE("socket link: a message that changes its length on the way closes it") {
   broken_peer peer;
-  const frame_header first{.length = 4, .total = 8}, second{.length = 4, .total = 9};
+  const socket_header first{.length = 4, .total = 8}, second{.length = 4, .total = 9};
   peer.write(&first, sizeof first);
   peer.write("1234", 4);
   peer.write(&second, sizeof second);
@@ -297,13 +297,13 @@ TEST_CASE("socket link: random and damaged bytes end in a closed link and nothin
     std::string stream;
     const auto frames = random() % 6;
     for (std::size_t n = 0; n < frames; ++n) {
-      frame_header header;
+      socket_header header;
       header.line = random() % 2;
       if (random() % 2) {
         header.length = static_cast<std::uint32_t>(random() % 300);
         header.total = header.length + (random() % 3 ? 0 : random() % 300);
       } else {
-        header.what = frame_header::kind::shared;
+        header.what = socket_header::kind::shared;
         header.total = random() % small_half;
         header.offset = random() % small_half / shared_memory::page * shared_memory::page;
       }

@@ -1,4 +1,4 @@
-#include "runtime/metrics/connection.hpp"
+#include "runtime/metrics/metrics_connection.hpp"
 
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -19,7 +19,7 @@ constexpr auto discard_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-connection::connection(asio::ip::tcp::socket socket, connection_table& table)
+metrics_connection::metrics_connection(asio::ip::tcp::socket socket, metrics_connections& table)
     : stream_(std::move(socket)),
       table_(table),
       place_(table.yielding.end()),
@@ -27,31 +27,31 @@ connection::connection(asio::ip::tcp::socket socket, connection_table& table)
   ++table_.open;
 }
 
-connection::~connection() { leave_table(); }
+metrics_connection::~metrics_connection() { leave_table(); }
 
-void connection::leave_table() {
+void metrics_connection::leave_table() {
   set_yielding(false);
   if (std::exchange(in_table_, false)) --table_.open;
 }
 
-void connection::set_yielding(bool yields) {
+void metrics_connection::set_yielding(bool yields) {
   if (place_ != table_.yielding.end()) table_.yielding.erase(place_);
   place_ = table_.yielding.end();
   if (yields) place_ = table_.yielding.insert(table_.yielding.end(), this);
 }
 
-void connection::evict() {
+void metrics_connection::evict() {
   leave_table();
   stream_.close();
 }
 
-void connection::start() {
+void metrics_connection::start() {
   stream_.expires_after(table_.options.header_timeout);
   set_yielding(true);
   read_header();
 }
 
-void connection::wait_for_request(std::chrono::milliseconds limit) {
+void metrics_connection::wait_for_request(std::chrono::milliseconds limit) {
   set_yielding(true);
   if (buffer_.size() > 0) {  // the client did not wait for the answer to its last request
     stream_.expires_after(table_.options.header_timeout);
@@ -67,7 +67,7 @@ void connection::wait_for_request(std::chrono::milliseconds limit) {
                           });
 }
 
-void connection::read_header() {
+void metrics_connection::read_header() {
   parser_.emplace();
   parser_->header_limit(header_bytes_max);
   http::async_read_header(stream_, buffer_, *parser_,
@@ -76,7 +76,7 @@ void connection::read_header() {
                           });
 }
 
-void connection::on_header(beast::error_code error) {
+void metrics_connection::on_header(beast::error_code error) {
   set_yielding(false);
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return write(make_refusal(431), false, false);
@@ -101,7 +101,7 @@ void connection::on_header(beast::error_code error) {
   write(std::move(what), request.method() == http::verb::head, keep_alive);
 }
 
-void connection::write(answer what, bool head_only, bool keep_alive) {
+void metrics_connection::write(answer what, bool head_only, bool keep_alive) {
   response_ = {};
   response_.result(what.status);
   response_.keep_alive(keep_alive);
@@ -129,7 +129,7 @@ void connection::write(answer what, bool head_only, bool keep_alive) {
 }
 
 // Closing with unread bytes would reset the connection, and the client might never see its answer.
-void connection::discard_rest() {
+void metrics_connection::discard_rest() {
   stream_.async_read_some(buffer_.prepare(header_bytes_max),
                           [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
                             self->discarded_ += bytes;

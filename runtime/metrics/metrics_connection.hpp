@@ -15,14 +15,15 @@
 
 namespace troupe::detail {
 
-class connection;
+class metrics_connection;
 
 /// What the connections of one server share. Touched by the server's thread alone.
-struct connection_table {
+struct metrics_connections {
   const metrics_registry& registry;
   metrics_server_options options;
-  std::size_t open = 0;             ///< Never above options.connections_max.
-  std::list<connection*> yielding;  ///< Those owed bytes by their client, the longest first.
+  std::size_t open = 0;  ///< Never above options.connections_max.
+  std::list<metrics_connection*>
+      yielding;  ///< Those owed bytes by their client, the longest first.
 };
 
 /// One client. Keeps itself alive by the operation it waits for:
@@ -30,10 +31,10 @@ struct connection_table {
 ///   connected -> reading a request -> writing its answer -> reading the next one ...
 ///                       |                    `-> discarding what else comes -> closed
 ///                       `-> closed (time-out, end of file, evicted)
-class connection : public std::enable_shared_from_this<connection> {
+class metrics_connection : public std::enable_shared_from_this<metrics_connection> {
  public:
-  connection(boost::asio::ip::tcp::socket socket, connection_table& table);
-  ~connection();
+  metrics_connection(boost::asio::ip::tcp::socket socket, metrics_connections& table);
+  ~metrics_connection();
 
   void start();
   /// Closes now, to make room.
@@ -49,8 +50,8 @@ class connection : public std::enable_shared_from_this<connection> {
   void leave_table();
 
   boost::beast::tcp_stream stream_;
-  connection_table& table_;
-  std::list<connection*>::iterator place_;  ///< In table_.yielding, or its end.
+  metrics_connections& table_;
+  std::list<metrics_connection*>::iterator place_;  ///< In table_.yielding, or its end.
   bool in_table_ = true;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
