@@ -113,7 +113,7 @@ task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
 
 /// As a trainer does after a step.
 task<> publish(cast c, at::Tensor parameters) {
-  co_await sleep_for(2ms);
+  co_await sleep_for(100us);
   const weights fresh{2, std::move(parameters), {}};
   co_await c.weights.route<&weight_store::put>(fresh);
   co_await give_weights<&generator::update>(c.generators, fresh);
