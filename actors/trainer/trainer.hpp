@@ -54,9 +54,7 @@ class trainer {
   /// store when it is restarted. Returns their version: the one before, if this trainer was
   /// restarted after its update and the update is lost.
   task<std::int64_t> push_weights(service<policy> policies) {
-    weights fresh{version_, learner_.parameters().clone(), {}};
-    const auto store = store_.with({.priority = priority::control});
-    co_await store.template route<&weight_store::put>(fresh);
+    const auto fresh = co_await publish();
     const auto everyone = policies.with({.priority = priority::control});
     const auto settled = co_await everyone.template fanout_settled<&policy::update>(fresh);
     for (const auto& one : settled) {
@@ -65,6 +63,14 @@ class trainer {
       }
     }
     co_return fresh.version;
+  }
+
+  /// Puts the current weights into the store alone, and returns them for who else is to have them.
+  task<weights> publish() {
+    weights fresh{version_, learner_.parameters().clone(), {}};
+    const auto store = store_.with({.priority = priority::control});
+    co_await store.template route<&weight_store::put>(fresh);
+    co_return fresh;
   }
 
   /// What the learner goes on from besides its parameters, which the store has. Learner needs

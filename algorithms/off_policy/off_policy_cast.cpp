@@ -39,7 +39,7 @@ void require_actions(const training_settings& settings) {
                : "dqn takes Discrete, ppo and a2c take any"));
 }
 
-evaluator_options judging(const training_cast& cast, int episodes, std::uint64_t seed) {
+evaluator_options judging(const environment_cast& cast, int episodes, std::uint64_t seed) {
   const auto& s = cast.settings;
   return {.environments = environments_of(s.env, std::min(episodes, 10)),
           .shape = cast.shape,
@@ -51,7 +51,7 @@ evaluator_options judging(const training_cast& cast, int episodes, std::uint64_t
 
 off_policy_cast::off_policy_cast(system& sys, off_policy_algorithm algorithm,
                                  training_output output, training_callbacks callbacks)
-    : training_cast(sys, algorithm.settings, std::move(output), std::move(callbacks)),
+    : environment_cast(sys, algorithm.settings, std::move(output), std::move(callbacks)),
       algorithm(std::move(algorithm)) {}
 
 off_policy_cast::~off_policy_cast() {

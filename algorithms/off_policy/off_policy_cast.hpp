@@ -30,7 +30,7 @@ struct off_policy_algorithm {
 };
 
 /// The cast of a run of it.
-class off_policy_cast final : public training_cast {
+class off_policy_cast final : public environment_cast {
  public:
   off_policy_cast(system& sys, off_policy_algorithm algorithm, training_output output,
                   training_callbacks callbacks);

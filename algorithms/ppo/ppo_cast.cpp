@@ -136,7 +136,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
 
 production::production(system& sys, ppo_config config, ppo_output output,
                        training_callbacks callbacks)
-    : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
+    : environment_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
       config(std::move(config)) {}
 
 production::~production() {

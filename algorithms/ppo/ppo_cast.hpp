@@ -13,7 +13,7 @@ namespace troupe::detail {
 using ppo_trainer = trainer<rollout_learner>;
 
 /// The cast of a PPO run.
-class production final : public training_cast {
+class production final : public environment_cast {
  public:
   production(system& sys, ppo_config config, ppo_output output, training_callbacks callbacks);
   /// Stops the services, those that call others first.

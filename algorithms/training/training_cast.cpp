@@ -30,9 +30,8 @@ double process_cpu_seconds() {
 void keep_model(const training_cast& cast, const std::filesystem::path& path,
                 const weights& newest) {
   try {
-    save_model(path, saved_model{cast.shape, cast.settings.network, newest.parameters,
-                                 static_cast<std::uint64_t>(newest.version)});
-  } catch (const model_file_error& e) {
+    cast.write_model(path, newest);
+  } catch (const std::exception& e) {
     cast.metrics.write_failed();
     log::error("a model was not saved; training goes on", {{"error", e.what()}});
   }
@@ -63,13 +62,18 @@ task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
   if (every == 0 || cast.done.steps / every == before / every) co_return;
   auto newest = co_await cast.newest();
   const auto episodes = static_cast<std::size_t>(cast.settings.evaluation.episodes);
-  auto outcome = co_await cast.judge.try_route<&evaluator::evaluate>(newest, episodes);
-  if (!outcome) {
+  evaluation result;
+  std::exception_ptr failure;
+  try {
+    result = co_await cast.evaluate(newest, episodes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
     log::warn("training goes on without an evaluation",
-              {{"env", cast.settings.env.id}, {"error", describe(outcome.error())}});
+              {{"env", cast.settings.env.id}, {"error", describe(failure)}});
     co_return;
   }
-  const auto& result = outcome.value();
   co_await cast.records.route<&recorder::evaluation>(cast.done.steps, result.mean, result.std);
   const bool best = cast.done.scores.add(result.mean);
   if (best) keep_model(cast, cast.directory.best_model(), newest);
@@ -85,9 +89,22 @@ training_cast::training_cast(system& sys, training_settings settings, training_o
       settings(std::move(settings)),
       output(std::move(output)),
       callbacks(std::move(callbacks)),
-      spec(spec_of(this->settings.env)),
-      shape(shape_of(spec)),
       metrics(sys.metrics(), this->settings.env.id) {}
+
+environment_cast::environment_cast(system& sys, training_settings settings, training_output output,
+                                   training_callbacks callbacks)
+    : training_cast(sys, std::move(settings), std::move(output), std::move(callbacks)),
+      spec(spec_of(this->settings.env)),
+      shape(shape_of(spec)) {}
+
+task<evaluation> environment_cast::evaluate(weights of, std::size_t episodes) {
+  co_return co_await judge.route<&evaluator::evaluate>(std::move(of), episodes);
+}
+
+void environment_cast::write_model(const std::filesystem::path& path, const weights& of) const {
+  save_model(path, saved_model{shape, settings.network, of.parameters,
+                               static_cast<std::uint64_t>(of.version)});
+}
 
 serve_options restartable(const system& sys, serve_options options,
                           std::vector<const endpoint_info*> idempotent) {
@@ -168,7 +185,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
       .env = s.env.id,
       .config = s.config,
       .total_steps = s.total_steps,
-      .threshold = cast.spec.reward_threshold,
+      .threshold = cast.threshold(),
       .table = cast.output.table,
       .progress_bar = cast.output.progress_bar,
       .board_changed = [metrics = &cast.sys.metrics()](
@@ -187,7 +204,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   }
 }
 
-task<> serve_evaluator(training_cast& cast) {
+task<> serve_evaluator(environment_cast& cast) {
   const auto& s = cast.settings;
   evaluator_options judging{
       .environments = environments_of(s.env, std::min(s.evaluation.episodes, 10)),
@@ -266,8 +283,8 @@ training_summary summary_of(const training_cast& cast, const evaluation& final,
           .eval_mean = final.mean,
           .eval_std = final.std,
           .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
-          .solved = cast.spec.reward_threshold && final.mean >= *cast.spec.reward_threshold,
-          .reward_threshold = cast.spec.reward_threshold,
+          .solved = cast.threshold() && final.mean >= *cast.threshold(),
+          .reward_threshold = cast.threshold(),
           .stopped = done.stopped,
           .rollouts_failed = done.failed,
           .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,

@@ -1,7 +1,9 @@
 #pragma once
 // The roles that are in the cast of every algorithm, and what is done with them.
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "actors/env/hosted_environment.hpp"
@@ -28,7 +30,8 @@ struct training_progress {
 };
 
 /// The cast of a run: an algorithm adds its own services, and says how they train. It outlives all
-/// of its coroutines, which share it.
+/// of its coroutines, which share it. Algorithms that learn on environments derive theirs from
+/// environment_cast.
 class training_cast {
  public:
   training_cast(system& sys, training_settings settings, training_output output,
@@ -50,17 +53,20 @@ class training_cast {
 
   /// The newest weights, also where the store has not been given them yet.
   virtual task<weights> newest();
+  /// How good these weights, the newest, are during training.
+  virtual task<evaluation> evaluate(weights of, std::size_t episodes) = 0;
+  /// Writes them as a model of the run. Throws where the disk is full or gone.
+  virtual void write_model(const std::filesystem::path& path, const weights& of) const = 0;
+  /// What an evaluation has to reach for the run to count as solved, if anything.
+  virtual std::optional<double> threshold() const = 0;
 
   system& sys;
   const training_settings settings;
   const training_output output;
   const training_callbacks callbacks;
-  const env_spec spec;
-  const network_shape shape;
   const training_metrics metrics;
 
   service<weight_store> store;
-  service<evaluator> judge;
   service<recorder> records;
   run_directory directory = run_directory::open(".");
 
@@ -73,6 +79,21 @@ class training_cast {
   void stop(const service<Role>& which) {
     if (which) sys.stop(which);
   }
+};
+
+/// The cast of a run that learns on an environment.
+class environment_cast : public training_cast {
+ public:
+  environment_cast(system& sys, training_settings settings, training_output output,
+                   training_callbacks callbacks);
+
+  task<evaluation> evaluate(weights of, std::size_t episodes) override;
+  void write_model(const std::filesystem::path& path, const weights& of) const override;
+  std::optional<double> threshold() const override { return spec.reward_threshold; }
+
+  const env_spec spec;
+  const network_shape shape;
+  service<evaluator> judge;
 };
 
 /// Options of a role that may die at any moment: a call that is lost with it is made again, if it
@@ -91,7 +112,7 @@ placement place_of_evaluation(const env_section& env);
 /// Serves the recorder and opens the run directory.
 task<> serve_recorder(training_cast& cast, const checkpoint* from);
 /// An evaluation begins anew from its own seed each time, so there is nothing to restore.
-task<> serve_evaluator(training_cast& cast);
+task<> serve_evaluator(environment_cast& cast);
 
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
 /// training fails the model of that moment is kept.

@@ -227,10 +227,10 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
 }
 
 checkpoint_kind kind_of(const training_settings& settings) {
-  const auto spec = spec_of(settings.env);
+  const auto network = [&] { return to_string(shape_of(spec_of(settings.env)), settings.network); };
   return {.algorithm = settings.algo,
           .environment = settings.env.id,
-          .network = to_string(shape_of(spec), settings.network)};
+          .network = settings.model.empty() ? network() : settings.model};
 }
 
 void require_network(const training_settings& settings) {

@@ -81,7 +81,10 @@ struct training_settings {
   checkpoint_section checkpoint;
   bool deterministic = false;
   fault_plan faults;
-  network_options network;       ///< As the evaluator and the model file need it.
+  network_options network;  ///< As the evaluator and the model file need it.
+  /// What the network is, for checkpoints, where it is none of these options on an environment:
+  /// env.id is then no environment's.
+  std::string model = {};
   std::int64_t updates = 0;      ///< Of the whole run.
   std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
   std::string config;            ///< The resolved configuration, as JSON.

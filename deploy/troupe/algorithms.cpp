@@ -5,6 +5,7 @@
 
 #include "algorithms/a2c/a2c.hpp"
 #include "algorithms/dqn/dqn.hpp"
+#include "algorithms/grpo/grpo_config.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "algorithms/reinforce/reinforce.hpp"
 #include "algorithms/sac/sac.hpp"
@@ -32,6 +33,8 @@ constexpr algorithm known[] = {
     entry<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
     entry<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
     entry<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
+    entry<grpo_config>("grpo",
+                       "language models on rewards: GRPO, Dr.GRPO, DAPO, GSPO, CISPO, RLOO"),
 };
 
 }  // namespace

@@ -207,7 +207,9 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   auto* train_command = app.add_subcommand("train", "Train an agent; see `troupe list`.");
   train_command->add_option("--algo", train.algo, "the algorithm (the --config file's, else ppo)");
   train_command->add_option("--env", train.env, "the environment");
-  train_command->add_option("-n,--steps", train.total_steps, "environment steps, at least");
+  train_command->add_option("--task", train.task, "what a language model is asked (--algo grpo)");
+  train_command->add_option("-n,--steps", train.total_steps,
+                            "environment steps, at least; of grpo, updates");
   train_command->add_option("--seed", train.seed, "of everything that is drawn");
   train_command->add_option("--mode", train.mode, "sync or async");
   train_command->add_option("--config", train.config_file, "a JSON file; see `troupe config ppo`")
@@ -247,8 +249,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
                  "resume the newest run of this algorithm and environment in --runs, and begin one "
                  "where there is none: for what is started again after it was killed")
       ->excludes(resume);
-  for (const auto* name :
-       {"--algo", "--env", "--seed", "--mode", "--config", "overrides", "--runs", "--faults"}) {
+  for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
+                           "--runs", "--faults"}) {
     resume->excludes(train_command->get_option(name));
   }
   resume->excludes(deterministic);
@@ -283,6 +285,15 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   auto* config_command = app.add_subcommand("config", "List the options of an algorithm.");
   config_command->add_option("algo", config.algo, "the algorithm")->required();
   config_command->add_flag("--json", config.json, "print the JSON schema");
+
+  samples_arguments samples;
+  auto* samples_command = app.add_subcommand(
+      "samples", "Show the best and the worst answers of a language model's run.");
+  samples_command->add_option("run_dir", samples.run_directory, "the run directory")->required();
+  samples_command->add_option("--last", samples.last, "how many groups of answers")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  samples_command->add_flag("--json", samples.json, "print them as JSON, a line each");
 
   health_arguments health;
   auto* health_command =
@@ -338,6 +349,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   if (*serve_env_command) return command_line{log_level, std::move(serve_env)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};
+  if (*samples_command) return command_line{log_level, std::move(samples)};
   if (*health_command) return command_line{log_level, health};
   if (*certs_command) return command_line{log_level, std::move(certs)};
   if (*chat_command) return command_line{log_level, std::move(chat)};

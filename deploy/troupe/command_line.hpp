@@ -11,8 +11,8 @@ namespace troupe::command {
 struct command_line {
   std::string log_level;
   std::variant<train_arguments, node_arguments, serve_env_arguments, eval_arguments, list_arguments,
-               config_arguments, health_arguments, certs_arguments, status_arguments,
-               chat_arguments, models_arguments>
+               config_arguments, samples_arguments, health_arguments, certs_arguments,
+               status_arguments, chat_arguments, models_arguments>
       command;
 };
 

@@ -12,6 +12,7 @@ namespace troupe::command {
 struct train_arguments {
   std::optional<std::string> algo;  ///< Else what the file says, else ppo.
   std::optional<std::string> env;
+  std::optional<std::string> task;         ///< Of a language model, in place of `env`.
   std::optional<std::string> total_steps;  ///< As typed: the configuration's reader judges it.
   std::optional<std::string> seed;         ///< The same.
   std::optional<std::string> mode;
@@ -84,6 +85,14 @@ struct config_arguments {
 };
 /// Prints the options of an algorithm's configuration.
 int config_schema(const config_arguments& arguments);
+
+struct samples_arguments {
+  std::string run_directory;
+  std::size_t last = 10;  ///< Groups.
+  bool json = false;      ///< Their lines as they stand in the file.
+};
+/// Prints the best and the worst answers of a language model's run.
+int samples(const samples_arguments& arguments);
 
 struct health_arguments {
   std::uint16_t port = 9464;  ///< Where the process serves its metrics.

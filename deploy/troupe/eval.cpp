@@ -41,7 +41,13 @@ int eval(const eval_arguments& arguments) {
   try {
     const auto run = run_directory::open(arguments.run_directory);
     const auto document = read_json_file(run.config_json());
-    const auto played = algorithm_of(document).configure(document).settings.env;
+    const auto settings = algorithm_of(document).configure(document).settings;
+    if (!settings.model.empty()) {
+      throw std::invalid_argument(run.path().string() +
+                                  ": expected a run on an environment, got one of " +
+                                  settings.algo + "; its summary.json has its evaluation");
+    }
+    const auto& played = settings.env;
     env = played.id;
     model = load_model(model_of(run, arguments.model));
     judge.emplace(evaluator_options{.environments = environments_of(played, n),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/env/registry.hpp"
+#include "actors/llm/tasks/problem.hpp"
 #include "deploy/troupe/algorithms.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "deploy/troupe/option_table.hpp"
@@ -35,6 +36,9 @@ int list(const list_arguments&) {
   std::vector<std::vector<std::string>> known;
   for (const auto& a : algorithms()) known.push_back({a.name, a.what});
   std::printf("algorithms\n%s", text_table(known).c_str());
+  known.clear();
+  for (const auto& task : llm::problem_tasks()) known.push_back({task.name, task.what});
+  std::printf("tasks of language models\n%s", text_table(known).c_str());
   known = {{"", "observations", "actions", "solved at"}};
   for (const auto& id : known_environments()) {
     const auto spec = make_vector_environment(id, 1)->spec();

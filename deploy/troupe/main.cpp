@@ -1,9 +1,9 @@
 // The `troupe` command as it is typed. Help, a mistyped option, `troupe health`, which a
-// container's runtime asks every few seconds, and `troupe status` are answered here; everything
-// else is done by a program that takes this one's place: ../libexec/troupe/serve-env
-// (serve_env_main.cpp), or ../libexec/troupe/troupe (work.cpp) or language-model
-// (language_model_main.cpp), which link libtorch. That takes half a second to load: too long to
-// wait for a help text.
+// container's runtime asks every few seconds, `troupe samples` and `troupe status` are answered
+// here; everything else is done by a program that takes this one's place:
+// ../libexec/troupe/serve-env (serve_env_main.cpp), or ../libexec/troupe/troupe (work.cpp) or
+// language-model (language_model_main.cpp), which link libtorch. That takes half a second to load:
+// too long to wait for a help text.
 
 #include <unistd.h>
 
@@ -20,6 +20,9 @@ int main(int argc, char** argv) {
   const auto& command = std::get<troupe::command::command_line>(read).command;
   if (const auto* health = std::get_if<troupe::command::health_arguments>(&command)) {
     return troupe::command::health(*health);
+  }
+  if (const auto* samples = std::get_if<troupe::command::samples_arguments>(&command)) {
+    return troupe::command::samples(*samples);
   }
   if (const auto* status = std::get_if<troupe::command::status_arguments>(&command)) {
     return troupe::command::status(*status);

@@ -43,6 +43,7 @@ nlohmann::json resolve(const train_arguments& arguments) {
     if (value) overrides.push_back(std::string(path) + "=" + nlohmann::json(*value).dump());
   };
   set_text("env.id", arguments.env);
+  set_text("task.name", arguments.task);
   set_number("total_steps", arguments.total_steps);
   set_number("seed", arguments.seed);
   set_text("mode", arguments.mode);

@@ -22,6 +22,7 @@ int run(const command_line& line) {
     int operator()(const eval_arguments& arguments) const { return eval(arguments); }
     int operator()(const list_arguments& arguments) const { return list(arguments); }
     int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
+    int operator()(const samples_arguments& arguments) const { return samples(arguments); }
     int operator()(const health_arguments& arguments) const { return health(arguments); }
     int operator()(const certs_arguments& arguments) const { return certs(arguments); }
     int operator()(const status_arguments& arguments) const { return status(arguments); }

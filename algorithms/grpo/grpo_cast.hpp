@@ -1,0 +1,54 @@
+#pragma once
+// The services of a GRPO run: served, taken into and out of a checkpoint (grpo_cast.cpp), and what
+// is done with them (grpo_training.cpp). Internal to grpo/.
+//
+//   prompts      problems to train on; an exam of held-out ones
+//   generators   write answers
+//   rewards      judge them
+//   replay       hands each group to the trainer once, whole, none too stale
+//   trainer      GRPO; its weights go to the store and the generators
+//   weights, recorder   as with every algorithm
+
+#include <memory>
+
+#include "actors/trainer/trainer.hpp"
+#include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_episode.hpp"
+#include "algorithms/grpo/grpo_learner.hpp"
+#include "algorithms/grpo/sample_log.hpp"
+#include "algorithms/training/training_cast.hpp"
+
+namespace troupe::detail {
+
+using grpo_trainer = trainer<grpo_learner>;
+
+class grpo_cast final : public training_cast {
+ public:
+  grpo_cast(system& sys, grpo_config config, training_output output, training_callbacks callbacks);
+  /// Stops the services, those that call others first.
+  ~grpo_cast() override;
+
+  task<> serve(const checkpoint* from) override;
+  task<> train_until(std::int64_t version, bool drain) override;
+  task<checkpoint> save() override;
+  task<training_summary> conclude() override;
+  /// The share of right answers to held-out problems.
+  task<evaluation> evaluate(weights of, std::size_t problems) override;
+  void write_model(const std::filesystem::path& path, const weights& of) const override;
+  std::optional<double> threshold() const override { return std::nullopt; }
+
+  const grpo_config config;
+  std::shared_ptr<const grpo_subject> subject;
+  service<grpo_trainer> learner;
+  service<prompt_source> exam;
+  answer_roles roles;
+  std::optional<sample_log> samples;
+
+ private:
+  task<> serve_learning(const checkpoint* from, std::vector<llm::problem> problems);
+  task<> serve_answering(const checkpoint* from, llm::problem_set problems);
+};
+
+training_settings settings_of(const grpo_config& config);
+
+}  // namespace troupe::detail

@@ -1,0 +1,155 @@
+#include "algorithms/grpo/grpo_config.hpp"
+
+namespace troupe {
+
+namespace llm {
+
+void describe(options_schema<problem_counts>& s) {
+  s.field("size", &problem_counts::size)
+      .at_least(1)
+      .at_most(9)
+      .unit("digits or letters")
+      .help("of a problem: the larger, the harder");
+  s.field("training", &problem_counts::training)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("different problems to train on");
+  s.field("held_out", &problem_counts::held_out)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("others, for evaluation alone");
+}
+
+}  // namespace llm
+
+void describe(options_schema<grpo_task_section>& s) {
+  std::vector<std::string> names;
+  for (const auto& task : llm::problem_tasks()) names.push_back(task.name);
+  s.field("name", &grpo_task_section::name).one_of(std::move(names)).help("what is asked");
+  s.field("problems", &grpo_task_section::problems).help("made from the seed");
+}
+
+void describe(options_schema<grpo_model_section>& s) {
+  s.field("path", &grpo_model_section::path)
+      .help("a chat model's folder or GGUF file; empty: a model of 22 letters, made by the seed");
+  s.field("system_prompt", &grpo_model_section::system_prompt)
+      .help("what a chat model is told first; empty: what its template says by itself");
+}
+
+void describe(options_schema<grpo_warm_start_section>& s) {
+  s.field("batches", &grpo_warm_start_section::batches)
+      .at_least(0)
+      .at_most(1'000'000)
+      .help("supervised steps on right answers before the first update; 0: none");
+  s.field("batch_size", &grpo_warm_start_section::batch_size)
+      .at_least(1)
+      .at_most(65536)
+      .unit("problems")
+      .help("of such a step");
+  s.field("lr", &grpo_warm_start_section::lr)
+      .above(0)
+      .help("AdamW's step size at the first of them; it falls to 0");
+}
+
+void describe(options_schema<grpo_rollout_section>& s) {
+  s.field("prompts", &grpo_rollout_section::prompts)
+      .also_known_as({"batch", "batch_size"})
+      .at_least(1)
+      .at_most(4096)
+      .help("groups of one update");
+  s.field("group", &grpo_rollout_section::group)
+      .also_known_as({"group_size", "num_generations", "n"})
+      .at_least(1)
+      .at_most(4096)
+      .unit("answers")
+      .help("to each prompt");
+  s.field("answer_tokens", &grpo_rollout_section::answer_tokens)
+      .also_known_as({"max_completion_length", "max_new_tokens"})
+      .at_least(1)
+      .at_most(1'000'000)
+      .unit("tokens")
+      .help("longest answer");
+  s.field("temperature", &grpo_rollout_section::temperature)
+      .at_least(0.001)
+      .at_most(1000)
+      .help("of sampling; log-probabilities are trained at the same");
+  s.field("rounds", &grpo_rollout_section::rounds)
+      .at_least(1)
+      .at_most(1000)
+      .help("prompts asked for one group, until answers can be trained on and differ in reward");
+  s.field("workers", &grpo_rollout_section::workers)
+      .at_least(1)
+      .at_most(4096)
+      .help("groups under way at once in async mode");
+  s.field("max_staleness", &grpo_rollout_section::max_staleness)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("versions")
+      .help("that a group may be behind the trainer in async mode");
+  s.field("slots", &grpo_rollout_section::slots)
+      .at_least(1)
+      .at_most(4096)
+      .help("answers that the generator writes at the same time");
+}
+
+void describe(options_schema<grpo_samples_section>& s) {
+  s.field("every_updates", &grpo_samples_section::every_updates)
+      .at_least(0)
+      .unit("updates")
+      .help("between those whose best and worst answers are kept in samples.jsonl; 0: none");
+}
+
+void describe(options_schema<grpo_evaluation_section>& s) {
+  s.field("every_updates", &grpo_evaluation_section::every_updates)
+      .at_least(0)
+      .unit("updates")
+      .help("between evaluations; 0: only at the end");
+  s.field("problems", &grpo_evaluation_section::problems)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("held-out ones that an evaluation asks, each once, likeliest tokens taken");
+  s.field("final_problems", &grpo_evaluation_section::final_problems)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("the same of the evaluation at the end");
+  s.field("stop_at", &grpo_evaluation_section::stop_at)
+      .at_least(0)
+      .at_most(1)
+      .help("share of right answers that ends training; null: total_steps alone do");
+}
+
+void describe(options_schema<grpo_config>& s) {
+  s.field("algo", &grpo_config::algo).one_of({"grpo"}).help("what this configures");
+  s.field("task", &grpo_config::task).help("what is asked");
+  s.field("model", &grpo_config::model).help("who answers");
+  s.field("total_steps", &grpo_config::total_steps)
+      .also_known_as({"max_steps", "steps"})
+      .at_least(1)
+      .at_most(1e9)
+      .unit("updates")
+      .help("after which training ends");
+  s.field("seed", &grpo_config::seed).help("of weights, problems and answers");
+  s.field("mode", &grpo_config::mode).help("how answers and training are composed");
+  s.field("warm_start", &grpo_config::warm_start).help("supervised steps before the first update");
+  s.field("rollout", &grpo_config::rollout).help("how answers are made");
+  s.field("trainer", &grpo_config::trainer).help("the update rule");
+  s.field("evaluation", &grpo_config::evaluation).help("likeliest answers to held-out problems");
+  s.field("checkpoint", &grpo_config::checkpoint).help("what a run is resumed from");
+  s.field("samples", &grpo_config::samples).help("answers that are kept, for people");
+  s.field("deterministic", &grpo_config::deterministic)
+      .help(
+          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
+          "weights");
+  describe_faults(s);
+  s.rule("rollout", "group of at least 2, or trainer.advantage of reward",
+         [](const grpo_config& c) {
+           return c.rollout.group > 1 || c.trainer.advantages() == advantage_kind::reward;
+         });
+  s.rule("evaluation", "problems and final_problems of at most task.problems.held_out",
+         [](const grpo_config& c) {
+           const auto most = std::max(c.evaluation.problems, c.evaluation.final_problems);
+           return most <= c.task.problems.held_out;
+         });
+}
+
+}  // namespace troupe

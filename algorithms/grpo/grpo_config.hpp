@@ -1,0 +1,91 @@
+#pragma once
+// Everything that decides a GRPO run.
+
+#include <cstdint>
+#include <string>
+
+#include "actors/llm/tasks/problem.hpp"
+#include "algorithms/grpo/grpo_options.hpp"
+#include "algorithms/training/faults_option.hpp"
+#include "algorithms/training/training_config.hpp"
+#include "algorithms/training/training_run.hpp"
+
+namespace troupe {
+
+namespace llm {
+void describe(options_schema<problem_counts>& s);
+}  // namespace llm
+
+/// What is asked.
+struct grpo_task_section {
+  std::string name = "sum_digits";
+  llm::problem_counts problems;
+};
+
+/// Who answers.
+struct grpo_model_section {
+  /// A folder or GGUF file; empty: the letters model of actors/llm/tasks, made by the seed.
+  std::string path;
+  std::string system_prompt;  ///< of a chat model; empty: none
+};
+
+/// Supervised steps before the first update, on right answers: where a model gets no reward to
+/// begin with, it has nothing to learn from. Drawn from the training problems.
+struct grpo_warm_start_section {
+  int batches = 40;  ///< 0: none
+  int batch_size = 128;
+  double lr = 3e-3;  ///< falls to 0
+};
+
+/// How answers are made.
+struct grpo_rollout_section {
+  int prompts = 32;          ///< groups of one update
+  int group = 16;            ///< answers to each prompt
+  int answer_tokens = 8;     ///< longest answer
+  double temperature = 1.0;  ///< of sampling; training takes the same
+  int rounds = 3;            ///< prompts asked for one group, until the answers teach something
+  int workers = 64;          ///< groups under way at once in async mode
+  int max_staleness = 8;     ///< versions that a group may be behind the trainer in async mode
+  int slots = 64;            ///< answers that the generator writes at the same time
+};
+
+struct grpo_samples_section {
+  int every_updates = 1;  ///< 0: none are kept
+};
+
+struct grpo_evaluation_section {
+  std::int64_t every_updates = 20;  ///< 0: only at the end
+  int problems = 100;               ///< held-out ones, of an evaluation during training
+  int final_problems = 100;         ///< of the one at the end
+  std::optional<double> stop_at;    ///< share of right answers that ends training
+};
+
+struct grpo_config {
+  std::string algo = "grpo";
+  grpo_task_section task;
+  grpo_model_section model;
+  std::int64_t total_steps = 240;  ///< updates
+  std::uint64_t seed = 1;
+  training_mode mode = training_mode::sync;
+  grpo_warm_start_section warm_start;
+  grpo_rollout_section rollout;
+  grpo_options trainer;
+  grpo_evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  grpo_samples_section samples;
+  bool deterministic = false;
+  std::string faults;
+};
+
+void describe(options_schema<grpo_task_section>& s);
+void describe(options_schema<grpo_model_section>& s);
+void describe(options_schema<grpo_warm_start_section>& s);
+void describe(options_schema<grpo_rollout_section>& s);
+void describe(options_schema<grpo_samples_section>& s);
+void describe(options_schema<grpo_evaluation_section>& s);
+void describe(options_schema<grpo_config>& s);
+
+/// For run_training and train_in.
+trainable trainable_of(const grpo_config& config);
+
+}  // namespace troupe

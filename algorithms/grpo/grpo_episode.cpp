@@ -1,0 +1,81 @@
+#include "algorithms/grpo/grpo_episode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace troupe {
+namespace {
+
+bool is_flat(const answer_group& group) {
+  return std::ranges::all_of(group.answers, [&](const sampled_answer& a) {
+    return a.reward == group.answers.front().reward;
+  });
+}
+
+bool has_finite(const std::vector<double>& numbers) {
+  return std::ranges::all_of(numbers, [](double each) { return std::isfinite(each); });
+}
+
+/// Judges one answer and adds it, or counts why it is dropped.
+task<> add_answer(const answer_roles& r, answer_group& group, llm::completion written) {
+  if (!has_finite(written.log_probs)) {
+    ++group.dropped["log_prob"];
+    co_return;
+  }
+  llm::answered_problem judged{group.asked, written.text};
+  auto outcome = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
+  if (!outcome) {
+    if (!is_kind(outcome.error(), error_kind::role_error)) std::rethrow_exception(outcome.error());
+    ++group.dropped["reward"];
+    co_return;
+  }
+  group.answers.push_back({.tokens = std::move(written.tokens),
+                           .log_probs = {written.log_probs.begin(), written.log_probs.end()},
+                           .text = std::move(written.text),
+                           .truncated = written.finish == llm::finish_reason::length,
+                           .reward = outcome.value().total,
+                           .right = outcome.value().values.front()});
+}
+
+task<answer_group> ask_once(const answer_roles& r) {
+  auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  answer_group group{.asked = std::move(drawn.asked)};
+  group.prompt = r.subject->prompt_of(group.asked);
+  llm::generation_request request{.prompt = group.prompt,
+                                  .max_tokens = r.answer_tokens,
+                                  .sampling = {.temperature = r.temperature, .seed = drawn.seed},
+                                  .stop_ids = r.subject->stop_ids()};
+  auto written =
+      co_await r.generators.route<&llm::generator::generate_group>(std::move(request), r.group);
+  group.version = written.front().first_version();
+  for (const auto& each : written) group.version = std::min(group.version, each.first_version());
+  for (auto& each : written) co_await add_answer(r, group, std::move(each));
+  co_return group;
+}
+
+}  // namespace
+
+task<answer_group> generate_answers(answer_roles r) {
+  std::map<std::string, std::int64_t> dropped;
+  std::int64_t flat = 0;
+  for (int round = 1;; ++round) {
+    auto group = co_await ask_once(r);
+    for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
+    const bool none = group.answers.empty();
+    const bool in_vain = none || (r.refill_flat && is_flat(group));
+    if (!in_vain || (round == r.rounds && !none)) {
+      group.dropped = std::move(dropped);
+      group.flat_before = flat;
+      co_return group;
+    }
+    if (round == r.rounds)
+      throw std::runtime_error(fmt::format(
+          "grpo: none of the {} answers to each of {} prompts can be trained on", r.group, round));
+    flat += !none;
+  }
+}
+
+}  // namespace troupe

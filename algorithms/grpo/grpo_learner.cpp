@@ -1,0 +1,319 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_learner.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "actors/llm/training/token_groups.hpp"
+#include "algorithms/non_finite_training.hpp"
+#include "algorithms/off_policy/learner_state.hpp"
+
+namespace troupe {
+
+struct grpo_learner::row {
+  llm::token_group group;                    // one group, with the answers that are trained on
+  std::vector<std::int64_t> lengths = {};    // of these
+  at::Tensor behaviour = {};                 // [T]
+  at::Tensor advantage = {};                 // [N]
+  at::Tensor proximal = {}, reference = {};  // [T]; undefined: not needed
+
+  std::int64_t answer_tokens() const {
+    return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  }
+  std::int64_t tokens() const { return answer_tokens() + std::int64_t(group.prompt.size()); }
+};
+
+namespace {
+
+void check(const answer_group& group) {
+  if (group.prompt.empty())
+    throw std::invalid_argument("grpo: expected groups with a prompt, got one without tokens");
+  for (const auto& a : group.answers) {
+    if (a.tokens.empty() || a.tokens.size() != a.log_probs.size())
+      throw std::invalid_argument(fmt::format(
+          "grpo: expected answers with tokens and a log-probability each, got {} and {}",
+          a.tokens.size(), a.log_probs.size()));
+  }
+}
+
+at::Tensor floats(const std::vector<float>& numbers) { return at::tensor(numbers, at::kFloat); }
+
+// Adds `more`, which is of so many tokens, to sums that are divided in the end.
+void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double tokens) {
+  sum.ratio += more.ratio * tokens;
+  sum.approx_kl += more.approx_kl * tokens;
+  sum.clip_low += more.clip_low * tokens;
+  sum.clip_high += more.clip_high * tokens;
+  sum.weight += more.weight * tokens;
+  sum.out_of_range += more.out_of_range * tokens;
+  sum.kl += more.kl * tokens;
+}
+
+void divide(grpo_loss_metrics& sum, double tokens) {
+  for (auto* of : {&sum.ratio, &sum.approx_kl, &sum.clip_low, &sum.clip_high, &sum.weight,
+                   &sum.out_of_range, &sum.kl}) {
+    *of /= tokens;
+  }
+}
+
+}  // namespace
+
+grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, at::Tensor start,
+                           std::uint64_t seed)
+    : model_(std::move(model)),
+      options_(options),
+      loss_(options.loss()),
+      trained_(llm::train_weights(model_.config, start.clone())),
+      optimizer_(static_cast<std::size_t>(start.numel()), options.adam()),
+      random_(seed) {
+  if (options.kl_coef == 0.0) return;
+  reference_parameters_ = start.clone();
+  reference_ = llm::weights_in(model_.config, reference_parameters_);
+}
+
+void grpo_learner::load_parameters(const at::Tensor& parameters) {
+  const at::NoGradGuard no_grad;
+  trained_.parameters.copy_(parameters);
+}
+
+at::Tensor grpo_learner::log_probs_of(rows some, const llm::model_weights& weights) const {
+  std::vector<llm::token_group> groups;
+  for (const auto* each : some) groups.push_back(each->group);
+  return llm::answer_log_probs(model_.config, weights, groups,
+                               {.log_probs = {.temperature = model_.temperature}});
+}
+
+// As many whole groups as fit into micro_tokens, at least one.
+std::vector<grpo_learner::rows> grpo_learner::micro_batches(rows all) const {
+  std::vector<rows> batches;
+  std::size_t begin = 0;
+  std::int64_t tokens = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > begin && tokens + all[i]->tokens() > options_.micro_tokens) {
+      batches.push_back(all.subspan(begin, i - begin));
+      begin = i;
+      tokens = 0;
+    }
+    tokens += all[i]->tokens();
+  }
+  if (begin < all.size()) batches.push_back(all.subspan(begin));
+  return batches;
+}
+
+// One member of all rows, by a forward pass without gradient.
+void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights,
+                        at::Tensor row::* which) const {
+  const at::NoGradGuard no_grad;
+  std::vector<const row*> in_order;
+  for (const auto& each : all) in_order.push_back(&each);
+  auto next = all.begin();
+  for (const auto& some : micro_batches(in_order)) {
+    const auto found = log_probs_of(some, weights);
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < some.size(); ++i, ++next) {
+      const auto count = next->answer_tokens();
+      (*next).*which = found.narrow(0, begin, count);
+      begin += count;
+    }
+  }
+}
+
+// The rewards, less the penalty where that is their part.
+std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
+  std::vector<group_rewards> rewards;
+  for (const auto& group : given.groups) {
+    auto& of_group = rewards.emplace_back();
+    for (const auto& a : group.answers) of_group.emplace_back(a.reward);
+    if (options_.kl_coef == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
+      continue;
+    const at::NoGradGuard no_grad;
+    std::vector<row> one{row_of(group, std::vector<double>(group.answers.size()), false)};
+    fill(one, reference_, &row::reference);
+    const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
+    for (std::size_t i = 0; i < of_group.size(); ++i) {
+      const double of_answer = kl[std::int64_t(i)].item<double>();
+      *of_group[i] -= options_.kl_coef * of_answer;
+      report.kl_reward += of_answer / static_cast<double>(report.answers);
+    }
+  }
+  return rewards;
+}
+
+grpo_learner::row grpo_learner::row_of(const answer_group& group,
+                                       const std::vector<double>& advantages, bool mask_truncated) {
+  row made{.group = {.prompt = group.prompt, .answers = {}}};
+  std::vector<float> behaviour, kept;
+  for (std::size_t i = 0; i < group.answers.size(); ++i) {
+    const auto& a = group.answers[i];
+    if (mask_truncated && a.truncated) continue;
+    made.group.answers.push_back(a.tokens);
+    made.lengths.push_back(std::int64_t(a.tokens.size()));
+    behaviour.insert(behaviour.end(), a.log_probs.begin(), a.log_probs.end());
+    kept.push_back(static_cast<float>(advantages[i]));
+  }
+  made.behaviour = floats(behaviour);
+  made.advantage = floats(kept);
+  return made;
+}
+
+std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
+                                                     grpo_report& report) const {
+  auto found =
+      advantages_of(rewards_of(given, report), options_.advantages(), options_.advantage_eps);
+  std::vector<row> made;
+  for (std::size_t g = 0; g < given.groups.size(); ++g) {
+    report.flat_groups += found.zero_variance[g];
+    if (found.zero_variance[g] && options_.flat_groups != flat_group_rule::keep &&
+        options_.advantages() != advantage_kind::reward)
+      continue;
+    auto one = row_of(given.groups[g], found.advantages[g], options_.mask_truncated);
+    if (!one.lengths.empty()) made.push_back(std::move(one));
+  }
+  report.advantages = std::move(found.advantages);
+  return made;
+}
+
+void grpo_learner::count_skipped(const char* what, double value) {
+  if (++skipped_in_a_row_ < options_.max_skipped_steps) return;
+  throw non_finite_training(
+      fmt::format("grpo: {} optimiser steps in a row were not finite, the last for its {} of {}; "
+                  "the weights are those of the last finite step",
+                  skipped_in_a_row_, what, value));
+}
+
+// One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up.
+void grpo_learner::step_on(rows minibatch, grpo_report& report) {
+  loss_divisor whole{.length_max = model_.answer_tokens};
+  for (const auto* each : minibatch) {
+    whole.tokens += each->answer_tokens();
+    whole.answers += std::int64_t(each->lengths.size());
+  }
+  trained_.gradient.zero_();
+  double loss = 0.0;
+  for (const auto& some : micro_batches(minibatch)) {
+    std::vector<std::int64_t> lengths;
+    std::vector<at::Tensor> behaviour, proximal, reference, advantage;
+    for (const auto* each : some) {
+      lengths.insert(lengths.end(), each->lengths.begin(), each->lengths.end());
+      behaviour.push_back(each->behaviour);
+      advantage.push_back(each->advantage);
+      if (each->proximal.defined()) proximal.push_back(each->proximal);
+      if (each->reference.defined()) reference.push_back(each->reference);
+    }
+    const grpo_loss_inputs in{.rows = token_rows(std::move(lengths)),
+                              .log_prob = log_probs_of(some, trained_.weights),
+                              .behaviour = at::cat(behaviour),
+                              .proximal = proximal.empty() ? at::Tensor() : at::cat(proximal),
+                              .reference = reference.empty() ? at::Tensor() : at::cat(reference),
+                              .advantage = at::cat(advantage)};
+    const auto result = grpo_loss(in, loss_, whole);
+    result.loss.backward();
+    loss += result.metrics.loss;
+    add_weighted(report.loss, result.metrics, double(in.rows.tokens()));
+    report.trained_tokens += in.rows.tokens();
+  }
+  ++report.steps;
+  if (!std::isfinite(loss)) {
+    ++report.skipped_steps;
+    return count_skipped("loss", loss);
+  }
+  const auto count = static_cast<std::size_t>(trained_.parameters.numel());
+  const double norm =
+      optimizer_.step({trained_.parameters.data_ptr<float>(), count},
+                      {trained_.gradient.data_ptr<float>(), count}, report.learning_rate);
+  if (!std::isfinite(norm)) {
+    ++report.skipped_steps;
+    return count_skipped("gradient's norm", norm);
+  }
+  skipped_in_a_row_ = 0;
+  report.loss.loss += loss;
+  report.grad_norm += norm;
+}
+
+namespace {
+
+/// What is known of a batch before it is trained on.
+grpo_report counted(const grpo_learner::batch& given) {
+  grpo_report report;
+  double tokens = 0, log_probs = 0;
+  for (const auto& group : given.groups) {
+    check(group);
+    ++report.groups;
+    report.answers += std::int64_t(group.answers.size());
+    for (const auto& a : group.answers) {
+      report.reward_mean += a.reward;
+      report.right_mean += a.right;
+      report.truncated += a.truncated;
+      tokens += double(a.tokens.size());
+      for (const float each : a.log_probs) log_probs += each;
+    }
+  }
+  const double answers = std::max(1.0, double(report.answers));
+  report.reward_mean /= answers;
+  report.right_mean /= answers;
+  report.length_mean = tokens / answers;
+  report.entropy = -log_probs / std::max(1.0, tokens);
+  return report;
+}
+
+}  // namespace
+
+grpo_report grpo_learner::update(const batch& given) {
+  auto report = counted(given);
+  const double rising =
+      options_.warmup_updates > 0 ? double(updates_ + 1) / options_.warmup_updates : 1.0;
+  report.learning_rate = options_.lr.value_or(model_.lr) * std::min(1.0, rising);
+  ++updates_;
+
+  auto all = rows_of(given, report);
+  if (all.empty()) return report;
+  for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
+  report.loss.ratio = report.loss.weight = 0.0;  // sums, until they are divided
+  if (options_.recomputes()) fill(all, trained_.weights, &row::proximal);
+  if (loss_.kl_coef != 0.0) fill(all, reference_, &row::reference);
+
+  const auto parts = std::min(std::size_t(options_.minibatches), all.size());
+  std::vector<const row*> order;
+  for (const auto& each : all) order.push_back(&each);
+  for (int epoch = 0; epoch < options_.epochs; ++epoch) {
+    if (parts > 1) {  // Fisher and Yates
+      for (std::size_t i = order.size() - 1; i > 0; --i)
+        std::swap(order[i], order[random_.below(i + 1)]);
+    }
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto begin = part * order.size() / parts, end = (part + 1) * order.size() / parts;
+      step_on(rows(order).subspan(begin, end - begin), report);
+    }
+  }
+  divide(report.loss, double(report.trained_tokens));
+  const double finite = std::max<double>(1.0, double(report.steps - report.skipped_steps));
+  report.loss.loss /= finite;
+  report.grad_norm /= finite;
+  return report;
+}
+
+std::string grpo_learner::save() const {
+  state_writer to;
+  put_value(to, "optimizer", optimizer_.state());
+  put_value(to, "random", random_.state());
+  to.put("updates", updates_);
+  to.put("skipped_in_a_row", skipped_in_a_row_);
+  return to.bytes();
+}
+
+void grpo_learner::restore(const std::string& bytes) {
+  const state_reader from(bytes);
+  adam_state moments;
+  action_random::state_type words;
+  get_value(from, "optimizer", moments);
+  get_value(from, "random", words);
+  from.get("updates", updates_);
+  from.get("skipped_in_a_row", skipped_in_a_row_);
+  optimizer_.set_state(std::move(moments));
+  random_.set_state(words);
+}
+
+}  // namespace troupe

@@ -1,0 +1,107 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "actors/llm/files/gguf.hpp"
+#include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tasks/letters_model.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/llm/training/token_groups.hpp"
+#include "actors/trainer/adam.hpp"
+#include "algorithms/non_finite_training.hpp"
+
+namespace troupe {
+
+std::vector<llm::token_id> grpo_subject::prompt_of(const llm::problem& asked) const {
+  if (!style) return tokens.encode(asked.letters);
+  std::vector<llm::chat_message> said;
+  if (!system_prompt.empty()) said.push_back({"system", system_prompt});
+  said.push_back({"user", asked.question});
+  return llm::encode_chat(tokens, *style, said, {.thinking = false});
+}
+
+std::vector<llm::token_id> grpo_subject::stop_ids() const {
+  auto ids = config.eos_tokens;
+  std::vector<llm::token_id> all(ids.begin(), ids.end());
+  if (!style) return all;
+  if (const auto end = tokens.find(llm::end_of_turn(*style))) all.push_back(*end);
+  return all;
+}
+
+std::vector<llm::token_id> grpo_subject::answer_to(const llm::problem& asked) const {
+  auto ids = tokens.encode(asked.expected);
+  ids.push_back(stop_ids().back());
+  return ids;
+}
+
+std::string grpo_subject::describe() const {
+  return fmt::format("{} layers of {}, {} heads ({} of keys) of {}, {} tokens", config.layers,
+                     config.hidden_size, config.heads, config.kv_heads, config.head_dim,
+                     config.vocab_size);
+}
+
+grpo_subject subject_of(const grpo_model_section& model) {
+  if (model.path.empty()) return {llm::letters_model(), llm::letters_tokenizer(), std::nullopt, {}};
+  const std::filesystem::path path = model.path;
+  auto config = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
+                                                    : llm::read_model_config(llm::gguf_file(path));
+  return {std::move(config), llm::read_tokenizer(path), llm::read_chat_style(path),
+          model.system_prompt};
+}
+
+namespace {
+
+/// Deviations of 0.02 are for wide layers: of a narrow one they are 1 / sqrt(width).
+llm::model_weights letters_weights(const llm::model_config& config, std::uint64_t seed) {
+  auto drawn = llm::random_weights(config, seed);
+  const double factor = 50.0 / std::sqrt(double(config.hidden_size));
+  llm::for_each_weight(config, drawn, [&](const llm::weight_place& place, at::Tensor& weight) {
+    if (place.shape.size() > 1) weight.mul_(factor);
+  });
+  return drawn;
+}
+
+/// Steps on right answers: the mean cross-entropy of their tokens.
+void warm_up(const grpo_config& config, const grpo_subject& subject,
+             const std::vector<llm::problem>& problems, llm::trained_weights& trained) {
+  const auto& warm = config.warm_start;
+  const auto count = static_cast<std::size_t>(trained.parameters.numel());
+  adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
+  action_random random(config.seed + 40'000);
+  for (int batch = 0; batch < warm.batches; ++batch) {
+    std::vector<llm::token_group> groups;
+    for (int i = 0; i < warm.batch_size; ++i) {
+      const auto& one = problems[random.below(problems.size())];
+      groups.push_back({subject.prompt_of(one), {subject.answer_to(one)}});
+    }
+    trained.gradient.zero_();
+    const auto loss = -llm::answer_log_probs(subject.config, trained.weights, groups).mean();
+    loss.backward();
+    const double norm = optimizer.step({trained.parameters.data_ptr<float>(), count},
+                                       {trained.gradient.data_ptr<float>(), count},
+                                       warm.lr * (1.0 - double(batch) / warm.batches));
+    if (!std::isfinite(norm))
+      throw non_finite_training(fmt::format("grpo: step {} of the warm start has a loss of {}",
+                                            batch + 1, loss.item<double>()));
+  }
+}
+
+}  // namespace
+
+at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
+                            const std::vector<llm::problem>& problems) {
+  const auto read = [&] {
+    if (config.model.path.empty()) return letters_weights(subject.config, config.seed);
+    return llm::read_model(config.model.path).weights;
+  };
+  auto trained = llm::train_weights(subject.config, llm::flatten_weights(subject.config, read()));
+  warm_up(config, subject, problems, trained);
+  return trained.parameters;
+}
+
+}  // namespace troupe

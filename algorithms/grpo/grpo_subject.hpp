@@ -1,0 +1,43 @@
+#pragma once
+// The model that learns, and how it is spoken to.
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/llm/model/model_config.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
+#include "actors/llm/tokenizer/tokenizer.hpp"
+#include "algorithms/grpo/grpo_config.hpp"
+
+namespace troupe {
+
+struct grpo_subject {
+  llm::model_config config;
+  llm::tokenizer tokens;
+  std::optional<llm::chat_style>
+      style;  ///< none: the letters model, which reads a problem's letters
+  std::string system_prompt;
+
+  std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
+  /// What ends an answer.
+  std::vector<llm::token_id> stop_ids() const;
+  /// What the model is to write, with the token that ends it.
+  std::vector<llm::token_id> answer_to(const llm::problem& asked) const;
+  /// What its checkpoints are of.
+  std::string describe() const;
+  /// Where the options give no step size.
+  double lr() const { return style ? 1e-5 : 3e-4; }
+};
+
+/// Reads it, without its weights. Throws llm_file_error.
+grpo_subject subject_of(const grpo_model_section& model);
+
+/// The weights that training begins with [P]: the file's, or drawn by the seed, after the warm
+/// start. By the configuration alone. Throws llm_file_error, and non_finite_training.
+at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
+                            const std::vector<llm::problem>& problems);
+
+}  // namespace troupe

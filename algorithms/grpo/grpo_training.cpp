@@ -1,0 +1,227 @@
+#include "actors/torch.hpp"
+
+#include <fmt/format.h>
+
+#include "algorithms/grpo/grpo_cast.hpp"
+#include "algorithms/loops/loops.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+using answer_queue = replay_queue<answer_group>;
+
+double seconds_since(time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+/// What came with the groups of a batch besides answers.
+struct batch_counts {
+  std::map<std::string, std::int64_t> dropped;
+  std::int64_t flat_before = 0;
+  double staleness = 0;  // mean
+};
+
+batch_counts count(const std::vector<answer_group>& groups, std::int64_t version) {
+  batch_counts counts;
+  for (const auto& group : groups) {
+    for (const auto& [reason, many] : group.dropped) counts.dropped[reason] += many;
+    counts.flat_before += group.flat_before;
+    counts.staleness += double(version - group.version) / double(groups.size());
+  }
+  return counts;
+}
+
+progress_row row_of(const grpo_report& m, const batch_counts& counts, std::int64_t step) {
+  std::int64_t dropped = 0;
+  for (const auto& [reason, many] : counts.dropped) dropped += many;
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0.0;
+  };
+  return {step,
+          {{"rollout/reward_mean", m.reward_mean},
+           {"rollout/right_mean", m.right_mean},
+           {"rollout/length_mean", m.length_mean},
+           {"rollout/truncated_fraction", share(m.truncated, m.answers)},
+           {"rollout/flat_groups", double(m.flat_groups)},
+           {"rollout/flat_groups_replaced", double(counts.flat_before)},
+           {"rollout/dropped_answers", double(dropped)},
+           {"rollout/staleness", counts.staleness},
+           {"train/loss", m.loss.loss},
+           {"train/approx_kl", m.loss.approx_kl},
+           {"train/clip_fraction", m.loss.clip_low + m.loss.clip_high},
+           {"train/clip_fraction_low", m.loss.clip_low},
+           {"train/clip_fraction_high", m.loss.clip_high},
+           {"train/ratio", m.loss.ratio},
+           {"train/importance_weight", m.loss.weight},
+           {"train/importance_out_of_range", m.loss.out_of_range},
+           {"train/kl_reference", m.loss.kl + m.kl_reward},
+           {"train/entropy", m.entropy},
+           {"train/grad_norm", m.grad_norm},
+           {"train/learning_rate", m.learning_rate},
+           {"train/trained_answers", double(m.trained_answers)},
+           {"train/trained_tokens", double(m.trained_tokens)},
+           {"train/skipped_steps", double(m.skipped_steps)},
+           {"train/n_updates", double(step)}}};
+}
+
+void tell_metrics(const grpo_cast& p, const batch_counts& counts) {
+  for (const auto& [reason, many] : counts.dropped) {
+    p.sys.metrics()
+        .counter("troupe_answers_dropped_total", "Answers that could not be trained on, by reason.",
+                 {{"reason", reason}})
+        .increment(double(many));
+  }
+}
+
+/// Attempts at one update while the trainer dies.
+constexpr int attempts_max = 100;
+
+/// The trainer learns from the batch, and the generators get the new weights. A trainer that dies
+/// on the way goes on from the weights before, so it learns from the batch once more.
+task<grpo_report> learn(grpo_cast& p, grpo_learner::batch batch) {
+  for (int attempt = 1; attempt < attempts_max; ++attempt) {
+    const auto began = std::chrono::steady_clock::now();
+    auto learned = co_await p.learner.try_route<&grpo_trainer::train_step>(batch);
+    if (is_kind(learned.error(), error_kind::replica_lost)) continue;
+    p.metrics.trained(learned.value().trained_tokens, seconds_since(began));
+    const auto pushing = std::chrono::steady_clock::now();
+    const auto fresh = co_await p.learner.route<&grpo_trainer::publish>();
+    if (fresh.version == p.done.version) continue;
+    const auto everyone = p.roles.generators.with({.priority = priority::control});
+    const auto settled = co_await everyone.fanout_settled<&llm::generator::update>(fresh);
+    for (const auto& one : settled) {
+      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost))
+        std::rethrow_exception(one.error());
+    }
+    p.metrics.weights_pushed(fresh.version, seconds_since(pushing));
+    p.done.version = fresh.version;
+    co_return std::move(learned).value();
+  }
+  throw call_error(error_kind::replica_lost,
+                   fmt::format("trainer: lost in {} attempts at the update of version {}",
+                               attempts_max, p.done.version));
+}
+
+/// The curve that people watch: each group's mean reward as an episode's return.
+task<> record_groups(grpo_cast& p, const std::vector<answer_group>& groups) {
+  for (const auto& group : groups) {
+    double reward = 0, length = 0;
+    for (const auto& a : group.answers) {
+      reward += a.reward;
+      length += double(a.tokens.size());
+    }
+    const double n = double(group.answers.size());
+    co_await p.records.route<&recorder::episode>(p.done.steps, reward / n,
+                                                 std::int64_t(std::lround(length / n)));
+  }
+}
+
+void keep_samples(grpo_cast& p, const std::vector<answer_group>& groups,
+                  const std::vector<std::vector<double>>& advantages, std::int64_t version) {
+  const auto every = p.config.samples.every_updates;
+  if (every == 0 || p.done.version % every != 0) return;
+  try {
+    p.samples->add(p.done.version, version, groups, advantages);
+  } catch (const std::exception& e) {
+    p.metrics.write_failed();
+    log::error("samples were not kept; training goes on", {{"error", e.what()}});
+  }
+}
+
+/// One update.
+task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
+  const auto before = p.done.version;
+  const auto counts = count(groups, before);
+  for (const auto& group : groups) p.metrics.batch_sampled(before - group.version);
+  tell_metrics(p, counts);
+
+  grpo_learner::batch batch{.groups = groups};
+  const auto learned = co_await learn(p, std::move(batch));
+  ++p.done.steps;
+  co_await record_groups(p, groups);
+  p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, learned.entropy, learned.grad_norm,
+                 learned.loss.clip_low + learned.loss.clip_high, learned.learning_rate);
+  p.metrics.steps_skipped(learned.skipped_steps);
+  co_await p.records.route<&recorder::record>(row_of(learned, counts, p.done.steps));
+  keep_samples(p, groups, learned.advantages, before);
+  const auto seen = co_await p.roles.replay.route<&answer_queue::counts>();
+  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated);
+  co_return p.done.version;
+}
+
+/// Asks `count` problems one after the other, and adds 1 for each right answer, else 0.
+task<> ask_some(answer_roles roles, std::size_t count, std::vector<double>& right) {
+  std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
+    right.push_back(group.answers.front().right);
+    return --count == 0;
+  };
+  co_await loops::evaluate(roles, generate_answers, enough);
+}
+
+}  // namespace
+
+task<> grpo_cast::train_until(std::int64_t version, bool drain) {
+  auto& p = *this;
+  const auto before = done;
+  loops::hooks<answer_group> hooks{
+      .train = [&p](std::vector<answer_group> groups) { return train(p, std::move(groups)); },
+      .called =
+          [&p, &before](loops::progress now) {
+            now.steps_of_update = 1;
+            return after_update(p, before, now);
+          },
+      .metrics = metrics};
+  const auto updates = version - done.version;
+  loops::report report;
+  if (config.mode == training_mode::sync) {
+    report = co_await loops::synchronous(
+        roles, generate_answers, std::move(hooks),
+        {.batch = static_cast<std::size_t>(config.rollout.prompts), .updates = updates});
+  } else {
+    report =
+        co_await loops::asynchronous(roles, generate_answers, std::move(hooks),
+                                     {.rollouts = static_cast<std::size_t>(config.rollout.workers),
+                                      .updates = updates,
+                                      .drain = drain});
+  }
+  add_report(done, report);
+}
+
+task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
+  co_await exam.route<&prompt_source::rewind>();
+  auto asking = roles;
+  asking.prompts = exam;
+  asking.group = 1;
+  asking.temperature = 0;
+  asking.rounds = 1;
+  asking.refill_flat = false;
+  // Side by side, so that the generator has many to write at once.
+  const auto at_once = std::min(problems, static_cast<std::size_t>(config.rollout.slots));
+  std::vector<double> right;
+  std::vector<task<>> all_of_them;
+  for (std::size_t i = 0; i < at_once; ++i) {
+    const auto share = (problems + i) / at_once;
+    all_of_them.push_back(ask_some(asking, share, right));
+  }
+  co_await all(std::move(all_of_them));
+  co_return summarise(std::move(right), of.version);
+}
+
+task<training_summary> grpo_cast::conclude() {
+  const auto seen = co_await roles.replay.route<&answer_queue::counts>();
+  const auto last = co_await newest();
+  keep_last_model(*this, last);
+  const auto final =
+      co_await evaluate(last, static_cast<std::size_t>(config.evaluation.final_problems));
+  auto summary = summary_of(*this, final, last);
+  summary.staleness_mean = seen.staleness_mean();
+  summary.staleness_max = seen.staleness_max;
+  co_await finish_run(*this, final, last, summary);
+  co_return summary;
+}
+
+}  // namespace troupe::detail

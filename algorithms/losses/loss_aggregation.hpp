@@ -1,0 +1,32 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "algorithms/losses/token_rows.hpp"
+
+namespace troupe {
+
+/// How the losses of tokens become one number. B answers, L_max the longest that could be written.
+enum class loss_aggregation {
+  token_mean,       ///< sum over all tokens / their number: DAPO, arXiv:2503.14476, equation 12
+  sequence_mean,    ///< mean over answers of the mean over tokens: GRPO, arXiv:2402.03300, equation
+                    ///< 3; short right answers count for more, long wrong ones for less
+  sequence_sum,     ///< mean over answers of the sum over tokens: the policy gradient itself
+  constant_length,  ///< sum / (B L_max): Dr.GRPO, arXiv:2503.20783, section 3.2
+};
+
+/// Of the whole batch of one optimiser step, known before its first micro-batch: so the losses of
+/// micro-batches add up to the batch's.
+struct loss_divisor {
+  std::int64_t tokens = 0;
+  std::int64_t answers = 0;
+  std::int64_t length_max = 0;  ///< L_max; read with constant_length
+};
+
+/// The share of these answers in the batch's loss, a scalar. Throws c10::Error for a divisor that
+/// is not above 0.
+at::Tensor aggregated(const at::Tensor& of_tokens, const token_rows& rows, loss_aggregation how,
+                      const loss_divisor& whole);
+
+}  // namespace troupe

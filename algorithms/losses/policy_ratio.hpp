@@ -1,0 +1,23 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "algorithms/losses/token_rows.hpp"
+
+namespace troupe {
+
+/// Logarithms of ratios are held within +- this before exp: no float overflows, and a ratio this
+/// far out has no gradient.
+inline constexpr double log_ratio_limit = 20.0;
+
+/// log(pi_theta / pi_anchor) of each token [T], held within the limit. No gradient by `anchor`.
+at::Tensor log_ratio(const at::Tensor& log_prob, const at::Tensor& anchor);
+
+/// pi_theta / pi_anchor of each token [T]: Schulman et al. 2017, arXiv:1707.06347, equation 6.
+at::Tensor token_ratio(const at::Tensor& log_prob, const at::Tensor& anchor);
+
+/// GSPO's ratio of each answer, given to its tokens [T]: exp of the mean log-ratio, the length-th
+/// root of the answer's probability ratio. Zheng et al. 2025, arXiv:2507.18071, equation 7.
+at::Tensor sequence_ratio(const at::Tensor& log_prob, const at::Tensor& anchor,
+                          const token_rows& rows);
+
+}  // namespace troupe

@@ -1,0 +1,81 @@
+#include "actors/llm/tasks/problem.hpp"
+
+#include <set>
+
+#include "actors/llm/tasks/letters_model.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::llm {
+namespace {
+
+double judged(const problem_task& task, const problem& asked, const std::string& answer) {
+  const auto result = weighted_reward<answered_problem>(task.rewards).evaluate({asked, answer});
+  return result.total;
+}
+
+TEST_CASE("problems: by the seed alone, none twice, none of them held out and trained on") {
+  for (const auto& task : problem_tasks()) {
+    CAPTURE(task.name);
+    const auto set = make_problems(task, {.size = 3, .training = 100, .held_out = 30}, 7);
+    const auto again = make_problems(task, {.size = 3, .training = 100, .held_out = 30}, 7);
+    const auto other = make_problems(task, {.size = 3, .training = 100, .held_out = 30}, 8);
+    CHECK(set.training.size() == 100);
+    CHECK(set.held_out.size() == 30);
+    std::set<std::string> seen;
+    for (const auto* list : {&set.training, &set.held_out}) {
+      for (const auto& one : *list) CHECK(seen.insert(one.letters).second);
+    }
+    bool same = true, different = false;
+    for (std::size_t i = 0; i < 100; ++i) {
+      same = same && set.training[i].letters == again.training[i].letters;
+      different = different || set.training[i].letters != other.training[i].letters;
+    }
+    CHECK(same);
+    CHECK(different);
+  }
+}
+
+TEST_CASE("problems: the right answer has the full reward, and the letters model can say it") {
+  const auto tokens = letters_tokenizer();
+  CHECK(tokens.size() == letters_model().vocab_size);
+  for (const auto& task : problem_tasks()) {
+    CAPTURE(task.name);
+    const auto set = make_problems(task, {.size = 4, .training = 50, .held_out = 1}, 1);
+    for (const auto& one : set.training) {
+      CAPTURE(one.letters);
+      CHECK(judged(task, one, one.expected) == 1.0);
+      CHECK(judged(task, one, one.expected + "0") < 1.0);
+      CHECK(judged(task, one, "") == 0.0);
+      CHECK(tokens.decode(tokens.encode(one.letters)) == one.letters);
+      CHECK(tokens.decode(tokens.encode(one.expected)) == one.expected);
+    }
+  }
+}
+
+TEST_CASE("problems: what is asked, worked by hand") {
+  action_random random(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto sum = sum_digits_task().draw(random, 3);
+    int expected = 0;
+    for (const char c : sum.letters) expected += c == '>' ? 0 : c - '0';
+    CHECK(sum.expected == std::to_string(expected));
+    CHECK(sum.question.find(sum.letters.substr(0, sum.letters.size() - 1)) != std::string::npos);
+  }
+  const problem reversed{"", "abca>", "acba"};
+  CHECK(judged(reversed_text_task(), reversed, "acbb") == Approx(0.5 * 0.75));
+  CHECK(judged(reversed_text_task(), reversed, "acbaacba") == Approx(0.5 * 0.5));
+  const problem minus{"", "7-9=", "-2"};
+  CHECK(judged(arithmetic_task(), minus, " -2 ") == 1.0);
+  CHECK(judged(arithmetic_task(), minus, "2") == 0.0);
+}
+
+TEST_CASE("problems: more than there are, and names that aren't known, are refused") {
+  CHECK_THROWS_WITH(make_problems(sum_digits_task(), {.size = 1, .training = 10, .held_out = 1}, 1),
+                    Catch::Contains("as many as there are of size 1, about 9, got training 10"));
+  CHECK_THROWS_WITH(make_problems(sum_digits_task(), {.size = 10}, 1),
+                    Catch::Contains("expected a size of 1 to 9"));
+  CHECK_THROWS_WITH(find_problem_task("sum_digit"), Catch::Contains("sum_digits"));
+}
+
+}  // namespace
+}  // namespace troupe::llm

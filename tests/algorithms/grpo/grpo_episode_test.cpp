@@ -1,0 +1,125 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_episode.hpp"
+
+#include <limits>
+
+#include "runtime/system.hpp"
+#include "tests/algorithms/grpo/small_groups.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using judge_function = std::function<double(const llm::answered_problem&)>;
+
+/// The services of an episode, with a judge of the test's own.
+task<answer_roles> serve_roles(system& sys, judge_function judge) {
+  auto config = small_model();
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  weights first{3, small_weights(), {}};
+  co_await store.route<&weight_store::put>(first);
+  answer_roles roles;
+  auto subject = std::make_shared<grpo_subject>(subject_of({}));
+  subject->config = config;
+  roles.subject = subject;
+  llm::generator_options writing{
+      .config = config, .engine = {}, .texts = llm::texts_of(subject->tokens)};
+  roles.generators = co_await sys.serve<llm::generator>({.name = "generator"}, writing, store);
+  auto problems = llm::make_problems(llm::sum_digits_task(), {.training = 20, .held_out = 5}, 1);
+  roles.prompts =
+      co_await sys.serve<prompt_source>({.name = "prompts"}, problems.training, true, 1);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"test", judge}};
+  roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, functions);
+  roles.replay =
+      co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, replay_options{});
+  roles.group = 6;
+  roles.answer_tokens = 4;
+  co_return roles;
+}
+
+void play(task<> (*what)(system&)) {
+  troupe::system sys({.deterministic = true, .seed = 1});
+  sys.run(what(sys));
+}
+
+double length_of(const llm::answered_problem& a) { return double(a.answer.size()); }
+
+task<> answer_one_prompt(system& sys) {
+  const auto roles = co_await serve_roles(sys, length_of);
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.version == 3);
+  CHECK(group.answers.size() == 6);
+  CHECK(group.prompt == roles.subject->prompt_of(group.asked));
+  CHECK(group.dropped.empty());
+  const auto stop = roles.subject->stop_ids();
+  for (const auto& a : group.answers) {
+    CHECK(a.tokens.size() == a.log_probs.size());
+    CHECK(a.reward == double(a.text.size()));
+    // The token that ends an answer is trained on, too.
+    CHECK(a.truncated == (a.tokens.back() != stop.back()));
+    CHECK(a.text.size() + !a.truncated == a.tokens.size());
+  }
+  const auto next = co_await generate_answers(roles);
+  CHECK(next.asked.letters != group.asked.letters);
+}
+
+TEST_CASE("generate_answers: a prompt, its answers and their rewards") { play(answer_one_prompt); }
+
+double sometimes_broken(const llm::answered_problem& a) {
+  if (a.answer.size() == 4) throw std::runtime_error("the judge has fallen asleep");
+  if (a.answer.size() == 3) return std::numeric_limits<double>::quiet_NaN();
+  return length_of(a);
+}
+
+task<> drop_what_cannot_be_judged(system& sys) {
+  auto roles = co_await serve_roles(sys, sometimes_broken);
+  roles.group = 40;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.dropped.at("reward") == 40 - std::ssize(group.answers));
+  CHECK(group.dropped.at("reward") > 0);
+  for (const auto& a : group.answers) CHECK(a.text.size() < 3);
+}
+
+TEST_CASE("generate_answers: an answer whose reward throws or is NaN is dropped and counted") {
+  play(drop_what_cannot_be_judged);
+}
+
+double always_broken(const llm::answered_problem&) { throw std::runtime_error("no"); }
+
+task<> ask_in_vain(system& sys) {
+  auto roles = co_await serve_roles(sys, always_broken);
+  roles.rounds = 3;
+  std::string said;
+  try {
+    co_await generate_answers(roles);
+  } catch (const std::runtime_error& e) {
+    said = e.what();
+  }
+  CHECK(said == "grpo: none of the 6 answers to each of 3 prompts can be trained on");
+}
+
+TEST_CASE("generate_answers: a group without any answer is asked anew, and then an error") {
+  play(ask_in_vain);
+}
+
+double constant(const llm::answered_problem&) { return 0.5; }
+
+task<> refill(system& sys) {
+  auto roles = co_await serve_roles(sys, constant);
+  roles.rounds = 3;
+  const auto first = co_await generate_answers(roles);
+  CHECK(first.flat_before == 0);
+  roles.refill_flat = true;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.flat_before == 2);
+  CHECK(group.answers.size() == 6);
+}
+
+TEST_CASE("generate_answers: groups without variance are replaced, as often as is allowed") {
+  play(refill);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,164 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_learner.hpp"
+
+#include <cmath>
+
+#include "algorithms/non_finite_training.hpp"
+#include "tests/algorithms/grpo/small_groups.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+grpo_learner make_learner(const grpo_options& options, const at::Tensor& start = small_weights()) {
+  return grpo_learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, options, start, 7);
+}
+
+double distance(const at::Tensor& a, const at::Tensor& b) { return (a - b).norm().item<double>(); }
+
+/// How much better the first answer of each group has become beside the second: rewards 1 and 0.
+double preference(const std::vector<answer_group>& groups, const at::Tensor& weights) {
+  const at::NoGradGuard no_grad;
+  const auto config = small_model();
+  double sum = 0;
+  for (const auto& group : groups) {
+    const llm::token_group two{group.prompt, {group.answers[0].tokens, group.answers[1].tokens}};
+    const auto found = llm::answer_log_probs(config, llm::weights_in(config, weights), {&two, 1});
+    const auto first = std::int64_t(two.answers[0].size());
+    sum += (found.slice(0, 0, first).sum() - found.slice(0, first).sum()).item<double>();
+  }
+  return sum;
+}
+
+TEST_CASE("grpo_learner: on-policy the ratio is 1, nothing is clipped, and it learns") {
+  for (const auto variant :
+       {grpo_variant::grpo, grpo_variant::dr_grpo, grpo_variant::dapo, grpo_variant::gspo,
+        grpo_variant::cispo, grpo_variant::rloo, grpo_variant::reinforce}) {
+    CAPTURE(int(variant));
+    auto learner = make_learner({.variant = variant});
+    const auto before = learner.parameters().clone();
+    const auto groups = random_groups(4, 4, before);
+    const auto report = learner.update({groups});
+    CHECK(report.loss.ratio == Approx(1.0).margin(1e-4));
+    CHECK(report.loss.approx_kl == Approx(0.0).margin(1e-6));
+    CHECK(report.loss.clip_low + report.loss.clip_high == 0.0);
+    CHECK(report.loss.weight == Approx(1.0).margin(1e-4));
+    CHECK(report.trained_answers == 16);
+    CHECK(report.steps == 1);
+    CHECK(report.grad_norm > 0);
+    CHECK(preference(groups, learner.parameters()) > preference(groups, before));
+  }
+}
+
+TEST_CASE("grpo_learner: micro-batches change nothing") {
+  for (const auto variant :
+       {grpo_variant::grpo, grpo_variant::dr_grpo, grpo_variant::dapo, grpo_variant::gspo}) {
+    auto whole = make_learner({.variant = variant, .kl_coef = 0.1});
+    auto parts = make_learner({.variant = variant, .kl_coef = 0.1, .micro_tokens = 1});
+    const auto groups = random_groups(5, 4, small_weights(4));
+    const auto a = whole.update({groups}), b = parts.update({groups});
+    CHECK(a.loss.loss == Approx(b.loss.loss).margin(1e-6));
+    CHECK(a.grad_norm == Approx(b.grad_norm).epsilon(1e-4));
+    CHECK(a.loss.ratio == Approx(b.loss.ratio).epsilon(1e-5));
+    CHECK(distance(whole.parameters(), parts.parameters()) < 1e-4);
+  }
+}
+
+TEST_CASE("grpo_learner: groups without variance are dropped, or kept") {
+  auto groups = random_groups(2, 4, small_weights());
+  for (auto& a : groups[0].answers) a.reward = 0.5;
+  const auto dropped = make_learner({}).update({groups});
+  CHECK(dropped.flat_groups == 1);
+  CHECK(dropped.trained_answers == 4);
+  const auto kept = make_learner({.flat_groups = flat_group_rule::keep}).update({groups});
+  CHECK(kept.flat_groups == 1);
+  CHECK(kept.trained_answers == 8);
+  // Its tokens count, and nothing else of it: the loss is smaller, and the gradient.
+  const double share = double(dropped.trained_tokens) / double(kept.trained_tokens);
+  CHECK(kept.grad_norm == Approx(dropped.grad_norm * share).epsilon(1e-3));
+
+  for (auto& a : groups[1].answers) a.reward = 0.5;
+  auto learner = make_learner({});
+  const auto before = learner.parameters().clone();
+  const auto nothing = learner.update({groups});
+  CHECK(nothing.steps == 0);
+  CHECK(nothing.flat_groups == 2);
+  CHECK(at::equal(learner.parameters(), before));
+}
+
+TEST_CASE("grpo_learner: truncated answers count for the mean, and are masked where asked") {
+  auto groups = random_groups(1, 4, small_weights());
+  groups[0].answers[1].truncated = true;
+  const auto as_is = make_learner({}).update({groups});
+  const auto masked = make_learner({.mask_truncated = true}).update({groups});
+  CHECK(as_is.trained_answers == 4);
+  CHECK(masked.trained_answers == 3);
+  CHECK(masked.truncated == 1);
+  CHECK(masked.advantages == as_is.advantages);
+}
+
+TEST_CASE("grpo_learner: several steps take their ratio to the weights they began with") {
+  const auto groups = random_groups(6, 4, small_weights(4));  // other weights have sampled them
+  auto decoupled = make_learner({.epochs = 2, .minibatches = 3});
+  const auto report = decoupled.update({groups});
+  CHECK(report.steps == 6);
+  CHECK(report.trained_answers == 24);
+  CHECK(std::abs(report.loss.weight - 1.0) > 0.01);
+  const auto direct =
+      make_learner({.proximal = proximal_policy::behaviour, .epochs = 2, .minibatches = 3})
+          .update({groups});
+  CHECK(direct.loss.weight == Approx(1.0).margin(1e-6));
+  CHECK(std::abs(direct.loss.ratio - 1.0) > std::abs(report.loss.ratio - 1.0));
+}
+
+TEST_CASE("grpo_learner: the distance from the first weights is a penalty in loss or reward") {
+  const auto start = small_weights();
+  const auto groups = random_groups(3, 4, start);
+  for (const auto place : {kl_place::loss, kl_place::reward}) {
+    auto learner = make_learner({.kl_coef = 0.5, .kl_in = place, .lr = 3e-3});
+    const auto first = learner.update({groups});
+    CHECK(first.loss.kl + first.kl_reward == Approx(0.0).margin(1e-5));
+    for (int i = 0; i < 5; ++i) learner.update({groups});
+    const auto later = learner.update({random_groups(3, 4, learner.parameters())});
+    CHECK(std::abs(later.loss.kl + later.kl_reward) > 1e-4);
+  }
+}
+
+TEST_CASE("grpo_learner: nothing that isn't finite reaches the weights") {
+  const auto groups = random_groups(2, 4, small_weights());
+  auto learner = make_learner({.max_skipped_steps = 2});
+  auto spoilt = learner.parameters().clone();
+  spoilt[5] = std::nanf("");
+  learner.load_parameters(spoilt);
+  const auto report = learner.update({groups});
+  CHECK(report.skipped_steps == 1);
+  CHECK(at::equal(learner.parameters().isnan(), spoilt.isnan()));
+  CHECK_THROWS_AS(learner.update({groups}), non_finite_training);
+
+  auto bad = groups;
+  bad[0].answers[0].reward = std::nan("");
+  CHECK_THROWS_WITH(make_learner({}).update({bad}), Catch::Contains("expected finite rewards"));
+  bad = groups;
+  bad[0].answers[0].log_probs.pop_back();
+  CHECK_THROWS_WITH(make_learner({}).update({bad}), Catch::Contains("a log-probability each"));
+  bad = groups;
+  bad[1].prompt.clear();
+  CHECK_THROWS_WITH(make_learner({}).update({bad}), Catch::Contains("groups with a prompt"));
+}
+
+TEST_CASE("grpo_learner: goes on from its saved state as if nothing had happened") {
+  const grpo_options options{.warmup_updates = 3, .epochs = 1, .minibatches = 2};
+  auto whole = make_learner(options);
+  const auto groups = random_groups(4, 4, small_weights());
+  CHECK(whole.update({groups}).learning_rate == Approx(1e-3 / 3));
+  auto resumed = make_learner(options);
+  resumed.load_parameters(whole.parameters());
+  resumed.restore(whole.save());
+  CHECK(whole.update({groups}).learning_rate == Approx(2e-3 / 3));
+  resumed.update({groups});
+  CHECK(at::equal(whole.parameters(), resumed.parameters()));
+}
+
+}  // namespace
+}  // namespace troupe
