@@ -233,8 +233,13 @@ at::Tensor decoder::forward(std::span<const token_run> runs) {
       rotate_heads(q, c.heads + c.kv_heads, half, cosine + i * half, sine + i * half);
     }
     attend_layer(l, places);
-    layer.o.multiply(attended, tokens, x, true);
-    add_bias(x_, layer.o_bias);
+    if (layer.o_bias.empty()) {
+      layer.o.multiply(attended, tokens, x, true);
+    } else {  // in the order of packed_hidden
+      layer.o.multiply(attended, tokens, normed);
+      add_bias(normed_, layer.o_bias);
+      for (index i = 0; i < tokens * hidden; ++i) x[i] += normed[i];
+    }
     rms_norm_rows(x, tokens, hidden, layer.post_norm.data(), eps, normed);
     layer.gate_up.multiply(normed, tokens, gate_up);
     gated_rows(gate_up, tokens, c.intermediate_size, gated);

@@ -39,7 +39,7 @@ score_request of_answer(const std::vector<token_id>& prompt, const completion& a
 }
 
 TEST_CASE("log-probabilities: generator, scorer and trainer agree on 600 tokens") {
-  for (const auto* name : {"llama", "qwen2", "qwen3"}) {
+  for (const auto* name : {"llama", "llama_linear", "qwen2", "qwen3"}) {
     for (const double temperature : {1.0, 0.6}) {
       CAPTURE(name, temperature);
       const auto m = fixture(name);
