@@ -25,12 +25,12 @@ task<> tell(loops::progress now, evaluation seen) {
 
 task<> learn(troupe::system& sys) {
   grpo_config config;
-  config.task = {.name = "sum_digits", .problems = {.size = 2, .training = 60, .held_out = 40}};
-  config.total_steps = 40;
-  config.warm_start.batches = 30;
+  config.task = {.name = "sum_digits", .problems = {.size = 2, .training = 60, .held_out = 30}};
+  config.total_steps = 20;
+  config.warm_start = {.batches = 40, .batch_size = 32, .lr = 3e-3};
   config.rollout.prompts = 16;
   config.rollout.group = 8;
-  config.evaluation = {.every_updates = 10, .problems = 40, .final_problems = 40, .stop_at = {}};
+  config.evaluation = {.every_updates = 10, .problems = 30, .final_problems = 30, .stop_at = {}};
   const auto result =
       co_await train_in(sys, trainable_of(config), {.root = "runs"}, {.evaluated = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,

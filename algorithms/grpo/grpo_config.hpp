@@ -39,8 +39,8 @@ struct grpo_warm_start_section {
 
 /// How answers are made.
 struct grpo_rollout_section {
-  int prompts = 32;          ///< groups of one update
-  int group = 16;            ///< answers to each prompt
+  int prompts = 64;          ///< groups of one update
+  int group = 8;             ///< answers to each prompt
   int answer_tokens = 8;     ///< longest answer
   double temperature = 1.0;  ///< of sampling; training takes the same
   int rounds = 3;            ///< prompts asked for one group, until the answers teach something

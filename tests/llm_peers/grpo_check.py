@@ -24,8 +24,9 @@ CASES = {  # TRL's arguments, and Troupe's trainer options that mean the same
              {"variant": "gspo"}),
     "cispo": ({"loss_type": "cispo", "epsilon_high": 1.1}, {"variant": "cispo", "cispo_max": 1.1}),
     "sequence sums": ({"loss_type": "luspo"}, {"variant": "grpo", "aggregation": "sequence_sum"}),
-    "grpo with a reference": ({"loss_type": "grpo", "beta": 0.1}, {"variant": "grpo", "kl_coef": 0.1}),
-    "dapo with a reference": ({"loss_type": "dapo", "epsilon_high": 0.28, "beta": 0.1}, {"variant": "dapo", "kl_coef": 0.1}),
+    "grpo with a reference": ({"loss_type": "grpo", "beta": 0.1, "use_bias_correction_kl": False}, {"variant": "grpo", "kl_coef": 0.1}),
+    "dapo with a reference": ({"loss_type": "dapo", "epsilon_high": 0.28, "beta": 0.1, "use_bias_correction_kl": False},
+                              {"variant": "dapo", "kl_coef": 0.1}),
     "dapo, truncated weights": ({"loss_type": "dapo", "epsilon_high": 0.28, "weights": "truncate"},
                                 {"variant": "dapo", "correction": "truncate", "correction_max": 1.1}),
     "dapo, masked weights": ({"loss_type": "dapo", "epsilon_high": 0.28, "weights": "mask"},
@@ -38,6 +39,7 @@ def make_model(folder):
                                       num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64, pad_token_id=PAD,
                                       bos_token_id=1, eos_token_id=2, tie_word_embeddings=False, attn_implementation="eager")
     model = transformers.LlamaForCausalLM(config).float()
+    model.model.embed_tokens.padding_idx = None  # an answer with the pad token in it: its embedding has a gradient, too
     with torch.no_grad():
         for weights in model.parameters():
             weights.mul_(5 if weights.dim() > 1 else 1)
@@ -83,7 +85,7 @@ def trl_inputs(prompts, answers, random):
 
 
 def make_trainer(model, folder, arguments):
-    settings = {name: value for name, value in arguments.items() if name != "weights"}
+    settings = {name: value for name, value in arguments.items() if name not in ("weights", "beta")}
     config = trl.GRPOConfig(output_dir=str(folder / "trl"), per_device_train_batch_size=GROUPS * ANSWERS, num_generations=ANSWERS,
                             max_completion_length=LENGTH_MAX, temperature=TEMPERATURE, use_cpu=True, bf16=False, report_to=[],
                             gradient_checkpointing=False, **settings)
@@ -91,6 +93,7 @@ def make_trainer(model, folder, arguments):
     trainer = trl.GRPOTrainer(model=model, reward_funcs=lambda completions, **_: [0.0] * len(completions), args=config,
                               train_dataset=data, processing_class=make_tokenizer())
     trainer.current_gradient_accumulation_steps = 1
+    trainer.beta = arguments.get("beta", 0.0)  # set here, it loads no reference model: its log-probabilities are given
     return trainer
 
 
