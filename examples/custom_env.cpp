@@ -49,8 +49,6 @@ class corridor final : public environment {
 // readme: end
 
 task<> main_task(troupe::system& sys) {
-  register_environment("Corridor-v0", [] { return std::make_unique<corridor>(); });
-
   ppo_config config;
   config.env = {.id = "Corridor-v0", .n_envs = 8};
   config.total_steps = 20'000;
@@ -63,5 +61,7 @@ task<> main_task(troupe::system& sys) {
 
 int main(int argc, char** argv) {
   use_one_torch_thread();
+  // Here, where the processes and nodes that host it begin, too.
+  register_environment("Corridor-v0", [] { return std::make_unique<corridor>(); });
   return troupe::run(argc, argv, main_task);
 }
