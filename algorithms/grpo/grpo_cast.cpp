@@ -7,6 +7,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/training/cast_state.hpp"
+#include "algorithms/training/replay_endpoints.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/wire/codec.hpp"
 
@@ -125,14 +126,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
   // before.
   replay_options kept{.batch = r.prompts, .max_staleness = async ? r.max_staleness : 1};
   kept.capacity = std::max<std::size_t>(kept.capacity, at_once * (1 + kept.max_staleness));
-  auto queueing =
-      restartable(sys, {.name = "replay"},
-                  {endpoint<&answer_queue::admit>, endpoint<&answer_queue::insert>,
-                   endpoint<&answer_queue::sample>, endpoint<&answer_queue::take>,
-                   endpoint<&answer_queue::missing>, endpoint<&answer_queue::sample_size>,
-                   endpoint<&answer_queue::trained>, endpoint<&answer_queue::close>,
-                   endpoint<&answer_queue::counts>, endpoint<&answer_queue::save>,
-                   endpoint<&answer_queue::restore>});
+  auto queueing = restartable(sys, {.name = "replay"}, replay_endpoints<answer_group>());
   roles.replay = co_await sys.serve<answer_queue>(std::move(queueing), kept,
                                                   std::make_shared<answer_queue::shelf>());
   if (from) {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "actors/llm/training/token_groups.hpp"
-#include "algorithms/non_finite_training.hpp"
+#include "algorithms/micro_batches.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
 
 namespace troupe {
@@ -68,7 +68,8 @@ grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, at::Te
       loss_(options.loss()),
       trained_(llm::train_weights(model_.config, start.clone())),
       optimizer_(static_cast<std::size_t>(start.numel()), options.adam()),
-      random_(seed) {
+      random_(seed),
+      skips_("grpo", options.max_skipped_steps) {
   if (options.kl_coef == 0.0) return;
   reference_parameters_ = start.clone();
   reference_ = llm::weights_in(model_.config, reference_parameters_);
@@ -86,21 +87,10 @@ at::Tensor grpo_learner::log_probs_of(rows some, const llm::model_weights& weigh
                                {.log_probs = {.temperature = model_.temperature}});
 }
 
-// As many whole groups as fit into micro_tokens, at least one.
+// Whole groups.
 std::vector<grpo_learner::rows> grpo_learner::micro_batches(rows all) const {
-  std::vector<rows> batches;
-  std::size_t begin = 0;
-  std::int64_t tokens = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > begin && tokens + all[i]->tokens() > options_.micro_tokens) {
-      batches.push_back(all.subspan(begin, i - begin));
-      begin = i;
-      tokens = 0;
-    }
-    tokens += all[i]->tokens();
-  }
-  if (begin < all.size()) batches.push_back(all.subspan(begin));
-  return batches;
+  return detail::micro_batches(all, options_.micro_tokens,
+                               [](const row* each) { return each->tokens(); });
 }
 
 // One member of all rows, by a forward pass without gradient.
@@ -176,14 +166,6 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
   return made;
 }
 
-void grpo_learner::count_skipped(const char* what, double value) {
-  if (++skipped_in_a_row_ < options_.max_skipped_steps) return;
-  throw non_finite_training(
-      fmt::format("grpo: {} optimiser steps in a row were not finite, the last for its {} of {}; "
-                  "the weights are those of the last finite step",
-                  skipped_in_a_row_, what, value));
-}
-
 // One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up.
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   loss_divisor whole{.length_max = model_.answer_tokens};
@@ -218,7 +200,7 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   ++report.steps;
   if (!std::isfinite(loss)) {
     ++report.skipped_steps;
-    return count_skipped("loss", loss);
+    return skips_.skipped("loss", loss);
   }
   const auto count = static_cast<std::size_t>(trained_.parameters.numel());
   const double norm =
@@ -226,9 +208,9 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
                       {trained_.gradient.data_ptr<float>(), count}, report.learning_rate);
   if (!std::isfinite(norm)) {
     ++report.skipped_steps;
-    return count_skipped("gradient's norm", norm);
+    return skips_.skipped("gradient's norm", norm);
   }
-  skipped_in_a_row_ = 0;
+  skips_.taken();
   report.loss.loss += loss;
   report.grad_norm += norm;
 }
@@ -300,7 +282,7 @@ std::string grpo_learner::save() const {
   put_value(to, "optimizer", optimizer_.state());
   put_value(to, "random", random_.state());
   to.put("updates", updates_);
-  to.put("skipped_in_a_row", skipped_in_a_row_);
+  to.put("skipped_in_a_row", skips_.in_a_row());
   return to.bytes();
 }
 
@@ -311,7 +293,7 @@ void grpo_learner::restore(const std::string& bytes) {
   get_value(from, "optimizer", moments);
   get_value(from, "random", words);
   from.get("updates", updates_);
-  from.get("skipped_in_a_row", skipped_in_a_row_);
+  skips_.set_in_a_row(from.get<int>("skipped_in_a_row"));
   optimizer_.set_state(std::move(moments));
   random_.set_state(words);
 }

@@ -13,6 +13,7 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/grpo/answer_group.hpp"
 #include "algorithms/grpo/grpo_options.hpp"
+#include "algorithms/skip_guard.hpp"
 
 namespace troupe {
 
@@ -84,7 +85,6 @@ class grpo_learner {
   void fill(std::vector<row>& all, const llm::model_weights& weights,
             at::Tensor row::* which) const;
   void step_on(rows minibatch, grpo_report& report);
-  void count_skipped(const char* what, double value);
 
   grpo_model model_;
   grpo_options options_;
@@ -95,7 +95,7 @@ class grpo_learner {
   adam optimizer_;
   action_random random_;
   std::int64_t updates_ = 0;
-  int skipped_in_a_row_ = 0;
+  detail::skip_guard skips_;
 };
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 
 #include "algorithms/grpo/grpo_cast.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/training/training_loop.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -175,20 +176,11 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
             return after_update(p, before, now);
           },
       .metrics = metrics};
-  const auto updates = version - done.version;
-  loops::report report;
-  if (config.mode == training_mode::sync) {
-    report = co_await loops::synchronous(
-        roles, generate_answers, std::move(hooks),
-        {.batch = static_cast<std::size_t>(config.rollout.prompts), .updates = updates});
-  } else {
-    report =
-        co_await loops::asynchronous(roles, generate_answers, std::move(hooks),
-                                     {.rollouts = static_cast<std::size_t>(config.rollout.workers),
-                                      .updates = updates,
-                                      .drain = drain});
-  }
-  add_report(done, report);
+  co_await run_loop(p, roles, generate_answers, std::move(hooks),
+                    {.updates = version - done.version,
+                     .batch = static_cast<std::size_t>(config.rollout.prompts),
+                     .rollouts = static_cast<std::size_t>(config.rollout.workers),
+                     .drain = drain});
 }
 
 task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "actors/policy/backend_choice.hpp"
-#include "algorithms/non_finite_training.hpp"
 
 namespace troupe::detail {
 
@@ -38,14 +37,6 @@ bool uses_fused(gradient_backend backend, const network_stack& net) {
                                                .is_on_host = net.is_on_host()});
   log_once(choice);
   return choice.fused;
-}
-
-void skip_guard::skipped(const char* what, double value) {
-  if (++in_a_row_ < limit_) return;
-  throw non_finite_training(
-      fmt::format("{}: {} optimiser steps in a row were not finite, the last for its {} of {}; the "
-                  "weights are those of the last finite step",
-                  algorithm_, in_a_row_, what, value));
 }
 
 }  // namespace troupe::detail

@@ -3,6 +3,7 @@
 
 #include "actors/policy/network_stack.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/skip_guard.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.
 namespace troupe::detail {
@@ -20,21 +21,5 @@ void expect_size(const char* algorithm, const char* what, std::size_t got, std::
 /// Whether the gradients of these networks are worked out by hand, as choose_backend says; what it
 /// leaves to libtorch is logged once.
 bool uses_fused(gradient_backend backend, const network_stack& net);
-
-/// Counts optimiser steps in a row that were not finite.
-class skip_guard {
- public:
-  skip_guard(const char* algorithm, int limit) : algorithm_(algorithm), limit_(limit) {}
-  void taken() { in_a_row_ = 0; }
-  /// Throws non_finite_training at the limit.
-  void skipped(const char* what, double value);
-  int in_a_row() const { return in_a_row_; }
-  void set_in_a_row(int count) { in_a_row_ = count; }
-
- private:
-  const char* algorithm_;
-  int limit_;
-  int in_a_row_ = 0;
-};
 
 }  // namespace troupe::detail

@@ -3,6 +3,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
 #include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/training/training_loop.hpp"
 
 namespace troupe {
 
@@ -76,22 +77,14 @@ task<> off_policy_cast::train_until(std::int64_t version, bool drain) {
       .metrics = metrics};
   const bool async = settings.mode == training_mode::async;
   const auto workers = static_cast<std::size_t>(async ? algorithm.config.collection.workers : 1);
-  const auto updates = version - done.version;
   if (done.steps == 0 && algorithm.config.warm_up() > 0) {
     const auto warmed = co_await loops::warm_up(
         roles, generate_transitions, {.episodes = algorithm.config.warm_up(), .rollouts = workers});
     add_report(done, warmed);
   }
-  loops::report report;
-  if (async) {
-    report =
-        co_await loops::asynchronous(roles, generate_transitions, std::move(hooks),
-                                     {.rollouts = workers, .updates = updates, .drain = drain});
-  } else {
-    report = co_await loops::synchronous(roles, generate_transitions, std::move(hooks),
-                                         {.batch = 1, .updates = updates});
-  }
-  add_report(done, report);
+  co_await run_loop(
+      p, roles, generate_transitions, std::move(hooks),
+      {.updates = version - done.version, .batch = 1, .rollouts = workers, .drain = drain});
 }
 
 }  // namespace troupe

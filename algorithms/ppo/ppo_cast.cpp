@@ -8,6 +8,7 @@
 
 #include "algorithms/ppo/rollout_state.hpp"
 #include "algorithms/training/cast_state.hpp"
+#include "algorithms/training/replay_endpoints.hpp"
 
 namespace troupe::detail {
 
@@ -116,12 +117,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
                       .max_staleness = async ? c.rollout.max_staleness : 1};
   kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
   using queue = replay_queue<rollout>;
-  auto queueing =
-      restartable(p.sys, {.name = "replay"},
-                  {endpoint<&queue::admit>, endpoint<&queue::insert>, endpoint<&queue::sample>,
-                   endpoint<&queue::take>, endpoint<&queue::missing>, endpoint<&queue::sample_size>,
-                   endpoint<&queue::trained>, endpoint<&queue::close>, endpoint<&queue::counts>,
-                   endpoint<&queue::save>, endpoint<&queue::restore>});
+  auto queueing = restartable(p.sys, {.name = "replay"}, replay_endpoints<rollout>());
   p.roles.replay =
       co_await p.sys.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
   p.roles.n_steps = c.rollout.n_steps;

@@ -159,7 +159,8 @@ ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options,
                  .ent_coef = options.ent_coef,
                  .vf_coef = options.baseline ? options.vf_coef : 0.0,
                  .normalize_advantage = options.normalize_advantage,
-                 .importance_cap = options.importance_cap}) {
+                 .importance_cap = options.importance_cap}),
+      skips_("ppo", options.max_skipped_steps) {
   detail::log_once(model_.backend());
   if (options.network.normalize_obs) obs_statistics_.emplace(shape.obs_size);
   if (options.normalize_reward) reward_statistics_.emplace(1, normalizer_options{.centre = false});
@@ -264,15 +265,6 @@ void ppo_learner::find_proximal_log_prob(const rollout_batch& batch,
   }
 }
 
-void ppo_learner::count_skipped(const char* what, double value) {
-  if (++skipped_in_a_row_ < options_.max_skipped_steps) return;
-  throw non_finite_training(
-      fmt::format("ppo: {} optimiser steps in a row were not finite, the last for its {} of {}; "
-                  "the weights are "
-                  "those of the last finite step",
-                  skipped_in_a_row_, what, value));
-}
-
 // False when the KL divergence ends the update.
 bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                               detail::shared_rows& order, double lr, epoch_sums& sums) {
@@ -292,7 +284,7 @@ bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training
     // The loss is summed in double; what overflows a float is no number to learn from either.
     if (!std::isfinite(static_cast<float>(metrics.loss))) {
       ++sums.skipped;
-      count_skipped("loss", metrics.loss);
+      skips_.skipped("loss", metrics.loss);
       continue;
     }
     if (options_.target_kl && metrics.approx_kl > 1.5 * *options_.target_kl) {
@@ -303,10 +295,10 @@ bool ppo_learner::train_epoch(const rollout_batch& batch, const detail::training
     const double grad_norm = optimizer_.step(parameters, gradient, lr);
     if (!std::isfinite(grad_norm)) {
       ++sums.skipped;
-      count_skipped("gradient norm", grad_norm);
+      skips_.skipped("gradient norm", grad_norm);
       continue;
     }
-    skipped_in_a_row_ = 0;
+    skips_.taken();
     sums.add(metrics);
     sums.grad_norm += grad_norm;
     ++sums.steps;
@@ -376,7 +368,7 @@ ppo_learner_state ppo_learner::state() const {
           .optimizer = optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
-          .skipped_in_a_row = skipped_in_a_row_,
+          .skipped_in_a_row = skips_.in_a_row(),
           .obs_statistics = obs_statistics_ ? obs_statistics_->state() : std::string(),
           .reward_statistics = reward_statistics_ ? reward_statistics_->state() : std::string()};
 }
@@ -386,7 +378,7 @@ void ppo_learner::set_state(const ppo_learner_state& state) {
   model_.load_parameters(state.parameters);
   random_.set_state(state.random);
   n_updates_ = state.n_updates;
-  skipped_in_a_row_ = state.skipped_in_a_row;
+  skips_.set_in_a_row(state.skipped_in_a_row);
   if (obs_statistics_) obs_statistics_->set_state(state.obs_statistics);
   if (reward_statistics_) reward_statistics_->set_state(state.reward_statistics);
 }

@@ -6,11 +6,11 @@
 #include "actors/policy/actor_critic.hpp"
 #include "actors/trainer/optimizer.hpp"
 #include "algorithms/losses/ppo_loss.hpp"
-#include "algorithms/non_finite_training.hpp"
 #include "algorithms/ppo/minibatch_gradient.hpp"
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
 #include "algorithms/ppo/shared_rows.hpp"
+#include "algorithms/skip_guard.hpp"
 
 namespace troupe {
 
@@ -84,7 +84,6 @@ class ppo_learner {
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                    detail::shared_rows& order, double lr, epoch_sums& sums);
   void learn_obs_statistics(const rollout_batch& batch, std::span<const detail::row_index> usable);
-  void count_skipped(const char* what, double value);
 
   ppo_options options_;
   actor_critic model_;
@@ -96,7 +95,7 @@ class ppo_learner {
   std::optional<running_normalizer> obs_statistics_;
   std::optional<running_normalizer> reward_statistics_;
   std::int64_t n_updates_ = 0;
-  int skipped_in_a_row_ = 0;
+  detail::skip_guard skips_;
 };
 
 }  // namespace troupe

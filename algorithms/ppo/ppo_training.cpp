@@ -7,6 +7,7 @@
 #include "actors/collective/collective.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/ppo/ppo_cast.hpp"
+#include "algorithms/training/training_loop.hpp"
 
 namespace troupe::detail {
 
@@ -204,20 +205,11 @@ task<> production::train_until(std::int64_t version, bool drain) {
       .called = [&p, &before](loops::progress now) { return after_update(p, before, now); },
       .steps = [](const rollout& r) { return r.steps * r.environments; },
       .metrics = metrics};
-  const auto updates = version - done.version;
-  loops::report report;
-  if (config.mode == training_mode::sync) {
-    report = co_await loops::synchronous(
-        roles, generate_rollout, std::move(hooks),
-        {.batch = static_cast<std::size_t>(config.rollout.batch), .updates = updates});
-  } else {
-    report =
-        co_await loops::asynchronous(roles, generate_rollout, std::move(hooks),
-                                     {.rollouts = static_cast<std::size_t>(config.rollout.workers),
-                                      .updates = updates,
-                                      .drain = drain});
-  }
-  add_report(done, report);
+  co_await run_loop(p, roles, generate_rollout, std::move(hooks),
+                    {.updates = version - done.version,
+                     .batch = static_cast<std::size_t>(config.rollout.batch),
+                     .rollouts = static_cast<std::size_t>(config.rollout.workers),
+                     .drain = drain});
 }
 
 task<training_summary> production::conclude() {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/llm/training/token_log_probs.hpp"
-#include "algorithms/non_finite_training.hpp"
+#include "algorithms/micro_batches.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
 
 namespace troupe {
@@ -63,7 +63,8 @@ sft_learner::sft_learner(llm::model_config config, const sft_options& options, a
     : config_(std::move(config)),
       options_(checked(options)),
       trained_(llm::train_weights(config_, start.clone())),
-      optimizer_(std::size_t(start.numel()), options.adam()) {}
+      optimizer_(std::size_t(start.numel()), options.adam()),
+      skips_("sft", options.max_skipped_steps) {}
 
 sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor base,
                          llm::lora_options adapters, std::uint64_t seed)
@@ -73,7 +74,8 @@ sft_learner::sft_learner(llm::model_config config, const sft_options& options, a
       adapted_(adapted{
           adapters,
           llm::train_adapters(config_, adapters, llm::initial_adapters(config_, adapters, seed))}),
-      optimizer_(std::size_t(llm::adapter_count(config_, adapters)), options.adam()) {}
+      optimizer_(std::size_t(llm::adapter_count(config_, adapters)), options.adam()),
+      skips_("sft", options.max_skipped_steps) {}
 
 const at::Tensor& sft_learner::parameters() const {
   return adapted_ ? adapted_->adapters.parameters : trained_.parameters;
@@ -107,22 +109,9 @@ at::Tensor sft_learner::log_probs(std::span<const sft_example> some) const {
       .log_probs;
 }
 
-// As many examples as fit into micro_tokens, at least one.
 std::vector<std::span<const sft_example>> sft_learner::micro_batches(const batch& given) const {
-  const std::span all(given);
-  std::vector<std::span<const sft_example>> parts;
-  std::size_t begin = 0;
-  std::int64_t tokens = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > begin && tokens + all[i].tokens() > options_.micro_tokens) {
-      parts.push_back(all.subspan(begin, i - begin));
-      begin = i;
-      tokens = 0;
-    }
-    tokens += all[i].tokens();
-  }
-  parts.push_back(all.subspan(begin));
-  return parts;
+  return detail::micro_batches(std::span(given), options_.micro_tokens,
+                               [](const sft_example& one) { return one.tokens(); });
 }
 
 sft_report sft_learner::update(const batch& given) {
@@ -138,26 +127,18 @@ sft_report sft_learner::update(const batch& given) {
     ++report.forward_passes;
   }
   auto trained = parameters();  // the same block
+  const bool finite = std::isfinite(report.loss);
   report.grad_norm =
-      std::isfinite(report.loss)
-          ? optimizer_.step(floats(trained), floats(gradient()), report.learning_rate)
-          : report.loss;
+      finite ? optimizer_.step(floats(trained), floats(gradient()), report.learning_rate)
+             : report.loss;
   report.skipped = !std::isfinite(report.grad_norm);
   if (report.skipped) {
-    count_skipped(report.loss, report.grad_norm);
+    skips_.skipped(finite ? "gradient's norm" : "loss", report.grad_norm);
   } else {
-    skipped_in_a_row_ = 0;
+    skips_.taken();
   }
   ++updates_;
   return report;
-}
-
-void sft_learner::count_skipped(double loss, double norm) {
-  if (++skipped_in_a_row_ < options_.max_skipped_steps) return;
-  throw non_finite_training(fmt::format(
-      "sft: {} steps in a row were not finite, the last with a loss of {} and a gradient "
-      "of {}; the weights are those of the last finite step",
-      skipped_in_a_row_, loss, norm));
 }
 
 double sft_learner::loss_of(const batch& given) const {
@@ -172,7 +153,7 @@ std::string sft_learner::save() const {
   state_writer to;
   put_value(to, "optimizer", optimizer_.state());
   to.put("updates", updates_);
-  to.put("skipped_in_a_row", skipped_in_a_row_);
+  to.put("skipped_in_a_row", skips_.in_a_row());
   return to.bytes();
 }
 
@@ -184,7 +165,7 @@ void sft_learner::restore(const std::string& bytes) {
   const auto skipped = from.get<int>("skipped_in_a_row");
   optimizer_.set_state(std::move(moments));
   updates_ = updates;
-  skipped_in_a_row_ = skipped;
+  skips_.set_in_a_row(skipped);
 }
 
 }  // namespace troupe

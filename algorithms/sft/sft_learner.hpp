@@ -13,6 +13,7 @@
 #include "actors/llm/training/lora.hpp"
 #include "algorithms/sft/sft_example.hpp"
 #include "algorithms/sft/sft_options.hpp"
+#include "algorithms/skip_guard.hpp"
 
 namespace troupe {
 
@@ -70,7 +71,6 @@ class sft_learner {
   at::Tensor log_probs(std::span<const sft_example> some) const;
   std::vector<std::span<const sft_example>> micro_batches(const batch& given) const;
   at::Tensor& gradient();
-  void count_skipped(double loss, double norm);
 
   llm::model_config config_;
   sft_options options_;
@@ -78,7 +78,7 @@ class sft_learner {
   std::optional<adapted> adapted_;
   adam optimizer_;
   std::int64_t updates_ = 0;
-  int skipped_in_a_row_ = 0;
+  detail::skip_guard skips_;
 };
 
 }  // namespace troupe
