@@ -39,7 +39,7 @@ grpo_cast::grpo_cast(system& sys, grpo_config config, training_output output,
                      training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
       config(std::move(config)),
-      subject(std::make_shared<const grpo_subject>(subject_of(this->config.model))) {}
+      subject(std::make_shared<const grpo_subject>(subject_of(this->config))) {}
 
 grpo_cast::~grpo_cast() {
   stop(exam);
@@ -61,8 +61,7 @@ task<> grpo_cast::serve(const checkpoint* from) {
   } else {
     samples.emplace(log);
   }
-  auto problems =
-      make_problems(llm::find_problem_task(config.task.name), config.task.problems, config.seed);
+  auto problems = problems_of(config);
   co_await serve_learning(from, problems.training);
   co_await serve_answering(from, std::move(problems));
 }
@@ -188,12 +187,7 @@ trainable trainable_of(const grpo_config& config) {
                 return std::make_unique<detail::grpo_cast>(sys, config, std::move(output),
                                                            std::move(callbacks));
               },
-          .check =
-              [config] {
-                subject_of(config.model);
-                make_problems(llm::find_problem_task(config.task.name), config.task.problems,
-                              config.seed);
-              }};
+          .check = [config] { problems_of(config), subject_of(config); }};
 }
 
 }  // namespace troupe

@@ -27,6 +27,10 @@ void describe(options_schema<grpo_task_section>& s) {
   for (const auto& task : llm::problem_tasks()) names.push_back(task.name);
   s.field("name", &grpo_task_section::name).one_of(std::move(names)).help("what is asked");
   s.field("problems", &grpo_task_section::problems).help("made from the seed");
+  s.field("shots", &grpo_task_section::shots)
+      .at_least(0)
+      .at_most(64)
+      .help("training problems that a chat model is shown, solved, before the one it is asked");
 }
 
 void describe(options_schema<grpo_model_section>& s) {

@@ -20,6 +20,8 @@ void describe(options_schema<problem_counts>& s);
 struct grpo_task_section {
   std::string name = "sum_digits";
   llm::problem_counts problems;
+  /// Training problems that a chat model is shown, solved, before the one that it is asked.
+  int shots = 0;
 };
 
 /// Who answers.

@@ -21,6 +21,10 @@ std::vector<llm::token_id> grpo_subject::prompt_of(const llm::problem& asked) co
   if (!style) return tokens.encode(asked.letters);
   std::vector<llm::chat_message> said;
   if (!system_prompt.empty()) said.push_back({"system", system_prompt});
+  for (const auto& shot : shots) {
+    said.push_back({"user", shot.question});
+    said.push_back({"assistant", shot.expected});
+  }
   said.push_back({"user", asked.question});
   return llm::encode_chat(tokens, *style, said, {.thinking = false});
 }
@@ -45,13 +49,26 @@ std::string grpo_subject::describe() const {
                      config.vocab_size);
 }
 
-grpo_subject subject_of(const grpo_model_section& model) {
-  if (model.path.empty()) return {llm::letters_model(), llm::letters_tokenizer(), std::nullopt, {}};
-  const std::filesystem::path path = model.path;
-  auto config = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
-                                                    : llm::read_model_config(llm::gguf_file(path));
-  return {std::move(config), llm::read_tokenizer(path), llm::read_chat_style(path),
-          model.system_prompt};
+llm::problem_set problems_of(const grpo_config& config) {
+  return make_problems(llm::find_problem_task(config.task.name), config.task.problems, config.seed);
+}
+
+grpo_subject subject_of(const grpo_config& config) {
+  if (config.model.path.empty())
+    return {llm::letters_model(), llm::letters_tokenizer(), std::nullopt, {}, {}};
+  const auto training = problems_of(config).training;
+  if (config.task.shots > std::ssize(training))
+    throw std::invalid_argument(
+        fmt::format("task.shots: expected no more than the {} training problems, got {}",
+                    training.size(), config.task.shots));
+  const std::filesystem::path path = config.model.path;
+  auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
+                                                   : llm::read_model_config(llm::gguf_file(path));
+  return {std::move(shape),
+          llm::read_tokenizer(path),
+          llm::read_chat_style(path),
+          config.model.system_prompt,
+          {training.begin(), training.begin() + config.task.shots}};
 }
 
 namespace {

@@ -20,6 +20,7 @@ struct grpo_subject {
   std::optional<llm::chat_style>
       style;  ///< none: the letters model, which reads a problem's letters
   std::string system_prompt;
+  std::vector<llm::problem> shots;  ///< solved in the conversation before the one that is asked
 
   std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
   /// What ends an answer.
@@ -32,8 +33,12 @@ struct grpo_subject {
   double lr() const { return style ? 1e-5 : 3e-4; }
 };
 
-/// Reads it, without its weights. Throws llm_file_error.
-grpo_subject subject_of(const grpo_model_section& model);
+/// Of the task, by the seed. Throws as make_problems.
+llm::problem_set problems_of(const grpo_config& config);
+
+/// Reads it, without its weights. Its shots are the first training problems. Throws llm_file_error,
+/// and std::invalid_argument as problems_of and for more shots than there are.
+grpo_subject subject_of(const grpo_config& config);
 
 /// The weights that training begins with [P]: the file's, or drawn by the seed, after the warm
 /// start. By the configuration alone. Throws llm_file_error, and non_finite_training.
