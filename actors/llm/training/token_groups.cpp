@@ -2,15 +2,33 @@
 
 #include "actors/llm/training/token_groups.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 namespace troupe::llm {
 namespace {
 
 using index = std::int64_t;
 
-void append(packed_tokens& to, const std::vector<token_id>& document, index parent) {
+void append(packed_tokens& to, std::span<const token_id> document, index parent) {
   to.ids.insert(to.ids.end(), document.begin(), document.end());
   to.lengths.push_back(index(document.size()));
   to.parents.push_back(parent);
+}
+
+/// How many tokens all prompts begin with, as a system prompt's. Each keeps one of its own, which
+/// its answers go on from.
+std::size_t common_prefix(std::span<const token_group> groups) {
+  if (groups.size() < 2) return 0;
+  const auto& first = groups.front().prompt;
+  auto common = first.size();
+  for (const auto& group : groups) {
+    const auto& prompt = group.prompt;
+    const auto end = std::ranges::mismatch(first, prompt).in2;
+    common = std::min({common, std::size_t(end - prompt.begin()), prompt.size() - 1});
+  }
+  return common;
 }
 
 [[noreturn]] void refuse(std::size_t group, const std::string& what) {
@@ -23,11 +41,15 @@ packed_groups pack_groups(std::span<const token_group> groups) {
   packed_groups packed;
   auto& [tokens, targets] = packed;
   for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].prompt.empty()) refuse(g, "a prompt of one token or more, got none");
+    if (groups[g].answers.empty()) refuse(g, "one answer or more, got none");
+  }
+  const auto shared = common_prefix(groups);
+  if (shared > 0) append(tokens, std::span(groups.front().prompt).first(shared), -1);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
-    if (group.prompt.empty()) refuse(g, "a prompt of one token or more, got none");
-    if (group.answers.empty()) refuse(g, "one answer or more, got none");
     const auto prompt = index(tokens.lengths.size());
-    append(tokens, group.prompt, -1);
+    append(tokens, std::span(group.prompt).subspan(shared), shared > 0 ? 0 : -1);
     const auto before = index(tokens.ids.size()) - 1;  // what each first token is predicted from
     for (std::size_t a = 0; a < group.answers.size(); ++a) {
       const auto& answer = group.answers[a];

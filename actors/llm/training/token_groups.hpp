@@ -15,10 +15,10 @@ struct token_group {
   std::vector<std::vector<token_id>> answers;
 };
 
-/// Groups as documents, each prompt once, its answers going on from it; and their answers' tokens
-/// as what is scored, in order: groups, answers, tokens. The last token of an answer is scored and
-/// predicts nothing. Throws std::invalid_argument naming a group without prompt or answers, and an
-/// answer without tokens.
+/// Groups as documents: what all prompts begin with once, each prompt once, its answers going on
+/// from it; and their answers' tokens as what is scored, in order: groups, answers, tokens. The
+/// last token of an answer is scored and predicts nothing. Throws std::invalid_argument naming a
+/// group without prompt or answers, and an answer without tokens.
 struct packed_groups {
   packed_tokens tokens;
   target_tokens targets;

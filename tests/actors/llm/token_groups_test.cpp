@@ -20,11 +20,18 @@ const std::vector<token_group> groups{
     {{17, 18, 19}, {{20, 21}, {22, 23, 24, 25, 26}}},
 };
 
+// All prompts begin with 1 2 3, and one is no more than that.
+const std::vector<token_group> alike{
+    {{1, 2, 3, 4, 5}, {{6, 7}, {8}}},
+    {{1, 2, 3}, {{14, 15, 16}, {4, 5}}},
+    {{1, 2, 3, 19}, {{20, 21}}},
+};
+
 // Every answer by itself after its own copy of the prompt, by libtorch's log_softmax of all logits.
 token_scores unpacked_scores(const model_config& config, const model_weights& weights,
-                             double temperature) {
+                             const std::vector<token_group>& some, double temperature) {
   std::vector<at::Tensor> log_probs, entropies;
-  for (const auto& group : groups) {
+  for (const auto& group : some) {
     for (const auto& answer : group.answers) {
       packed_tokens tokens{group.prompt, {}};
       tokens.ids.insert(tokens.ids.end(), answer.begin(), answer.end());
@@ -54,15 +61,16 @@ double farthest(const at::Tensor& a, const at::Tensor& b) {
 
 TEST_CASE("token groups: scores and gradients are those of every answer with its own prompt") {
   for (const auto family : every_family) {
-    for (const double temperature : {1.0, 0.7}) {
+    for (const auto& [some, temperature] :
+         {std::pair(groups, 1.0), std::pair(groups, 0.7), std::pair(alike, 1.0)}) {
       const auto config = small_model(family);
       auto packed = lively_model(config);
       auto alone = lively_model(config);
-      const auto expected = unpacked_scores(config, alone.weights, temperature);
+      const auto expected = unpacked_scores(config, alone.weights, some, temperature);
       CHECK(expected.log_probs.std().item<double>() > 0.5);  // or anything would be near
       mixed(expected).backward();
       const auto scores = answer_scores(
-          config, packed.weights, groups,
+          config, packed.weights, some,
           {.log_probs = {.temperature = temperature, .entropy = true, .rows_at_once = 4}});
       CHECK(farthest(scores.log_probs, expected.log_probs) < 1e-5);
       CHECK(farthest(scores.entropy, expected.entropy) < 1e-5);
@@ -72,6 +80,16 @@ TEST_CASE("token groups: scores and gradients are those of every answer with its
       CHECK(farthest(packed.gradient, alone.gradient) < 1e-5 * std::max(1.0, size));
     }
   }
+}
+
+TEST_CASE("token groups: what all prompts begin with is there once") {
+  const auto packed = pack_groups(alike);
+  // 1 2 is shared; each prompt has a token of its own.
+  CHECK(packed.tokens.ids ==
+        std::vector<token_id>{1, 2, 3, 4, 5, 6, 7, 8, 3, 14, 15, 16, 4, 5, 3, 19, 20, 21});
+  CHECK(packed.tokens.lengths == std::vector<std::int64_t>{2, 3, 2, 1, 1, 3, 2, 2, 2});
+  CHECK(packed.tokens.parents == std::vector<std::int64_t>{-1, 0, 1, 1, 0, 4, 4, 0, 7});
+  CHECK(pack_groups(groups).tokens.ids.size() == 28);
 }
 
 TEST_CASE("token groups: how many rows of logits are computed at once changes nothing") {
