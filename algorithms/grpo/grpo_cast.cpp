@@ -83,7 +83,8 @@ task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::proble
   const grpo_model model{.config = subject->config,
                          .temperature = config.rollout.temperature,
                          .answer_tokens = config.rollout.answer_tokens,
-                         .lr = subject->lr()};
+                         .lr = subject->lr(),
+                         .updates = config.total_steps};
   std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
     return grpo_learner(model, options, start, seed);
   };

@@ -107,7 +107,7 @@ void describe(options_schema<grpo_evaluation_section>& s) {
   s.field("every_updates", &grpo_evaluation_section::every_updates)
       .at_least(0)
       .unit("updates")
-      .help("between evaluations; 0: only at the end");
+      .help("between evaluations, the first before training; 0: only at the end");
   s.field("problems", &grpo_evaluation_section::problems)
       .at_least(1)
       .at_most(1'000'000)

@@ -56,7 +56,7 @@ struct grpo_samples_section {
 };
 
 struct grpo_evaluation_section {
-  std::int64_t every_updates = 20;  ///< 0: only at the end
+  std::int64_t every_updates = 20;  ///< the first before training; 0: only at the end
   int problems = 100;               ///< held-out ones, of an evaluation during training
   int final_problems = 100;         ///< of the one at the end
   std::optional<double> stop_at;    ///< share of right answers that ends training

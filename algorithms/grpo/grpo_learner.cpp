@@ -243,11 +243,17 @@ grpo_report counted(const grpo_learner::batch& given) {
 
 }  // namespace
 
-grpo_report grpo_learner::update(const batch& given) {
-  auto report = counted(given);
+double grpo_learner::learning_rate() const {
   const double rising =
       options_.warmup_updates > 0 ? double(updates_ + 1) / options_.warmup_updates : 1.0;
-  report.learning_rate = options_.lr.value_or(model_.lr) * std::min(1.0, rising);
+  const double remaining = std::max(0.0, 1.0 - double(updates_) / double(model_.updates));
+  return annealed(options_.lr.value_or(model_.lr), options_.lr_schedule, remaining) *
+         std::min(1.0, rising);
+}
+
+grpo_report grpo_learner::update(const batch& given) {
+  auto report = counted(given);
+  report.learning_rate = learning_rate();
   ++updates_;
 
   auto all = rows_of(given, report);

@@ -23,6 +23,7 @@ struct grpo_model {
   double temperature = 1.0;         ///< answers were sampled at it
   std::int64_t answer_tokens = 16;  ///< the longest that can be written
   double lr = 1e-5;                 ///< where the options have none
+  std::int64_t updates = 1;         ///< of the training, which lr_schedule goes by
 };
 
 /// What an update did. Means of the loss's metrics are over trained tokens and optimiser steps.
@@ -85,6 +86,7 @@ class grpo_learner {
   void fill(std::vector<row>& all, const llm::model_weights& weights,
             at::Tensor row::* which) const;
   void step_on(rows minibatch, grpo_report& report);
+  double learning_rate() const;
 
   grpo_model model_;
   grpo_options options_;

@@ -1,5 +1,7 @@
 #include "algorithms/grpo/grpo_options.hpp"
 
+#include "algorithms/training/training_config.hpp"
+
 namespace troupe {
 
 grpo_loss_options grpo_options::loss() const {
@@ -162,6 +164,7 @@ void describe_learning(options_schema<grpo_options>& s) {
       .also_known_as({"learning_rate"})
       .above(0)
       .help("AdamW's step size; null: 3e-4 for the letters model, 1e-5 for others");
+  s.field("lr_schedule", &grpo_options::lr_schedule).help("linear: falls to 0 at the end");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")

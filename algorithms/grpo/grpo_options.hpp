@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/trainer/adam.hpp"
+#include "algorithms/annealing.hpp"
 #include "algorithms/losses/grpo_loss.hpp"
 #include "runtime/config/config.hpp"
 
@@ -51,10 +52,11 @@ struct grpo_options {
   bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
 
   std::optional<double> lr;  ///< none: 3e-4 for the letters model, 1e-5 for others
-  int warmup_updates = 0;    ///< over which lr rises from 0
-  int epochs = 1;            ///< passes over a batch
-  int minibatches = 1;       ///< steps a pass
-  int micro_tokens = 2048;   ///< of one forward pass, at least one group; a matter of memory
+  annealing lr_schedule = annealing::constant;
+  int warmup_updates = 0;   ///< over which lr rises from 0
+  int epochs = 1;           ///< passes over a batch
+  int minibatches = 1;      ///< steps a pass
+  int micro_tokens = 2048;  ///< of one forward pass, at least one group; a matter of memory
   double max_grad_norm = 1.0;
   double weight_decay = 0.0;
   double beta1 = 0.9, beta2 = 0.999, adam_eps = 1e-8;

@@ -163,10 +163,18 @@ task<> ask_some(answer_roles roles, std::size_t count, std::vector<double>& righ
   co_await loops::evaluate(roles, generate_answers, enough);
 }
 
+/// The curve's first point: what the model can do before it learns.
+task<> evaluate_start(grpo_cast& p) {
+  const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
+  const auto found = co_await p.evaluate(co_await p.newest(), problems);
+  co_await p.records.route<&recorder::evaluation>(0, found.mean, found.std);
+}
+
 }  // namespace
 
 task<> grpo_cast::train_until(std::int64_t version, bool drain) {
   auto& p = *this;
+  if (done.version == 0 && config.evaluation.every_updates > 0) co_await evaluate_start(p);
   const auto before = done;
   loops::hooks<answer_group> hooks{
       .train = [&p](std::vector<answer_group> groups) { return train(p, std::move(groups)); },
