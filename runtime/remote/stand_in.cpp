@@ -243,7 +243,14 @@ void stand_in::finish(const message& m) {
 }
 
 void stand_in::lost(const std::string& why) {
-  if (!crashed()) crash(why);
+  if (crashed()) return;
+  if (factory_) return crash(why);
+  // What was imported lives on: the way to it is gone, mostly because the run has ended.
+  service_->note_crash(why);
+  slot_->end();
+  log::debug("the way to a service is lost",
+             {{"service", service_->options.name}, {"reason", why}});
+  end();
 }
 
 /// Which calls the replica had begun when it died is not known here. It takes plain ones in the
