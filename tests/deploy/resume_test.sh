@@ -6,8 +6,8 @@ source "$(dirname "$0")/common.sh" "$1"
 kills=${2:-3}
 
 options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is asked for
-  echo --algo "$1" --deterministic --mode "$2" --seed "$3" -n 6000 --metrics-port 0 --json env.n_envs=2 \
-    evaluation.every_steps=2000 evaluation.episodes=2 evaluation.final_episodes=3
+  echo --algo "$1" --deterministic --mode "$2" --seed "$3" --metrics-port 0 --json
+  [[ $1 == grpo ]] || echo --steps 6000 env.n_envs=2 evaluation.every_steps=2000 evaluation.episodes=2 evaluation.final_episodes=3
   case $1 in
     ppo)
       echo rollout.n_steps=128 rollout.workers=3 rollout.batch=2 trainer.batch_size=32 \
@@ -18,11 +18,23 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
         collection.learning_starts=500 trainer.target_update_interval=100 replay.capacity=3000 \
         checkpoint.every_updates=30
       ;;
+    grpo)  # an epoch is ten updates
+      echo --steps 24 task.problems.size=2 task.problems.training=30 task.problems.held_out=10 \
+        warm_start.batches=2 warm_start.batch_size=8 rollout.prompts=3 rollout.group=3 rollout.answer_tokens=4 \
+        rollout.workers=5 rollout.max_staleness=2 trainer.minibatches=2 evaluation.every_updates=8 \
+        evaluation.problems=2 evaluation.final_problems=2 checkpoint.every_updates=2
+      ;;
   esac
 }
 
 field() {  # field NAME: of the summary in out's last line
   tail -n 1 out | "$python" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+# same_answers RUNS: what GRPO keeps of its answers there is what it kept in `first`: the same problems in the same
+# order, the same groups, equally stale.
+same_answers() {
+  [[ $algo != grpo ]] || cmp first/*/*/samples.jsonl "$1"/*/*/samples.jsonl >&2
 }
 
 train() {  # train ARGUMENT...: prints weights_sha256
@@ -48,8 +60,8 @@ while True:
         while process.poll() is None and time.monotonic() < until:
             time.sleep(0.001)
     else:
-        steps = 0
-        while process.poll() is None and steps < int(moment) * 512:
+        total, steps = int(options[options.index("--steps") + 1]), 0
+        while process.poll() is None and steps < int(moment) * total // 12:
             for path in glob.glob(f"{runs}/*/*/checkpoints/*.tmp"):
                 steps = int(path.rsplit("-", 1)[1].removesuffix(".tmp"))
     process.kill()
@@ -58,8 +70,9 @@ while True:
 PYTHON
 }
 
-for what in "ppo sync" "ppo async" "dqn sync" "dqn async"; do
+for what in "ppo sync" "ppo async" "dqn sync" "dqn async" "grpo sync" "grpo async"; do
   read -r algo mode <<<"$what"
+  rm -rf first second other
   # shellcheck disable=SC2046  # one word an option
   set -- $(options "$algo" "$mode" 7)
   expected=$(train "$@" --runs first) || true
@@ -69,7 +82,7 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
 ' "$(field run_directory)")
   export SECONDS_OF_A_RUN
   again=$(train "$@" --runs second) || true
-  [[ -n $expected && $again == "$expected" ]] && status=0 || status=1
+  [[ -n $expected && $again == "$expected" ]] && same_answers second && status=0 || status=1
   report "$what: the same seed gives the same weights ($expected, then $again)" $status
   # shellcheck disable=SC2046
   other=$(train $(options "$algo" "$mode" 8) --runs other) || true
@@ -82,10 +95,10 @@ print(os.path.getmtime(sys.argv[1] + "/summary.json") - os.path.getmtime(sys.arg
     [[ $((i % 2)) -eq 0 ]] && moment=$((1 + RANDOM % 9))
     kill_once killed "$moment" "$@"
     written=$(basename "$(echo killed/*/*/checkpoints/*.tmp)")
-    got=$(train --resume "killed/$algo/CartPole-v1_1" --metrics-port 0 --json) || true
+    got=$(train --resume killed/"$algo"/*_1 --metrics-port 0 --json) || true
     step=$(field resumed_from_step || echo none)
     [[ $step =~ ^[1-9] ]] && from_a_checkpoint=$((from_a_checkpoint + 1))
-    [[ -n $got && $got == "$expected" ]] && status=0 || status=1
+    [[ -n $got && $got == "$expected" ]] && same_answers killed && status=0 || status=1
     report "$what: killed (${moment}) and resumed from step $step: $got, expected $expected" $status
     [[ $written == "*.tmp" ]] && written=nothing
     echo "$what: kill $i while $written was written, resumed from step $step: ${got:-no weights}"
