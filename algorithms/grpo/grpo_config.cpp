@@ -35,7 +35,10 @@ void describe(options_schema<grpo_task_section>& s) {
 
 void describe(options_schema<grpo_model_section>& s) {
   s.field("path", &grpo_model_section::path)
-      .help("a chat model's folder or GGUF file; empty: a model of 22 letters, made by the seed");
+      .help(
+          "a chat model's folder or GGUF file, or the name of one that `troupe models get` has "
+          "got; "
+          "empty: a model of 22 letters, made by the seed");
   s.field("system_prompt", &grpo_model_section::system_prompt)
       .help("what a chat model is told first; empty: what its template says by itself");
 }

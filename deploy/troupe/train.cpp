@@ -13,6 +13,7 @@
 #include "actors/torch_threads.hpp"
 #include "deploy/troupe/algorithms.hpp"
 #include "deploy/troupe/commands.hpp"
+#include "deploy/troupe/model_cache.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/run.hpp"
@@ -52,6 +53,15 @@ nlohmann::json resolve(const train_arguments& arguments) {
   set_text("faults", arguments.faults);
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   return load_config(arguments.config_file, overrides);
+}
+
+/// A language model that is installed is known by its name; a run's configuration has its file.
+/// Throws std::invalid_argument.
+void find_language_model(nlohmann::json& document) {
+  const nlohmann::json::json_pointer at("/model/path");
+  if (!document.contains(at) || !document[at].is_string()) return;
+  const auto named = document[at].get<std::string>();
+  if (!named.empty()) document[at] = resolve_model(named).string();
 }
 
 void print_for_people(const training_summary& s) {
@@ -102,7 +112,8 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
     return resume(run_directory::open(arguments.resume), arguments, metrics);
   }
-  const auto document = resolve(arguments);
+  auto document = resolve(arguments);
+  find_language_model(document);
   auto what = algorithm_of(document, arguments.algo).configure(document);
   what.check();
   if (arguments.go_on) {

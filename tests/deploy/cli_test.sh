@@ -24,6 +24,8 @@ refuses "an unknown version of an environment is told the nearest there is" 2 \
   'unknown environment "CartPole-v2"; did you mean "CartPole-v1"?' train --env CartPole-v2
 refuses "an unknown task of a language model is told the known ones" 2 \
   '/task/name: unknown value "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
+refuses "a language model that is no file and has no such name is refused by it" 2 \
+  '"smollm": expected a Hugging Face folder, a GGUF file, or one of' train --algo grpo model.path=smollm
 refuses "samples of a run that has none are refused by their file" 2 \
   'nowhere/samples.jsonl: expected the samples of a language model' samples nowhere
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
