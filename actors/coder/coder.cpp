@@ -1,0 +1,73 @@
+#include "actors/coder/coder.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <system_error>
+
+#include "actors/coder/limited_process.hpp"
+#include "actors/coder/scratch_folder.hpp"
+#include "runtime/descriptor.hpp"
+
+namespace troupe {
+
+namespace {
+
+using detail::descriptor;
+
+constexpr std::size_t program_bytes_max = (128 << 10) - 1;  // of an argument, to the kernel
+
+void check(const coder_options& options) {
+  if (!options.allow_unsandboxed)
+    throw std::invalid_argument(
+        "coder: expected allow_unsandboxed, as it runs what a model has written with limits but "
+        "without a sandbox: it can read and write this user's files and reach the network");
+  const auto& l = options.limits;
+  if (!(l.wall_s > 0) || !std::isfinite(l.wall_s) || l.cpu_s < 1 || l.memory_bytes < 1 ||
+      l.file_bytes < 0 || l.open_files < 8 || l.output_bytes < 1)
+    throw std::invalid_argument(
+        "coder: expected limits above 0, and 8 open files or more, got wall_s " +
+        std::to_string(l.wall_s) + ", cpu_s " + std::to_string(l.cpu_s) + ", memory_bytes " +
+        std::to_string(l.memory_bytes) + ", file_bytes " + std::to_string(l.file_bytes) +
+        ", open_files " + std::to_string(l.open_files) + ", output_bytes " +
+        std::to_string(l.output_bytes));
+  if (::access(options.python.c_str(), X_OK) != 0)
+    throw std::system_error(errno, std::generic_category(),
+                            "coder: expected a Python interpreter at " + options.python);
+}
+
+/// A text as a file that nobody else has, and that can't be written.
+descriptor input_of(const std::string& text) {
+  descriptor file(memfd_create("input", MFD_CLOEXEC | MFD_ALLOW_SEALING), "make a program's input");
+  for (std::size_t done = 0; done < text.size();) {
+    const auto bytes = ::write(file.number(), text.data() + done, text.size() - done);
+    if (bytes < 0 && errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "cannot write a program's input");
+    if (bytes > 0) done += static_cast<std::size_t>(bytes);
+  }
+  ::lseek(file.number(), 0, SEEK_SET);
+  ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+  return file;
+}
+
+}  // namespace
+
+coder::coder(coder_options options) : options_(std::move(options)) { check(options_); }
+
+code_result coder::run(code_request asked) {
+  if (asked.program.size() > program_bytes_max || asked.program.find('\0') != std::string::npos)
+    throw std::invalid_argument("coder: expected a program of at most " +
+                                std::to_string(program_bytes_max) + " bytes, none of them 0, got " +
+                                std::to_string(asked.program.size()));
+  const scratch_folder folder;
+  const auto input = input_of(asked.input);
+  // Isolated, and without what is installed on this machine beside Python itself.
+  return run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", asked.program},
+                      .input = input.number(),
+                      .folder = folder.path(),
+                      .limits = options_.limits});
+}
+
+}  // namespace troupe

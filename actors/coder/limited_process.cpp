@@ -1,0 +1,248 @@
+#include "actors/coder/limited_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "actors/coder/scratch_folder.hpp"
+#include "runtime/descriptor.hpp"
+#include "runtime/process/pidfd.hpp"
+#include "runtime/process/vfork.hpp"
+
+namespace troupe {
+
+namespace {
+
+using detail::descriptor;
+using detail::exec_report;
+
+constexpr int reported_number = 3;
+constexpr int report_number = reported_number + 1;  // of exec_report, until exec
+constexpr int numbers_above = 16;  // where those to be moved are out of each other's way
+
+/// All that the child needs, made before.
+struct plan {
+  const char* const* arguments;
+  const char* folder;
+  pid_t parent;
+  int input, output, reported;
+  code_limits limits;
+  bool as_nobody;
+};
+
+void limit(const exec_report& report, __rlimit_resource which, rlim_t soft, rlim_t hard) {
+  rlimit now{};
+  report.need(getrlimit(which, &now), "read a limit");
+  const rlimit wanted{std::min(soft, now.rlim_max), std::min(hard, now.rlim_max)};
+  report.need(setrlimit(which, &wanted), "set a limit");
+}
+
+// The C library's functions would tell the parent's other threads to do the same: they are plain
+// calls of the kernel here.
+void become_nobody(const exec_report& report) {
+  report.need(static_cast<int>(syscall(SYS_setgroups, 0, nullptr)), "leave its groups");
+  report.need(static_cast<int>(syscall(SYS_setresgid, nobody, nobody, nobody)), "become nobody");
+  report.need(static_cast<int>(syscall(SYS_setresuid, nobody, nobody, nobody)), "become nobody");
+}
+
+void become_program(const void* planned, exec_report report) {
+  const auto& is = *static_cast<const plan*>(planned);
+  report.need(setpgid(0, 0), "leave the process group");
+  report.move_from(numbers_above);
+  const auto copy = [&](int number) {
+    return report.need(fcntl(number, F_DUPFD_CLOEXEC, numbers_above), "copy a descriptor");
+  };
+  const int input = copy(is.input), output = copy(is.output), reported = copy(is.reported);
+  report.need(dup2(input, STDIN_FILENO), "give it an input");
+  report.need(dup2(output, STDOUT_FILENO), "give it an output");
+  report.need(dup2(output, STDERR_FILENO), "give it an output");
+  report.need(dup2(reported, reported_number), "give it an output");
+  report.move_to(report_number);
+  report.need(close_range(report_number + 1, ~0u, 0), "close the other descriptors");
+  report.need(chdir(is.folder), "go to its folder");
+
+  const auto& l = is.limits;
+  const auto cpu = static_cast<rlim_t>(l.cpu_s);
+  const auto same = [&](__rlimit_resource which, std::int64_t value) {
+    limit(report, which, static_cast<rlim_t>(value), static_cast<rlim_t>(value));
+  };
+  limit(report, RLIMIT_CPU, cpu, cpu + 1);
+  same(RLIMIT_AS, l.memory_bytes);
+  same(RLIMIT_FSIZE, l.file_bytes);
+  same(RLIMIT_NOFILE, l.open_files);
+  same(RLIMIT_CORE, 0);
+  if (is.as_nobody) become_nobody(report);
+  // Counts a user's processes, so that 0 is the only number that doesn't depend on the others. As
+  // nobody already: who becomes a user of too many processes can't execute anything.
+  same(RLIMIT_NPROC, 0);
+  report.need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges");
+  // After the change of user, which takes it back.
+  report.need(prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");
+  if (getppid() != is.parent) _exit(127);  // It has died before.
+
+  detail::reset_signals();
+  const char* const environment[] = {nullptr};
+  execve(is.arguments[0], const_cast<char**>(is.arguments), const_cast<char**>(environment));
+  report.fail("execute the interpreter");
+}
+
+/// A process group; killed, and its first process reaped, at the latest when this goes.
+class process_group {
+ public:
+  explicit process_group(pid_t pid) : pid_(pid), handle_(pidfd_open(pid, 0)) {
+    if (handle_) return;
+    const int error = errno;
+    reap();
+    throw std::system_error(error, std::generic_category(), "cannot watch a program");
+  }
+  ~process_group() {
+    if (pid_ > 0) reap();
+  }
+  process_group(const process_group&) = delete;
+
+  /// Readable when its first process has ended.
+  int handle() const { return handle_.number(); }
+
+  struct end {
+    int status;
+    double cpu_s;
+  };
+  /// Its number is nobody else's until the first process is reaped, so it is killed before.
+  end reap() {
+    ::kill(-pid_, SIGKILL);
+    end seen{};
+    rusage used{};
+    while (::wait4(pid_, &seen.status, 0, &used) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+    const auto seconds = [](const timeval& t) {
+      return double(t.tv_sec) + 1e-6 * double(t.tv_usec);
+    };
+    seen.cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+    return seen;
+  }
+
+ private:
+  pid_t pid_;
+  descriptor handle_;
+};
+
+/// What a program writes, until it is too much.
+class capped_pipe {
+ public:
+  explicit capped_pipe(std::int64_t bytes_max) : bytes_max_(static_cast<std::size_t>(bytes_max)) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    read_ = descriptor(ends[0]);
+    write_ = descriptor(ends[1]);
+    ::fcntl(read_.number(), F_SETFL, O_NONBLOCK);
+  }
+
+  int write_end() const { return write_.number(); }
+  void close_write_end() { write_ = descriptor(); }
+  /// For poll(): -1 where nothing can come any more.
+  int read_end() const { return read_.number(); }
+
+  /// Takes what is there.
+  void read() {
+    std::array<char, 8192> block;
+    while (read_ && !full()) {
+      const auto bytes = ::read(read_.number(), block.data(), block.size());
+      if (bytes < 0) {
+        if (errno == EINTR) continue;
+        return;
+      }
+      if (bytes == 0) {
+        read_ = descriptor();
+        return;
+      }
+      text_.append(block.data(), static_cast<std::size_t>(bytes));
+    }
+  }
+  bool full() const { return text_.size() > bytes_max_; }
+  std::string take() {
+    if (full()) text_.resize(bytes_max_);
+    return std::move(text_);
+  }
+
+ private:
+  std::size_t bytes_max_;
+  descriptor read_, write_;
+  std::string text_;
+};
+
+using clock = std::chrono::steady_clock;
+
+/// Until it has ended, has written too much or its time is over: says which, as if it had ended
+/// well.
+code_end wait(const process_group& running, capped_pipe& output, capped_pipe& reported,
+              clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
+    if (left.count() <= 0) return code_end::timed_out;
+    pollfd on[] = {{running.handle(), POLLIN, 0},
+                   {output.read_end(), POLLIN, 0},
+                   {reported.read_end(), POLLIN, 0}};
+    const auto wait_ms = std::min<std::int64_t>(left.count(), 60'000);
+    if (::poll(on, 3, static_cast<int>(wait_ms)) < 0 && errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "cannot wait for a program");
+    output.read();
+    reported.read();
+    if (output.full() || reported.full()) return code_end::flooded;
+    if (on[0].revents != 0) return code_end::exited;
+  }
+}
+
+}  // namespace
+
+code_result run_limited(const limited_program& what) {
+  capped_pipe output(what.limits.output_bytes), reported(what.limits.output_bytes);
+  std::vector<const char*> arguments;
+  for (const auto& word : what.command) arguments.push_back(word.c_str());
+  arguments.push_back(nullptr);
+  const plan is{.arguments = arguments.data(),
+                .folder = what.folder.c_str(),
+                .parent = getpid(),
+                .input = what.input,
+                .output = output.write_end(),
+                .reported = reported.write_end(),
+                .limits = what.limits,
+                .as_nobody = geteuid() == 0};
+  const auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                           std::chrono::duration<double>(what.limits.wall_s));
+
+  static const int dumpable = prctl(PR_GET_DUMPABLE);  // before the first child
+  process_group running(detail::start_child(become_program, &is));
+  // A child's change of user hides the memory that it shared until exec from debuggers.
+  prctl(PR_SET_DUMPABLE, dumpable);
+  output.close_write_end();
+  reported.close_write_end();
+
+  code_result result;
+  result.status = wait(running, output, reported, deadline);
+  const auto end = running.reap();
+  output.read();
+  reported.read();
+  result.truncated = output.full() || reported.full();
+  result.output = output.take();
+  result.reported = reported.take();
+  result.cpu_s = end.cpu_s;
+  if (WIFEXITED(end.status)) result.exit_code = WEXITSTATUS(end.status);
+  if (WIFSIGNALED(end.status)) {
+    result.signal = WTERMSIG(end.status);
+    if (result.status == code_end::exited) result.status = code_end::signalled;
+  }
+  return result;
+}
+
+}  // namespace troupe

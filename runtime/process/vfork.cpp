@@ -1,0 +1,87 @@
+#include "runtime/process/vfork.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "runtime/descriptor.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+/// What has failed in the child.
+struct failure {
+  int error;
+  char action[32];
+};
+
+// Apart, so that nothing of the caller's is in registers when vfork returns for the second time.
+[[gnu::noinline]] pid_t start(void (*become)(const void*, exec_report), const void* plan,
+                              int report) {
+  const pid_t pid = vfork();
+  if (pid == 0) {
+    become(plan, exec_report(report));
+    _exit(127);
+  }
+  return pid;
+}
+
+}  // namespace
+
+void exec_report::fail(const char* action) const {
+  failure what{errno, {}};
+  for (std::size_t i = 0; action[i] && i + 1 < sizeof what.action; ++i) what.action[i] = action[i];
+  [[maybe_unused]] const auto written = ::write(pipe_, &what, sizeof what);
+  _exit(127);
+}
+
+int exec_report::need(int result, const char* action) const {
+  if (result < 0) fail(action);
+  return result;
+}
+
+void exec_report::move_from(int number) {
+  pipe_ = need(fcntl(pipe_, F_DUPFD_CLOEXEC, number), "copy a descriptor");
+}
+
+void exec_report::move_to(int number) {
+  pipe_ = need(dup3(pipe_, number, O_CLOEXEC), "copy a descriptor");
+}
+
+void reset_signals() {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  }
+  const descriptor read_end(ends[0]);
+  descriptor write_end(ends[1]);
+  const pid_t pid = start(become, plan, write_end.number());
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot start a child");
+  write_end = descriptor();
+  failure what{};
+  ssize_t got;
+  while ((got = ::read(read_end.number(), &what, sizeof what)) < 0 && errno == EINTR) {
+  }
+  if (got == 0) return pid;  // exec has closed the pipe.
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  throw std::system_error(what.error, std::generic_category(),
+                          "cannot start a child: it could not " + std::string(what.action));
+}
+
+}  // namespace troupe::detail
