@@ -2,6 +2,8 @@
 
 #include "algorithms/grpo/grpo_cast.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "actors/llm/model/flat_weights.hpp"
@@ -33,6 +35,31 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
   }
 }
 
+bool is_code(const grpo_config& config) {
+  return std::ranges::any_of(llm::problem_tasks(), [&](const llm::problem_task& task) {
+    return task.is_code && task.name == config.task.name;
+  });
+}
+
+/// Throws config_error where code can't be written or may not be run.
+void check_code(const grpo_config& config) {
+  if (!is_code(config)) return;
+  if (!config.allow_unsandboxed_code)
+    throw config_error("/task/name",
+                       "code runs what the model writes as a process of its own, with limits of "
+                       "time and memory but without a sandbox: it can read and write files and "
+                       "reach the network; expected --allow-unsandboxed-code (in a program "
+                       "grpo_config::allow_unsandboxed_code) to allow that");
+  if (config.model.path.empty())
+    throw config_error("/model/path",
+                       "expected a chat model's folder or GGUF file for the task code, got \"\": "
+                       "the model of 22 letters can't write Python");
+  if (config.deterministic)
+    throw config_error("/deterministic",
+                       "expected false for the task code, as its programs are other processes, "
+                       "which keep no virtual time");
+}
+
 }  // namespace
 
 grpo_cast::grpo_cast(system& sys, grpo_config config, training_output output,
@@ -45,6 +72,7 @@ grpo_cast::~grpo_cast() {
   stop(exam);
   stop(roles.replay);
   stop(roles.rewards);
+  stop(roles.coders);
   stop(roles.prompts);
   stop(roles.generators);
   stop(learner);
@@ -66,19 +94,29 @@ task<> grpo_cast::serve(const checkpoint* from) {
   co_await serve_answering(from, std::move(problems));
 }
 
-task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::problem> problems) {
+task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
+  co_await serve_store(of);
+  co_await serve_answering(nullptr, problems_of(config));
+  auto seen = co_await evaluate(of, problems);
+  co_return seen;
+}
+
+task<> grpo_cast::serve_store(weights first) {
   auto keeping = restartable(sys, {.name = "weights"},
                              {endpoint<&weight_store::put>, endpoint<&weight_store::latest>,
                               endpoint<&weight_store::versions>});
   auto shelf = std::make_shared<weight_store::shelf>();
   store = co_await sys.serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(shelf));
+  co_await store.route<&weight_store::put>(std::move(first));
+}
 
+task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::problem> problems) {
   // The reference is what training once began with.
   const bool begins = !from || config.trainer.kl_coef != 0.0;
   const auto start =
       begins ? starting_weights(config, *subject, problems) : weights_of(*from).parameters;
-  const auto first = from ? weights_of(*from) : weights{0, start.clone(), {}};
-  co_await store.route<&weight_store::put>(first);
+  auto first = from ? weights_of(*from) : weights{0, start.clone(), {}};
+  co_await serve_store(std::move(first));
 
   const grpo_model model{.config = subject->config,
                          .temperature = config.rollout.temperature,
@@ -122,6 +160,8 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
   roles.rewards = co_await sys.serve<answer_judge>(
       std::move(judging), llm::find_problem_task(config.task.name).rewards, &sys.metrics());
 
+  if (is_code(config)) co_await serve_coders();
+
   // In sync mode 1: a generator that is restarted while weights are pushed may come back with those
   // before.
   replay_options kept{.batch = r.prompts, .max_staleness = async ? r.max_staleness : 1};
@@ -143,8 +183,22 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
                       config.trainer.advantages() != advantage_kind::reward;
 }
 
+task<> grpo_cast::serve_coders() {
+  const auto& c = config.code;
+  const coder_options running{.allow_unsandboxed = config.allow_unsandboxed_code,
+                              .limits = {.wall_s = c.wall_s,
+                                         .cpu_s = static_cast<int>(std::ceil(c.wall_s)),
+                                         .memory_bytes = std::int64_t{c.memory_mib} << 20}};
+  auto coding = restartable(sys,
+                            {.name = "coder",
+                             .replicas = static_cast<std::size_t>(c.coders),
+                             .placement = placement::thread},
+                            {endpoint<&coder::run>});
+  roles.coders = co_await sys.serve<coder>(std::move(coding), running);
+}
+
 void grpo_cast::write_model(const std::filesystem::path& path, const weights& of) const {
-  llm::write_model(path, subject->config, llm::weights_in(subject->config, of.parameters));
+  subject->write_model(path, of.parameters);
 }
 
 task<checkpoint> grpo_cast::save() {
@@ -182,6 +236,7 @@ training_settings settings_of(const grpo_config& c) {
 }  // namespace detail
 
 trainable trainable_of(const grpo_config& config) {
+  detail::check_code(config);
   return {.settings = detail::settings_of(config),
           .make =
               [config](system& sys, training_output output, training_callbacks callbacks) {

@@ -4,7 +4,7 @@
 //
 //   prompts      problems to train on; an exam of held-out ones
 //   generators   write answers
-//   rewards      judge them
+//   rewards      judge them; of code, after coders have run it
 //   replay       hands each group to the trainer once, whole, none too stale
 //   trainer      GRPO; its weights go to the store and the generators
 //   weights, recorder   as with every algorithm
@@ -34,6 +34,8 @@ class grpo_cast final : public training_cast {
   task<training_summary> conclude() override;
   /// The share of right answers to held-out problems.
   task<evaluation> evaluate(weights of, std::size_t problems) override;
+  /// The same of weights that come from outside: serves what answers them, and no other role.
+  task<evaluation> examine(weights of, std::size_t problems);
   void write_model(const std::filesystem::path& path, const weights& of) const override;
   std::optional<double> threshold() const override { return std::nullopt; }
 
@@ -45,8 +47,10 @@ class grpo_cast final : public training_cast {
   std::optional<sample_log> samples;
 
  private:
+  task<> serve_store(weights first);
   task<> serve_learning(const checkpoint* from, std::vector<llm::problem> problems);
   task<> serve_answering(const checkpoint* from, llm::problem_set problems);
+  task<> serve_coders();
 };
 
 training_settings settings_of(const grpo_config& config);

@@ -33,6 +33,23 @@ void describe(options_schema<grpo_task_section>& s) {
       .help("training problems that a chat model is shown, solved, before the one it is asked");
 }
 
+void describe(options_schema<grpo_code_section>& s) {
+  s.field("coders", &grpo_code_section::coders)
+      .at_least(1)
+      .at_most(1024)
+      .help("programs that run at the same time");
+  s.field("wall_s", &grpo_code_section::wall_s)
+      .above(0)
+      .at_most(86'400)
+      .unit("seconds")
+      .help("after which a program is killed");
+  s.field("memory_mib", &grpo_code_section::memory_mib)
+      .at_least(64)
+      .at_most(1 << 20)
+      .unit("MiB")
+      .help("of a program's address space");
+}
+
 void describe(options_schema<grpo_model_section>& s) {
   s.field("path", &grpo_model_section::path)
       .help(
@@ -128,6 +145,7 @@ void describe(options_schema<grpo_evaluation_section>& s) {
 void describe(options_schema<grpo_config>& s) {
   s.field("algo", &grpo_config::algo).one_of({"grpo"}).help("what this configures");
   s.field("task", &grpo_config::task).help("what is asked");
+  s.field("code", &grpo_config::code).help("how answers are run, where the task is code");
   s.field("model", &grpo_config::model).help("who answers");
   s.field("total_steps", &grpo_config::total_steps)
       .also_known_as({"max_steps", "steps"})

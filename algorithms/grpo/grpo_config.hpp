@@ -24,6 +24,13 @@ struct grpo_task_section {
   int shots = 0;
 };
 
+/// How answers are run, where the task is code.
+struct grpo_code_section {
+  int coders = 2;        ///< programs at the same time
+  double wall_s = 5.0;   ///< after which one is killed
+  int memory_mib = 512;  ///< of its address space
+};
+
 /// Who answers.
 struct grpo_model_section {
   /// A folder or GGUF file; empty: the letters model of actors/llm/tasks, made by the seed.
@@ -65,6 +72,7 @@ struct grpo_evaluation_section {
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task;
+  grpo_code_section code;
   grpo_model_section model;
   std::int64_t total_steps = 240;  ///< updates
   std::uint64_t seed = 1;
@@ -77,9 +85,13 @@ struct grpo_config {
   grpo_samples_section samples;
   bool deterministic = false;
   std::string faults;
+  /// Lets the task code run what the model writes without a sandbox. No field of a configuration
+  /// file: whoever starts the program says it.
+  bool allow_unsandboxed_code = false;
 };
 
 void describe(options_schema<grpo_task_section>& s);
+void describe(options_schema<grpo_code_section>& s);
 void describe(options_schema<grpo_model_section>& s);
 void describe(options_schema<grpo_warm_start_section>& s);
 void describe(options_schema<grpo_rollout_section>& s);
@@ -87,7 +99,8 @@ void describe(options_schema<grpo_samples_section>& s);
 void describe(options_schema<grpo_evaluation_section>& s);
 void describe(options_schema<grpo_config>& s);
 
-/// For run_training and train_in.
+/// For run_training and train_in. Throws config_error for the task code where code may not be run,
+/// by the letters model, which can't write any, and where deterministic is true.
 trainable trainable_of(const grpo_config& config);
 
 }  // namespace troupe

@@ -19,6 +19,14 @@ bool has_finite(const std::vector<double>& numbers) {
   return std::ranges::all_of(numbers, [](double each) { return std::isfinite(each); });
 }
 
+/// Throws unless the role has failed, and nothing else.
+template <class T>
+bool came(const outcome<T>& result) {
+  if (result) return true;
+  if (!is_kind(result.error(), error_kind::role_error)) std::rethrow_exception(result.error());
+  return false;
+}
+
 /// Judges one answer and adds it, or counts why it is dropped.
 task<> add_answer(const answer_roles& r, answer_group& group, llm::completion written) {
   if (!has_finite(written.log_probs)) {
@@ -26,9 +34,17 @@ task<> add_answer(const answer_roles& r, answer_group& group, llm::completion wr
     co_return;
   }
   llm::answered_problem judged{group.asked, written.text};
+  if (r.coders) {
+    auto asked = call_function(code_in(written.text), group.asked.function);
+    const auto ran = co_await r.coders.try_route<&coder::run>(std::move(asked));
+    if (!came(ran)) {
+      ++group.dropped["coder"];
+      co_return;
+    }
+    judged.tests_passed = passed_share(ran.value(), group.asked.function);
+  }
   auto outcome = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
-  if (!outcome) {
-    if (!is_kind(outcome.error(), error_kind::role_error)) std::rethrow_exception(outcome.error());
+  if (!came(outcome)) {
     ++group.dropped["reward"];
     co_return;
   }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "actors/coder/coder.hpp"
 #include "actors/llm/generator/generator.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
@@ -19,6 +20,7 @@ struct answer_roles {
   service<prompt_source> prompts;
   service<llm::generator> generators;
   service<answer_judge> rewards;
+  service<coder> coders;  ///< run answers on their tests before they are judged; of code alone
   service<replay_queue<answer_group>> replay;
 
   std::shared_ptr<const grpo_subject> subject;
@@ -31,7 +33,8 @@ struct answer_roles {
 };
 
 /// A group with at least one answer. An answer is dropped, and counted in `dropped` by its reason,
-/// where its reward throws or isn't finite ("reward"), or a log-probability isn't ("log_prob").
+/// where its reward throws or isn't finite ("reward"), a log-probability isn't ("log_prob"), or its
+/// code could not be run, whatever it is ("coder").
 /// Where no answer is left, or with refill_flat all are equally good, another prompt is asked,
 /// `rounds` in all; the last group is taken as it is, if there are answers. Throws
 /// std::runtime_error where there are none.

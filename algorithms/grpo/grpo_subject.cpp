@@ -11,6 +11,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/non_finite_training.hpp"
@@ -43,6 +44,13 @@ std::vector<llm::token_id> grpo_subject::answer_to(const llm::problem& asked) co
   return ids;
 }
 
+void grpo_subject::write_model(const std::filesystem::path& folder,
+                               const at::Tensor& parameters) const {
+  llm::write_model(folder, config, llm::weights_in(config, parameters));
+  const std::string end(tokens.bytes_of(stop_ids().back()));
+  llm::write_tokenizer(folder, parts, end, chat_template);
+}
+
 std::string grpo_subject::describe() const {
   return fmt::format("{} layers of {}, {} heads ({} of keys) of {}, {} tokens", config.layers,
                      config.hidden_size, config.heads, config.kv_heads, config.head_dim,
@@ -54,8 +62,11 @@ llm::problem_set problems_of(const grpo_config& config) {
 }
 
 grpo_subject subject_of(const grpo_config& config) {
-  if (config.model.path.empty())
-    return {llm::letters_model(), llm::letters_tokenizer(), std::nullopt, {}, {}};
+  if (config.model.path.empty()) {
+    auto parts = llm::letters_tokenizer_parts();
+    return {
+        .config = llm::letters_model(), .tokens = llm::tokenizer(parts), .parts = std::move(parts)};
+  }
   const auto training = problems_of(config).training;
   if (config.task.shots > std::ssize(training))
     throw std::invalid_argument(
@@ -64,11 +75,13 @@ grpo_subject subject_of(const grpo_config& config) {
   const std::filesystem::path path = config.model.path;
   auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
                                                    : llm::read_model_config(llm::gguf_file(path));
-  return {std::move(shape),
-          llm::read_tokenizer(path),
-          llm::read_chat_style(path),
-          config.model.system_prompt,
-          {training.begin(), training.begin() + config.task.shots}};
+  return {.config = std::move(shape),
+          .tokens = llm::read_tokenizer(path),
+          .style = llm::read_chat_style(path),
+          .system_prompt = config.model.system_prompt,
+          .parts = llm::read_tokenizer_parts(path),
+          .chat_template = llm::read_chat_template(path),
+          .shots = {training.begin(), training.begin() + config.task.shots}};
 }
 
 namespace {

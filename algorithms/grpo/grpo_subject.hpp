@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct grpo_subject {
   std::optional<llm::chat_style>
       style;  ///< none: the letters model, which reads a problem's letters
   std::string system_prompt;
+  // For the folders of its models:
+  llm::tokenizer_parts parts;
+  std::string chat_template;        ///< empty: none
   std::vector<llm::problem> shots;  ///< solved in the conversation before the one that is asked
 
   std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
@@ -27,6 +31,9 @@ struct grpo_subject {
   std::vector<llm::token_id> stop_ids() const;
   /// What the model is to write, with the token that ends it.
   std::vector<llm::token_id> answer_to(const llm::problem& asked) const;
+  /// A folder that transformers, `troupe chat` and this subject's own path can read: network, these
+  /// weights [P], tokenizer, template. Throws std::system_error.
+  void write_model(const std::filesystem::path& folder, const at::Tensor& parameters) const;
   /// What its checkpoints are of.
   std::string describe() const;
   /// Where the options give no step size.

@@ -5,7 +5,7 @@
 
 #include "algorithms/a2c/a2c.hpp"
 #include "algorithms/dqn/dqn.hpp"
-#include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_evaluation.hpp"
 #include "algorithms/ppo/ppo_run.hpp"
 #include "algorithms/reinforce/reinforce.hpp"
 #include "algorithms/sac/sac.hpp"
@@ -18,11 +18,32 @@ namespace troupe::command {
 namespace {
 
 template <class Config>
+Config read(const nlohmann::json& document, const permissions& may) {
+  auto config = parse_config<Config>(document);
+  if constexpr (requires { config.allow_unsandboxed_code; })
+    config.allow_unsandboxed_code = may.unsandboxed_code;
+  return config;
+}
+
+template <class Config>
 constexpr algorithm entry(const char* name, const char* what) {
-  return {
-      name, what,
-      [](const nlohmann::json& document) { return trainable_of(parse_config<Config>(document)); },
-      [] { return schema_json<Config>(); }};
+  return {name, what,
+          [](const nlohmann::json& document, const permissions& may) {
+            return trainable_of(read<Config>(document, may));
+          },
+          [] { return schema_json<Config>(); }, nullptr};
+}
+
+constexpr algorithm entry_of_grpo() {
+  auto grpo = entry<grpo_config>(
+      "grpo", "language models on rewards: GRPO, Dr.GRPO, DAPO, GSPO, CISPO, RLOO");
+  grpo.evaluate = [](const nlohmann::json& document, const permissions& may,
+                     const std::filesystem::path& model, std::size_t problems) {
+    const auto config = read<grpo_config>(document, may);
+    const auto at_the_end = static_cast<std::size_t>(config.evaluation.final_problems);
+    return evaluate_model(config, model, problems > 0 ? problems : at_the_end);
+  };
+  return grpo;
 }
 
 constexpr algorithm known[] = {
@@ -33,8 +54,7 @@ constexpr algorithm known[] = {
     entry<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
     entry<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
     entry<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
-    entry<grpo_config>("grpo",
-                       "language models on rewards: GRPO, Dr.GRPO, DAPO, GSPO, CISPO, RLOO"),
+    entry_of_grpo(),
 };
 
 }  // namespace

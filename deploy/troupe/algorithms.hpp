@@ -1,6 +1,7 @@
 #pragma once
 // The algorithms that the command knows: a line each in algorithms.cpp.
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -10,12 +11,22 @@
 
 namespace troupe::command {
 
+/// What the command line alone can allow, and no configuration file.
+struct permissions {
+  bool unsandboxed_code = false;  ///< to run what a model writes without a sandbox
+};
+
 struct algorithm {
   const char* name;
   const char* what;
   /// Reads a configuration. Throws config_error.
-  trainable (*configure)(const nlohmann::json& document);
+  trainable (*configure)(const nlohmann::json& document, const permissions& may);
   nlohmann::json (*schema)();
+  /// Of a language model, else null: how well the model in a run's folder answers so many held-out
+  /// problems; 0: as many as the run's own evaluation at the end. Throws what configure does, and
+  /// what is wrong with the model.
+  evaluation (*evaluate)(const nlohmann::json& document, const permissions& may,
+                         const std::filesystem::path& model, std::size_t problems);
 };
 
 std::span<const algorithm> algorithms();

@@ -156,6 +156,12 @@ CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   return certs;
 }
 
+void add_code_permission(CLI::App& command, bool& to) {
+  command.add_flag(
+      "--allow-unsandboxed-code", to,
+      "let the task code run what the model writes, as this user and without a sandbox");
+}
+
 /// `troupe chat`.
 CLI::App* add_chat(CLI::App& app, chat_arguments& to) {
   auto* chat = app.add_subcommand("chat", "Talk with a language model, a line at a time.");
@@ -240,6 +246,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       ->needs(listen);
   train_command->add_option("--certs", train.certs, "directory with ca.pem, cert.pem and key.pem")
       ->needs(listen);
+  add_code_permission(*train_command, train.allow_unsandboxed_code);
   auto* resume = train_command->add_option(
       "--resume", train.resume,
       "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
@@ -269,16 +276,21 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   eval_arguments eval;
   auto* eval_command = app.add_subcommand("eval", "Evaluate the model of a run.");
   eval_command->add_option("run_dir", eval.run_directory, "the run directory")->required();
-  eval_command->add_option("--episodes", eval.episodes, "how many")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  eval_command->add_option("--seed", eval.seed, "of the environments")
+  eval_command
+      ->add_option(
+          "--episodes", eval.episodes,
+          "how many (100); of a language model: held-out problems (those of the run's last "
+          "evaluation)")
+      ->check(CLI::Range(1, 1'000'000));
+  eval_command
+      ->add_option("--seed", eval.seed, "of the environments; of problems the run's own counts")
       ->check(CLI::Range(0.0, 1e18))
       ->capture_default_str();
   eval_command->add_option("--model", eval.model, "last_model or best_model")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
   eval_command->add_flag("--json", eval.json, "print the result as one JSON line");
+  add_code_permission(*eval_command, eval.allow_unsandboxed_code);
 
   auto* list_command = app.add_subcommand("list", "List algorithms and environments.");
   config_arguments config;

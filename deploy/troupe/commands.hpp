@@ -33,6 +33,7 @@ struct train_arguments {
   std::size_t nodes = 0;              ///< To wait for.
   std::string resume;                 ///< A run directory; empty: a new run.
   bool go_on = false;                 ///< Resume the newest run of its kind below `runs`, if any.
+  bool allow_unsandboxed_code = false;
 };
 int train(const train_arguments& arguments);
 
@@ -68,10 +69,11 @@ int serve_env(const serve_env_arguments& arguments);
 
 struct eval_arguments {
   std::string run_directory;
-  std::size_t episodes = 100;
+  std::size_t episodes = 0;  ///< 0: as many as are usual
   std::uint64_t seed = 0;
   std::string model = "last_model";
   bool json = false;
+  bool allow_unsandboxed_code = false;
 };
 int eval(const eval_arguments& arguments);
 

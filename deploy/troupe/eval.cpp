@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/policy/model_file.hpp"
@@ -30,41 +29,24 @@ std::filesystem::path model_of(const run_directory& run, const std::string& whic
   throw std::invalid_argument(message);
 }
 
-}  // namespace
+constexpr std::size_t episodes_usual = 100;
 
-int eval(const eval_arguments& arguments) {
-  use_one_torch_thread();
-  std::string env;
-  saved_model model;
-  std::optional<evaluator> judge;
-  const auto n = static_cast<int>(std::min<std::size_t>(arguments.episodes, 10));
-  try {
-    const auto run = run_directory::open(arguments.run_directory);
-    const auto document = read_json_file(run.config_json());
-    const auto settings = algorithm_of(document).configure(document).settings;
-    if (!settings.model.empty()) {
-      throw std::invalid_argument(run.path().string() +
-                                  ": expected a run on an environment, got one of " +
-                                  settings.algo + "; its summary.json has its evaluation");
-    }
-    const auto& played = settings.env;
-    env = played.id;
-    model = load_model(model_of(run, arguments.model));
-    judge.emplace(evaluator_options{.environments = environments_of(played, n),
-                                    .shape = model.shape,
-                                    .network = model.options,
-                                    .seed = arguments.seed});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe eval: %s\n", e.what());
-    return 2;
-  }
-
+/// One of an environment.
+int eval_policy(const eval_arguments& arguments, const run_directory& run,
+                const env_section& played) {
+  const auto model = load_model(model_of(run, arguments.model));
+  const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
+  evaluator judge({.environments = environments_of(
+                       played, static_cast<int>(std::min<std::size_t>(episodes, 10))),
+                   .shape = model.shape,
+                   .network = model.options,
+                   .seed = arguments.seed});
   const auto version = static_cast<std::int64_t>(model.policy_version);
-  const auto result = judge->evaluate(weights{version, model.parameters, {}}, arguments.episodes);
-  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", env.c_str(),
+  const auto result = judge.evaluate(weights{version, model.parameters, {}}, episodes);
+  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
               static_cast<long long>(version), result.mean, result.std, result.returns.size());
   if (arguments.json) {
-    const nlohmann::ordered_json line{{"env", env},
+    const nlohmann::ordered_json line{{"env", played.id},
                                       {"version", version},
                                       {"eval_mean", result.mean},
                                       {"eval_std", result.std},
@@ -72,6 +54,46 @@ int eval(const eval_arguments& arguments) {
     std::puts(line.dump().c_str());
   }
   return 0;
+}
+
+/// One of a language model.
+int eval_answers(const eval_arguments& arguments, const run_directory& run, const std::string& task,
+                 const nlohmann::json& document, const permissions& may) {
+  const auto path = model_of(run, arguments.model);
+  const auto result = algorithm_of(document).evaluate(document, may, path, arguments.episodes);
+  std::printf("%s, %s: %.1f %% right of %zu held-out problems\n", task.c_str(),
+              arguments.model.c_str(), 100 * result.mean, result.returns.size());
+  if (arguments.json) {
+    const nlohmann::ordered_json line{{"env", task},
+                                      {"model", path.string()},
+                                      {"eval_mean", result.mean},
+                                      {"eval_std", result.std},
+                                      {"eval_episodes", result.returns.size()}};
+    std::puts(line.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int eval(const eval_arguments& arguments) {
+  use_one_torch_thread();
+  try {
+    const auto run = run_directory::open(arguments.run_directory);
+    const auto document = read_json_file(run.config_json());
+    const permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
+    const auto settings = algorithm_of(document).configure(document, may).settings;
+    if (!settings.model.empty())
+      return eval_answers(arguments, run, settings.env.id, document, may);
+    return eval_policy(arguments, run, settings.env);
+  } catch (const evaluation_error&) {
+    throw;  // it failed: nothing was wrong with what was asked
+  } catch (const call_error&) {
+    throw;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe eval: %s\n", e.what());
+    return 2;
+  }
 }
 
 }  // namespace troupe::command

@@ -85,10 +85,11 @@ struct beginning {
 
 /// The run with more steps, also in its config.json, for whoever resumes it next. Throws
 /// config_error where they are fewer.
-trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps) {
+trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
+                   const permissions& may) {
   const auto before = document.at("total_steps");
   apply_override(document, "total_steps=" + steps);
-  auto longer = algorithm_of(document).configure(document);
+  auto longer = algorithm_of(document).configure(document, may);
   const auto after = nlohmann::ordered_json::parse(longer.settings.config);
   if (after.at("total_steps").get<std::int64_t>() < before.get<std::int64_t>()) {
     throw config_error("/total_steps", "expected at least the run's own " + before.dump() +
@@ -101,9 +102,10 @@ trainable lengthen(const run_directory& run, nlohmann::json document, const std:
 beginning resume(const run_directory& run, const train_arguments& arguments,
                  metrics_registry& metrics) {
   const auto document = read_json_file(run.config_json());
-  auto what = algorithm_of(document).configure(document);
+  const permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
+  auto what = algorithm_of(document).configure(document, may);
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
-  if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps);
+  if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps, may);
   return {std::move(what), std::move(from), run.path().string()};
 }
 
@@ -114,7 +116,8 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   }
   auto document = resolve(arguments);
   find_language_model(document);
-  auto what = algorithm_of(document, arguments.algo).configure(document);
+  auto what = algorithm_of(document, arguments.algo)
+                  .configure(document, {.unsandboxed_code = arguments.allow_unsandboxed_code});
   what.check();
   if (arguments.go_on) {
     const auto& settings = what.settings;

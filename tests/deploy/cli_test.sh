@@ -26,6 +26,14 @@ refuses "an unknown task of a language model is told the known ones" 2 \
   '/task/name: unknown value "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
 refuses "a language model that is no file and has no such name is refused by it" 2 \
   '"smollm": expected a Hugging Face folder, a GGUF file, or one of' train --algo grpo model.path=smollm
+refuses "code is not run unless that is allowed, and that is said to be what it means" 2 \
+  '/task/name: code runs what the model writes' train --algo grpo --task code model.path=.
+grep -q -- '--allow-unsandboxed-code' err
+report "and how it is allowed" $?
+refuses "a configuration can't allow code" 2 'unknown key "allow_unsandboxed_code"' \
+  train --algo grpo --task code allow_unsandboxed_code=true
+refuses "the letters model can't be asked for code" 2 "/model/path: expected a chat model's folder or GGUF file" \
+  train --algo grpo --task code --allow-unsandboxed-code
 refuses "samples of a run that has none are refused by their file" 2 \
   'nowhere/samples.jsonl: expected the samples of a language model' samples nowhere
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
@@ -358,6 +366,21 @@ run eval off/dqn/CartPole-v1_1 --episodes 3 --json
 [[ $code -eq 0 ]]
 report "eval takes a run of dqn" $?
 holds "and plays its episodes" "s['eval_episodes'] == 3 and s['env'] == 'CartPole-v1'"
+run train --algo grpo -n 2 --runs words --metrics-port 0 --json warm_start.batches=20 warm_start.batch_size=16 \
+  task.problems.size=1 task.problems.training=6 task.problems.held_out=3 rollout.prompts=2 rollout.group=4 \
+  evaluation.every_updates=1 evaluation.problems=3 evaluation.final_problems=3
+report "train --algo grpo ends well" $((code != 0))
+tail -1 out >trained
+run eval words/grpo/sum_digits_1 --json
+report "eval takes a run of grpo" $((code != 0))
+holds "and asks the held-out problems as its end did" "s['eval_mean'] == json.load(open('trained'))['eval_mean'] and
+  s['eval_episodes'] == 3 and s['env'] == 'sum_digits'"
+run eval words/grpo/sum_digits_1 --model best_model --episodes 2
+[[ $code -eq 0 ]] && grep -q '^sum_digits, best_model: .* % right of 2 held-out problems' out
+report "and its best model" $?
+run eval words/grpo/sum_digits_1 --episodes 4
+[[ $code -eq 2 ]] && grep -q 'expected 1 to 3 problems, as many as are held out, got 4' err
+report "and refuses more problems than there are" $?
 refuses "a configuration of another algorithm is refused" 2 '/algo' \
   train --algo ppo --config off/dqn/CartPole-v1_1/config.json
 refuses "an environment without discrete actions is refused" 2 'actions of Discrete' \

@@ -7,13 +7,15 @@ constexpr std::string_view letters = "0123456789+-*=>abcdef";
 
 }  // namespace
 
-tokenizer letters_tokenizer() {
+tokenizer_parts letters_tokenizer_parts() {
   tokenizer_parts parts;
   parts.tokens.emplace_back();  // the added token's place
   for (const char letter : letters) parts.tokens.emplace_back(1, letter);
   parts.added.push_back({.id = 0, .text = "<end>", .special = true});
-  return tokenizer(std::move(parts));
+  return parts;
 }
+
+tokenizer letters_tokenizer() { return tokenizer(letters_tokenizer_parts()); }
 
 model_config letters_model() {
   model_config config;

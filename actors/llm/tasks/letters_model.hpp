@@ -8,6 +8,7 @@
 namespace troupe::llm {
 
 /// The end of a text (id 0, which is no text of a user's), and 0-9 + - * = > a-f, a token each.
+tokenizer_parts letters_tokenizer_parts();
 tokenizer letters_tokenizer();
 
 /// 0.79 million weights: Llama with four layers of width 128.

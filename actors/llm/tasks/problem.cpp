@@ -11,7 +11,7 @@ namespace troupe::llm {
 
 const std::vector<problem_task>& problem_tasks() {
   static const std::vector<problem_task> tasks{sum_digits_task(), arithmetic_task(),
-                                               reversed_text_task()};
+                                               reversed_text_task(), code_task()};
   return tasks;
 }
 

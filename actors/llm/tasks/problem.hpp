@@ -6,21 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "actors/coder/function_tests.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/reward/weighted_reward.hpp"
 
 namespace troupe::llm {
 
 struct problem {
-  std::string question;  ///< in words, for models that read English
-  std::string letters;   ///< the same in the few letters of letters_model.hpp: "347>"
-  std::string expected;  ///< the right answer
+  std::string question;      ///< in words, for models that read English
+  std::string letters;       ///< the same in the few letters of letters_model.hpp: "347>"
+  std::string expected;      ///< the right answer, or of code one that is right
+  tested_function function;  ///< that is to be written; without tests where it's no code
 };
 
 /// What is judged.
 struct answered_problem {
   problem asked;
-  std::string answer;  ///< what the model wrote
+  std::string answer;         ///< what the model wrote
+  double tests_passed = 0.0;  ///< the share, where it's code: a coder has run it
 };
 
 /// A kind of problem.
@@ -31,6 +34,7 @@ struct problem_task {
   problem (*draw)(action_random& random, int size);
   /// The first of them is 1 for a right answer and 0 for any other.
   std::vector<reward_function<answered_problem>> rewards;
+  bool is_code = false;  ///< answers are run by a coder before they are judged
 };
 
 /// The sum of the digits of a number that has `size` of them. Reward: whether the answer is right.
@@ -40,6 +44,9 @@ problem_task arithmetic_task();
 /// `size` letters in reverse. Reward: half for the right answer, half for the share of places that
 /// are right.
 problem_task reversed_text_task();
+/// A small Python function with constants of up to 1 + 8 `size`, and tests of it. Reward: the share
+/// of tests passed. For models that read English.
+problem_task code_task();
 
 /// All of them.
 const std::vector<problem_task>& problem_tasks();

@@ -197,20 +197,21 @@ chat_style chat_style_of(std::string_view jinja, const std::string& place) {
       digest);
 }
 
-chat_style read_chat_style(const fs::path& path) {
-  if (path.extension() == ".gguf") {
-    const gguf_file file(path);
-    return chat_style_of(file.get<std::string_view>("tokenizer.chat_template"), path.string());
-  }
-  if (const auto own = path / "chat_template.jinja"; fs::exists(own)) {
-    return chat_style_of(mapped_file(own).bytes(), own.string());
-  }
+std::string read_chat_template(const fs::path& path) {
+  if (path.extension() == ".gguf")
+    return std::string(gguf_file(path).get<std::string_view>("tokenizer.chat_template"));
+  if (const auto own = path / "chat_template.jinja"; fs::exists(own))
+    return std::string(mapped_file(own).bytes());
   const auto config = path / "tokenizer_config.json";
   const auto fields = read_model_json(config);
   if (!fields.is_object() || !fields.contains("chat_template") ||
       !fields["chat_template"].is_string())
     throw llm_file_error(config.string() + ": /chat_template: expected a text");
-  return chat_style_of(fields["chat_template"].get<std::string>(), config.string());
+  return fields["chat_template"].get<std::string>();
+}
+
+chat_style read_chat_style(const fs::path& path) {
+  return chat_style_of(read_chat_template(path), path.string());
 }
 
 std::vector<chat_piece> render_chat(chat_style style, const messages& all,

@@ -19,7 +19,10 @@ std::string_view name_of(chat_style style);  ///< "qwen2.5"
 /// conversation in the wrong form gives wrong answers and no error. `place` begins the message.
 chat_style chat_style_of(std::string_view jinja, const std::string& place);
 
-/// The same for a model's folder (chat_template.jinja or tokenizer_config.json) or GGUF file.
+/// The template of a model's folder (chat_template.jinja or tokenizer_config.json) or GGUF file.
+/// Throws llm_file_error where there is none.
+std::string read_chat_template(const std::filesystem::path& path);
+/// Its style. Throws as both of the above.
 chat_style read_chat_style(const std::filesystem::path& path);
 
 struct chat_message {

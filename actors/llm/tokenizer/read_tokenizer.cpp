@@ -86,11 +86,13 @@ tokenizer make(tokenizer_parts parts, const fs::path& path) {
 
 }  // namespace
 
-tokenizer read_tokenizer(const fs::path& path) {
-  if (fs::is_directory(path)) return read_tokenizer(path / "tokenizer.json");
-  if (path.extension() == ".gguf") return read_tokenizer(gguf_file(path));
-  return make(parts_of_json(read_model_json(path), path.string()), path);
+tokenizer_parts read_tokenizer_parts(const fs::path& path) {
+  if (fs::is_directory(path)) return read_tokenizer_parts(path / "tokenizer.json");
+  if (path.extension() == ".gguf") return parts_of_gguf(gguf_file(path));
+  return parts_of_json(read_model_json(path), path.string());
 }
+
+tokenizer read_tokenizer(const fs::path& path) { return make(read_tokenizer_parts(path), path); }
 
 tokenizer read_tokenizer(const gguf_file& file) { return make(parts_of_gguf(file), file.path()); }
 

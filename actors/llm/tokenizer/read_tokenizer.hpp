@@ -12,6 +12,9 @@ class gguf_file;
 /// llm_file_error naming the field for all that isn't byte-level BPE as the families have it.
 tokenizer read_tokenizer(const std::filesystem::path& path);
 
+/// The same before it is put together.
+tokenizer_parts read_tokenizer_parts(const std::filesystem::path& path);
+
 /// The tokenizer of a GGUF file that is open already.
 tokenizer read_tokenizer(const gguf_file& file);
 

@@ -240,4 +240,96 @@ tokenizer_parts parts_of_json(const json& document, const std::string& place) {
   return parts;
 }
 
+namespace {
+
+json byte_level(bool use_regex) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", false},
+          {"trim_offsets", true},
+          {"use_regex", use_regex}};
+}
+
+json pre_tokenizer_of(split_style style) {
+  json first;
+  switch (style) {
+    case split_style::gpt2:
+      return byte_level(true);
+    case split_style::smollm:
+      first = {{"type", "Digits"}, {"individual_digits", true}};
+      break;
+    case split_style::qwen2:
+    case split_style::llama3:
+      first = {
+          {"type", "Split"},
+          {"pattern", {{"Regex", style == split_style::qwen2 ? qwen2_pattern : llama3_pattern}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
+      break;
+  }
+  return {{"type", "Sequence"},
+          {"pretokenizers", {first, byte_level(style == split_style::smollm)}}};
+}
+
+/// The tokens around a text, as a template.
+json post_processor_of(const tokenizer_parts& parts) {
+  if (parts.before.empty() && parts.after.empty()) return byte_level(true);
+  json single = json::array(), special = json::object();
+  const auto add = [&](token_id id) {
+    const auto added = std::ranges::find(parts.added, id, &added_token::id);
+    const auto text =
+        added != parts.added.end() ? added->text : parts.tokens.at(static_cast<std::size_t>(id));
+    single.push_back({{"SpecialToken", {{"id", text}, {"type_id", 0}}}});
+    special[text] = {{"id", text}, {"ids", {id}}, {"tokens", {text}}};
+  };
+  for (const auto id : parts.before) add(id);
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+  for (const auto id : parts.after) add(id);
+  return {{"type", "TemplateProcessing"},
+          {"single", single},
+          {"pair",
+           {{{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+            {{"Sequence", {{"id", "B"}, {"type_id", 1}}}}}},
+          {"special_tokens", special}};
+}
+
+}  // namespace
+
+json json_of_parts(const tokenizer_parts& parts) {
+  json vocabulary = json::object(), merges = json::array(), added = json::array();
+  for (std::size_t id = 0; id < parts.tokens.size(); ++id) {
+    if (!parts.tokens[id].empty()) vocabulary[parts.tokens[id]] = id;
+  }
+  // The tokenizers library numbers those anew that the vocabulary lacks.
+  for (const auto& token : parts.added) vocabulary[token.text] = token.id;
+  for (const auto& [left, right] : parts.merges) merges.push_back(left + ' ' + right);
+  for (const auto& token : parts.added) {
+    added.push_back({{"id", token.id},
+                     {"content", token.text},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", token.normalized},
+                     {"special", token.special}});
+  }
+  return {{"version", "1.0"},
+          {"truncation", nullptr},
+          {"padding", nullptr},
+          {"added_tokens", added},
+          {"normalizer", parts.nfc ? json{{"type", "NFC"}} : json()},
+          {"pre_tokenizer", pre_tokenizer_of(parts.style)},
+          {"post_processor", post_processor_of(parts)},
+          {"decoder", byte_level(true)},
+          {"model",
+           {{"type", "BPE"},
+            {"dropout", nullptr},
+            {"unk_token", nullptr},
+            {"continuing_subword_prefix", nullptr},
+            {"end_of_word_suffix", nullptr},
+            {"fuse_unk", false},
+            {"byte_fallback", false},
+            {"ignore_merges", parts.ignore_merges},
+            {"vocab", vocabulary},
+            {"merges", merges}}}};
+}
+
 }  // namespace troupe::llm

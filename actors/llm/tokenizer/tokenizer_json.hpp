@@ -12,4 +12,8 @@ namespace troupe::llm {
 /// that isn't known here, and for a field with a value that would change the ids.
 tokenizer_parts parts_of_json(const nlohmann::json& document, const std::string& place);
 
+/// The same the other way: a document that parts_of_json, and the tokenizers library, read as these
+/// parts.
+nlohmann::json json_of_parts(const tokenizer_parts& parts);
+
 }  // namespace troupe::llm

@@ -1,5 +1,7 @@
 #include "actors/llm/tasks/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "actors/llm/tasks/letters_model.hpp"
@@ -39,6 +41,7 @@ TEST_CASE("problems: the right answer has the full reward, and the letters model
   const auto tokens = letters_tokenizer();
   CHECK(tokens.size() == letters_model().vocab_size);
   for (const auto& task : problem_tasks()) {
+    if (task.is_code) continue;
     CAPTURE(task.name);
     const auto set = make_problems(task, {.size = 4, .training = 50, .held_out = 1}, 1);
     for (const auto& one : set.training) {
@@ -67,6 +70,36 @@ TEST_CASE("problems: what is asked, worked by hand") {
   const problem minus{"", "7-9=", "-2"};
   CHECK(judged(arithmetic_task(), minus, " -2 ") == 1.0);
   CHECK(judged(arithmetic_task(), minus, "2") == 0.0);
+}
+
+double share_passed(const problem& asked, const std::string& answer) {
+  coder judge({.allow_unsandboxed = true, .limits = {.wall_s = 60}});
+  return passed_share(judge.run(call_function(code_in(answer), asked.function)), asked.function);
+}
+
+TEST_CASE("problems: of code, the answer that is given as right passes its tests") {
+  const auto set = make_problems(code_task(), {.size = 2, .training = 60, .held_out = 1}, 3);
+  std::set<std::string> names;
+  for (const auto& one : set.training) {
+    if (!names.insert(one.function.name).second) continue;
+    CAPTURE(one.question, one.expected);
+    CHECK(share_passed(one, one.expected) == 1.0);
+    CHECK(share_passed(one, "```python\n" + one.expected + "\n```") == 1.0);
+    CHECK(share_passed(one, fmt::format("def {}(x): return x", one.function.name)) < 1.0);
+    CHECK(one.question.find(one.function.name + "(") != std::string::npos);
+  }
+  CHECK(names.size() >= 12);
+}
+
+TEST_CASE("problems: of code, the reward is the share of tests passed") {
+  const auto task = code_task();
+  const auto judged = [&](double passed) {
+    return weighted_reward<answered_problem>(task.rewards).evaluate({{}, "", passed});
+  };
+  CHECK(judged(1.0).total == 1.0);
+  CHECK(judged(1.0).values.front() == 1.0);
+  CHECK(judged(0.5).total == 0.5);
+  CHECK(judged(0.5).values.front() == 0.0);
 }
 
 TEST_CASE("problems: more than there are, and names that aren't known, are refused") {

@@ -5,7 +5,9 @@
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/files/llm_file_error.hpp"
+#include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
@@ -41,6 +43,28 @@ TEST_CASE("tokenizer: a GGUF file's is the same as tokenizer.json's") {
     CAPTURE(text);
     CHECK(tokens.encode(text) == known["plain"].get<std::vector<token_id>>());
     CHECK(tokens.encode(text, {.add_special = true}).front() == begin);
+  }
+}
+
+TEST_CASE("tokenizer: what is written gives the same ids, and has the template beside it") {
+  for (const auto& from : {fixtures / "gpt2", fixtures / "smollm", fixtures / "qwen2",
+                           fixtures / "llama3", fixtures.parent_path() / "tokenizer.gguf"}) {
+    const temporary_folder folder;
+    const auto before = read_tokenizer(from);
+    write_tokenizer(folder.path, read_tokenizer_parts(from), "<|im_end|>", "a template");
+    const auto after = read_tokenizer(folder.path);
+    for (const auto& known : read_model_json(fixtures / "smollm" / "cases.json")) {
+      const auto text = known["text"].get<std::string>();
+      CAPTURE(from.string(), text);
+      const encode_options all{.add_special = true, .parse_special = true};
+      const auto ids = after.encode(text, all);
+      CHECK(ids == before.encode(text, all));
+      CHECK(after.encode(text) == before.encode(text));
+      CHECK(after.decode(ids, true) == before.decode(ids, true));
+    }
+    CHECK(read_chat_template(folder.path) == "a template");
+    const auto config = read_model_json(folder.path / "tokenizer_config.json");
+    CHECK(config["eos_token"] == "<|im_end|>");
   }
 }
 

@@ -3,7 +3,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/files/llm_file_error.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tasks/letters_model.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_evaluation.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -58,6 +63,100 @@ TEST_CASE("grpo: a run leaves its configuration, numbers, samples and models beh
     }
     CHECK(lines == 4 * 4);
   }
+}
+
+/// A chat model of random weights, as small as they come.
+void write_chat_model(const std::filesystem::path& folder) {
+  const std::filesystem::path words = TROUPE_FIXTURES "/llm/tokenizers/smollm";
+  const auto tokens = llm::read_tokenizer(words);
+  const llm::model_config config{.hidden_size = 64,
+                                 .intermediate_size = 128,
+                                 .layers = 2,
+                                 .heads = 4,
+                                 .kv_heads = 4,
+                                 .head_dim = 16,
+                                 .vocab_size = tokens.size(),
+                                 .max_positions = 512,
+                                 .tied_embeddings = true,
+                                 .eos_tokens = {tokens.find("<|im_end|>").value()}};
+  llm::write_model(folder, config, llm::random_weights(config, 3));
+  for (const auto* name : {"tokenizer.json", "chat_template.jinja"}) {
+    std::filesystem::copy_file(words / name, folder / name);
+  }
+}
+
+/// One function to be written, which the warm start teaches by heart.
+grpo_config code_run(const std::filesystem::path& model) {
+  auto config = small_run(training_mode::sync);
+  config.task = {.name = "code", .problems = {.size = 1, .training = 1, .held_out = 1}};
+  config.allow_unsandboxed_code = true;
+  config.code.wall_s = 60;
+  config.model.path = model.string();
+  config.deterministic = false;
+  config.total_steps = 1;
+  config.warm_start = {.batches = 100, .batch_size = 1, .lr = 5e-3};
+  config.rollout.prompts = config.rollout.group = 2;
+  config.rollout.answer_tokens = 80;
+  config.rollout.temperature = 0.1;
+  config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 1, .stop_at = {}};
+  return config;
+}
+
+TEST_CASE("grpo: code that a chat model writes is run on its tests") {
+  const temporary_folder folder;
+  write_chat_model(folder.path / "model");
+  const auto config = code_run(folder.path / "model");
+  const auto summary = run(config, folder.path.string());
+  CHECK(summary.rollouts_failed == 0);
+  std::ifstream samples(std::filesystem::path(summary.run_directory) / "samples.jsonl");
+  int groups = 0;
+  for (std::string line; std::getline(samples, line); ++groups) {
+    const auto sample = nlohmann::json::parse(line);
+    CAPTURE(line);
+    CHECK(sample["answers"] == 2);
+    CHECK(sample["best"]["reward"] == 1.0);
+  }
+  CHECK(groups == 2);
+
+  // Its model has all that a chat model's folder needs.
+  std::filesystem::remove_all(folder.path / "model");
+  const auto last = std::filesystem::path(summary.run_directory) / "last_model";
+  CHECK(evaluate_model(config, last, 1).mean == summary.eval_mean);
+}
+
+TEST_CASE("grpo: code is refused where it may not be run, or can't be written") {
+  auto config = code_run("nowhere");
+  config.allow_unsandboxed_code = false;
+  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("without a sandbox") &&
+                                              Catch::Contains("--allow-unsandboxed-code"));
+  config.allow_unsandboxed_code = true;
+  config.deterministic = true;
+  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/deterministic: expected false"));
+  config.deterministic = false;
+  config.model.path = "";
+  CHECK_THROWS_WITH(trainable_of(config),
+                    Catch::Contains("/model/path: expected a chat model's folder"));
+  CHECK_THROWS_AS(
+      parse_config<grpo_config>(nlohmann::json::parse(R"({"allow_unsandboxed_code": true})")),
+      config_error);
+}
+
+TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.warm_start = {.batches = 30, .batch_size = 32, .lr = 3e-3};
+  config.task.problems = {.size = 1, .training = 6, .held_out = 3};
+  config.evaluation = {.every_updates = 2, .problems = 3, .final_problems = 3, .stop_at = {}};
+  const auto summary = run(config, folder.path.string());
+  const auto last = std::filesystem::path(summary.run_directory) / "last_model";
+  const auto seen = evaluate_model(config, last, 3);
+  CHECK(seen.mean == summary.eval_mean);
+  CHECK(seen.returns.size() == 3);
+  CHECK_THROWS_WITH(evaluate_model(config, last, 4), Catch::Contains("1 to 3 problems"));
+  CHECK_THROWS_AS(evaluate_model(config, folder.path / "nowhere", 3), llm::llm_file_error);
+
+  const auto tokens = llm::read_tokenizer(last);
+  CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
 }
 
 TEST_CASE("grpo: a run that is stopped and resumed ends with the weights of one that wasn't") {

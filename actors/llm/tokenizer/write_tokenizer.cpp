@@ -1,0 +1,24 @@
+#include "actors/llm/tokenizer/write_tokenizer.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "actors/checkpoint/durable_file.hpp"
+#include "actors/llm/tokenizer/tokenizer_json.hpp"
+
+namespace troupe::llm {
+
+void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts& parts,
+                     const std::string& end, const std::string& chat_template) {
+  const auto write = [&](const char* name, std::string_view text) {
+    replace_durably(folder / name, {&text, 1});
+  };
+  const nlohmann::json config{{"tokenizer_class", "PreTrainedTokenizerFast"},
+                              {"eos_token", end},
+                              {"clean_up_tokenization_spaces", false}};
+  write("tokenizer.json", json_of_parts(parts).dump(1));
+  // Once, beside: a second copy in tokenizer_config.json could be another.
+  write("tokenizer_config.json", config.dump(2) + '\n');
+  if (!chat_template.empty()) write("chat_template.jinja", chat_template);
+}
+
+}  // namespace troupe::llm

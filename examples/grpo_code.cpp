@@ -1,0 +1,132 @@
+// A language model learns to write Python functions by reward alone: what it writes is run on
+// tests, and the share of them that pass is the reward (GRPO).
+//
+// The cast, beside the generator, replay, trainer, weights and recorder of any GRPO run:
+//   problems   small functions to be written, with tests that the model doesn't see
+//   coders     run what was written, each program in a process of its own with limits
+//   rewards    the share of tests passed; and, measured only, whether all were
+//
+//   build/release/examples/grpo_code
+//   build/release/examples/grpo_code --model FOLDER_OR_GGUF --allow-unsandboxed-code
+//   trainer.lr=2e-5
+//
+// Without a model it judges answers that stand below, as those of a model are judged, in seconds.
+// With a chat model it trains it: what the model writes then runs with this user's rights, which
+// has to be allowed. `troupe train --algo grpo --task code` is the same.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "actors/torch_threads.hpp"
+#include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_episode.hpp"
+#include "runtime/system.hpp"
+
+using namespace troupe;
+
+/// What a model might write.
+std::vector<std::string> answers_to(const llm::problem& asked) {
+  const std::string head = "def " + asked.function.name + "(x):\n    ";
+  return {"Here it is:\n```python\n" + asked.expected + "\n```\n",
+          head + "return x",
+          head + "return x +",
+          head + "while True: pass",
+          "import sys\nprint('all tests passed')\nsys.exit(0)",
+          "import os\nwhile True: os.fork()"};
+}
+
+const char* end_of(const code_result& ran) {
+  switch (ran.status) {
+    case code_end::exited:
+      return ran.exit_code == 0 ? "ended" : "failed";
+    case code_end::signalled:
+      return "crashed";
+    case code_end::timed_out:
+      return "was stopped";
+    case code_end::flooded:
+      return "wrote too much";
+  }
+  return "";
+}
+
+/// What the algorithm's episode does with each answer.
+task<double> reward_of(service<coder> coders, service<answer_judge> rewards, llm::problem asked,
+                       std::string answer) {
+  const auto request = call_function(code_in(answer), asked.function);
+  const auto ran = co_await coders.route<&coder::run>(request);
+  const double passed = passed_share(ran, asked.function);
+  const llm::answered_problem judged{asked, answer, passed};
+  const auto reward = co_await rewards.route<&answer_judge::evaluate>(judged);
+  std::printf("\n%s\n-> %s, reward %.2f\n", answer.c_str(), end_of(ran), reward.total);
+  co_return reward.total;
+}
+
+task<> judge_some(troupe::system& sys) {
+  const auto task = llm::code_task();
+  const auto problems = make_problems(task, {.size = 1, .training = 100, .held_out = 1}, 1);
+  const auto name = [](const llm::problem& one) { return one.function.name; };
+  const auto& asked = *std::ranges::find(problems.training, "clamp", name);
+  // These answers stand in this program. For others it would be the user who allows it.
+  const coder_options options{.allow_unsandboxed = true, .limits = {.wall_s = 2}};
+  auto coders = co_await sys.serve<coder>(
+      {.name = "coder", .replicas = 2, .placement = placement::thread}, options);
+  auto rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, task.rewards);
+  std::printf("%s\n", asked.question.c_str());
+  for (const auto& answer : answers_to(asked)) {
+    co_await reward_of(coders, rewards, asked, answer);
+  }
+}
+
+task<> tell(loops::progress now, evaluation seen) {
+  std::printf("update %lld: %.0f %% right\n", static_cast<long long>(now.updates), 100 * seen.mean);
+  co_return;
+}
+
+task<> learn(troupe::system& sys, grpo_config config) {
+  const auto result =
+      co_await train_in(sys, trainable_of(config), {.root = "runs"}, {.evaluated = tell});
+  std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
+              static_cast<long long>(result.steps), result.run_directory.c_str());
+}
+
+/// Answers of a chat model are longer than those of the letters model, and it needs no warm start.
+grpo_config usual() {
+  grpo_config config;
+  config.task.name = "code";
+  config.total_steps = 100;
+  config.warm_start.batches = 0;
+  config.rollout.prompts = config.rollout.group = 8;
+  config.rollout.answer_tokens = 64;
+  return config;
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("A language model learns to write Python functions by reward alone.");
+  std::string model;
+  bool allowed = false;
+  std::vector<std::string> overrides;
+  app.add_option("--model", model, "a chat model: folder or GGUF file; none: answers are judged");
+  app.add_flag("--allow-unsandboxed-code", allowed, "run what the model writes as this user");
+  app.add_option("options", overrides, "of the run: trainer.lr=1e-5; see troupe config grpo");
+  try {
+    app.parse(argc, argv);
+    use_one_torch_thread();
+    troupe::system sys;
+    if (model.empty()) {
+      sys.run(judge_some(sys));
+      return 0;
+    }
+    auto config = parse_config<grpo_config>(load_config("", overrides), usual());
+    config.model.path = model;
+    config.allow_unsandboxed_code = allowed;
+    sys.run(learn(sys, config));
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "grpo_code: %s\n", e.what());
+    return 1;
+  }
+}
