@@ -1,5 +1,5 @@
 # find_package(troupe) gives troupe::runtime, troupe::actors and troupe::algorithms, each linking the one
-# before. A program is compiled as C++20, by a compiler that gets coroutines right; another one is
+# before, and troupe::sft and troupe::grpo for language models. A program is compiled as C++20, by a compiler that gets coroutines right; another one is
 # refused here, as its programs would be destroyed twice or hang.
 include("${CMAKE_CURRENT_LIST_DIR}/CoroutineCheck.cmake")
 troupe_check_compiler()

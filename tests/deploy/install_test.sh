@@ -19,12 +19,14 @@ cmake_minimum_required(VERSION 3.25)
 project(outside LANGUAGES CXX)
 find_package(troupe REQUIRED)
 add_executable(outside main.cpp)
-target_link_libraries(outside PRIVATE troupe::algorithms)
+target_link_libraries(outside PRIVATE troupe::algorithms troupe::grpo troupe::sft)
 CMAKE
 cat >"$place/program/main.cpp" <<'CPP'
 #include <cstdio>
 
+#include "algorithms/grpo/grpo_config.hpp"
 #include "algorithms/ppo/ppo.hpp"
+#include "algorithms/sft/sft_options.hpp"
 #include "runtime/run.hpp"
 
 struct counter {
@@ -41,6 +43,15 @@ troupe::task<> demo(troupe::system& sys) {
   config.rollout.n_steps = 128;
   const auto result = co_await troupe::train_ppo(sys, config, {.root = "runs"});
   std::printf("%lld\n", static_cast<long long>(result.steps));
+
+  troupe::grpo_config answers;
+  answers.total_steps = 1;
+  answers.warm_start.batches = 0;
+  answers.rollout.prompts = answers.rollout.group = 2;
+  answers.evaluation.problems = answers.evaluation.final_problems = 2;
+  const auto learned = co_await troupe::train_in(sys, troupe::trainable_of(answers), {.root = "runs"});
+  std::printf("%lld\n", static_cast<long long>(learned.steps));
+  std::printf("%g\n", troupe::learning_rate(troupe::sft_options{.lr = 0.5}, 0));
 }
 
 int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }
@@ -60,7 +71,7 @@ grep -q -- '-std=[a-z+]*20' "$place/program/build/compile_commands.json" ||
 cmake --build "$place/program/build" >"$place/log" 2>&1 || fail "building the outside program"
 cd "$place" || fail "no place to run in"
 printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "running the outside program"
-[[ $printed == $'6\n256' ]] || fail "expected 6 and 256, got $printed"
+[[ $printed == $'6\n256\n1\n0.5' ]] || fail "expected 6, 256, 1 and 0.5, got $printed"
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
