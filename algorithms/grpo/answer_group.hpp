@@ -1,5 +1,5 @@
 #pragma once
-// What GRPO learns from: the answers to one prompt, which are never apart.
+// What GRPO learns from: the answers to one prompt, or games of one deal, which are never apart.
 
 #include <cstdint>
 #include <map>
@@ -7,19 +7,24 @@
 #include <vector>
 
 #include "actors/llm/tasks/problem.hpp"
-#include "actors/llm/tokenizer/bpe.hpp"
+#include "actors/llm/tokenizer/token_range.hpp"
 #include "actors/replay/item_id.hpp"
 
 namespace troupe {
 
-/// One answer. Only tokens that the model sampled are here: all of them are trained on.
+/// One answer: what follows the prompt. All tokens that the model sampled are trained on, and no
+/// other.
 struct sampled_answer {
   std::vector<llm::token_id> tokens;  ///< with the token that ended it, if one did
-  std::vector<float> log_probs;       ///< of each, as it was drawn
+  /// Those of them that it was given in between, in order: what a game said, and what stands around
+  /// that.
+  std::vector<llm::token_range> read = {};
+  std::vector<float> log_probs;  ///< of each that was sampled, as it was drawn
   std::string text;
-  bool truncated = false;  ///< the limit of tokens ended it
+  bool truncated = false;  ///< a limit of tokens or turns ended it
   double reward = 0.0;
-  double right = 0.0;  ///< the first part of its reward: 1 for a right answer
+  double right =
+      0.0;  ///< the first part of its reward: 1 for a right answer, or a game that is won
 };
 
 struct answer_group {
@@ -28,8 +33,8 @@ struct answer_group {
   llm::problem asked;
   std::vector<llm::token_id> prompt;
   std::vector<sampled_answer> answers;
-  /// Answers that came but can't be trained on, by reason; see generate_answers. Those of groups
-  /// that were asked in vain before this one, too.
+  /// Answers that came but can't be trained on, by reason; see generate_answers and play_games.
+  /// Those of groups that were asked in vain before this one, too.
   std::map<std::string, std::int64_t> dropped;
   std::int64_t flat_before = 0;  ///< groups without variance that it is in the place of
 };

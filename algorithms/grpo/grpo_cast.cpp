@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "actors/env/openenv_server/local_world.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/training/cast_state.hpp"
@@ -60,12 +61,17 @@ void check_code(const grpo_config& config) {
                        "which keep no virtual time");
 }
 
+/// The seeds of an exam are so far above those of training: its deals are others. Training draws a
+/// seed a prompt.
+constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
+
 }  // namespace
 
 grpo_cast::grpo_cast(system& sys, grpo_config config, training_output output,
                      training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
       config(std::move(config)),
+      game(openenv::find_text_game(this->config.task.name)),
       subject(std::make_shared<const grpo_subject>(subject_of(this->config))) {}
 
 grpo_cast::~grpo_cast() {
@@ -73,6 +79,7 @@ grpo_cast::~grpo_cast() {
   stop(roles.replay);
   stop(roles.rewards);
   stop(roles.coders);
+  stop(roles.worlds);
   stop(roles.prompts);
   stop(roles.generators);
   stop(learner);
@@ -113,16 +120,19 @@ task<> grpo_cast::serve_store(weights first) {
 task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::problem> problems) {
   // The reference is what training once began with.
   const bool begins = !from || config.trainer.kl_coef != 0.0;
+  const auto lesson =
+      game ? practise_moves(*subject, game->view) : answer_problems(*subject, std::move(problems));
   const auto start =
-      begins ? starting_weights(config, *subject, problems) : weights_of(*from).parameters;
+      begins ? starting_weights(config, *subject, lesson) : weights_of(*from).parameters;
   auto first = from ? weights_of(*from) : weights{0, start.clone(), {}};
   co_await serve_store(std::move(first));
 
-  const grpo_model model{.config = subject->config,
-                         .temperature = config.rollout.temperature,
-                         .answer_tokens = config.rollout.answer_tokens,
-                         .lr = subject->lr(),
-                         .updates = config.total_steps};
+  const grpo_model model{
+      .config = subject->config,
+      .temperature = config.rollout.temperature,
+      .answer_tokens = config.rollout.answer_tokens * (game ? config.game.turns : 1),
+      .lr = subject->lr(),
+      .updates = config.total_steps};
   std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
     return grpo_learner(model, options, start, seed);
   };
@@ -137,12 +147,15 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
   const auto& r = config.rollout;
   const bool async = config.mode == training_mode::async;
   const auto at_once = static_cast<std::size_t>(std::max(r.workers, r.prompts));
-  auto writing = restartable(
-      sys, {.name = "generator", .placement = placement::thread, .max_ongoing = at_once},
-      {endpoint<&llm::generator::generate_group>});
+  auto writing =
+      restartable(sys,
+                  {.name = "generator",
+                   .placement = placement::thread,
+                   .max_ongoing = at_once * (game ? static_cast<std::size_t>(r.group) : 1)},
+                  {endpoint<&llm::generator::generate_group>});
   llm::generator_options generating{
       .config = subject->config,
-      .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once) * r.group},
+      .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once) * r.group + r.slots},
       .texts = llm::texts_of(subject->tokens),
       .seed = config.seed};
   roles.generators = co_await sys.serve<llm::generator>(std::move(writing), std::move(generating),
@@ -154,11 +167,9 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
                                                     true, config.seed);
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
   exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "exam"}, {}),
-                                           std::move(problems.held_out), false, config.seed);
-
-  auto judging = restartable(sys, {.name = "rewards"}, {endpoint<&answer_judge::evaluate>});
-  roles.rewards = co_await sys.serve<answer_judge>(
-      std::move(judging), llm::find_problem_task(config.task.name).rewards, &sys.metrics());
+                                           std::move(problems.held_out), false,
+                                           config.seed + exam_seeds);
+  co_await serve_judging();
 
   if (is_code(config)) co_await serve_coders();
 
@@ -195,6 +206,24 @@ task<> grpo_cast::serve_coders() {
                              .placement = placement::thread},
                             {endpoint<&coder::run>});
   roles.coders = co_await sys.serve<coder>(std::move(coding), running);
+}
+
+task<> grpo_cast::serve_judging() {
+  if (!game) {
+    auto judging = restartable(sys, {.name = "rewards"}, {endpoint<&answer_judge::evaluate>});
+    roles.rewards = co_await sys.serve<answer_judge>(
+        std::move(judging), llm::find_problem_task(config.task.name).rewards, &sys.metrics());
+    co_return;
+  }
+  const auto& g = config.game;
+  auto making = g.urls.empty() ? openenv_server::local_worlds(game->environment)
+                               : openenv::worlds_on({.urls = g.urls}, &sys.metrics());
+  auto playing =
+      restartable(sys, {.name = "worlds", .replicas = static_cast<std::size_t>(g.worlds)}, {});
+  roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), game->view,
+                                                         std::move(making), g.illegal_reward);
+  roles.turns = g.turns;
+  roles.rules = game->view.rules;
 }
 
 void grpo_cast::write_model(const std::filesystem::path& path, const weights& of) const {

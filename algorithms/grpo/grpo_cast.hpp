@@ -4,7 +4,8 @@
 //
 //   prompts      problems to train on; an exam of held-out ones
 //   generators   write answers
-//   rewards      judge them; of code, after coders have run it
+//   rewards      judge them; of code, after coders have run it; or
+//   worlds       play games with who writes
 //   replay       hands each group to the trainer once, whole, none too stale
 //   trainer      GRPO; its weights go to the store and the generators
 //   weights, recorder   as with every algorithm
@@ -12,8 +13,8 @@
 #include <memory>
 
 #include "actors/trainer/trainer.hpp"
+#include "algorithms/grpo/game_episode.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
-#include "algorithms/grpo/grpo_episode.hpp"
 #include "algorithms/grpo/grpo_learner.hpp"
 #include "algorithms/grpo/sample_log.hpp"
 #include "algorithms/training/training_cast.hpp"
@@ -21,6 +22,7 @@
 namespace troupe::detail {
 
 using grpo_trainer = trainer<grpo_learner>;
+using episode_function = task<answer_group> (*)(answer_roles);
 
 class grpo_cast final : public training_cast {
  public:
@@ -32,14 +34,18 @@ class grpo_cast final : public training_cast {
   task<> train_until(std::int64_t version, bool drain) override;
   task<checkpoint> save() override;
   task<training_summary> conclude() override;
-  /// The share of right answers to held-out problems.
+  /// The share of right answers to held-out problems; of games the mean reward.
   task<evaluation> evaluate(weights of, std::size_t problems) override;
   /// The same of weights that come from outside: serves what answers them, and no other role.
   task<evaluation> examine(weights of, std::size_t problems);
   void write_model(const std::filesystem::path& path, const weights& of) const override;
   std::optional<double> threshold() const override { return std::nullopt; }
 
+  /// What the loops run.
+  episode_function episode() const { return game ? play_games : generate_answers; }
+
   const grpo_config config;
+  const openenv::text_game* const game;  ///< null: the task is one of problems
   std::shared_ptr<const grpo_subject> subject;
   service<grpo_trainer> learner;
   service<prompt_source> exam;
@@ -51,6 +57,7 @@ class grpo_cast final : public training_cast {
   task<> serve_learning(const checkpoint* from, std::vector<llm::problem> problems);
   task<> serve_answering(const checkpoint* from, llm::problem_set problems);
   task<> serve_coders();
+  task<> serve_judging();
 };
 
 training_settings settings_of(const grpo_config& config);

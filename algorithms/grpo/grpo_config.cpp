@@ -1,5 +1,7 @@
 #include "algorithms/grpo/grpo_config.hpp"
 
+#include "actors/env/openenv/text_world.hpp"
+
 namespace troupe {
 
 namespace llm {
@@ -25,6 +27,7 @@ void describe(options_schema<problem_counts>& s) {
 void describe(options_schema<grpo_task_section>& s) {
   std::vector<std::string> names;
   for (const auto& task : llm::problem_tasks()) names.push_back(task.name);
+  for (const auto& game : openenv::text_games()) names.push_back(game.name);
   s.field("name", &grpo_task_section::name).one_of(std::move(names)).help("what is asked");
   s.field("problems", &grpo_task_section::problems).help("made from the seed");
   s.field("shots", &grpo_task_section::shots)
@@ -48,6 +51,23 @@ void describe(options_schema<grpo_code_section>& s) {
       .at_most(1 << 20)
       .unit("MiB")
       .help("of a program's address space");
+}
+
+void describe(options_schema<grpo_game_section>& s) {
+  s.field("urls", &grpo_game_section::urls)
+      .items(0, 1024)
+      .example("[http://localhost:8000]")
+      .help("OpenEnv servers; none: Troupe's own environment, in this process");
+  s.field("worlds", &grpo_game_section::worlds)
+      .at_least(1)
+      .at_most(16384)
+      .help("games at the same time");
+  s.field("turns", &grpo_game_section::turns)
+      .at_least(1)
+      .at_most(1000)
+      .help("after which a game is cut");
+  s.field("illegal_reward", &grpo_game_section::illegal_reward)
+      .help("of what is no legal move, which ends the game");
 }
 
 void describe(options_schema<grpo_model_section>& s) {
@@ -92,7 +112,7 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_least(1)
       .at_most(1'000'000)
       .unit("tokens")
-      .help("longest answer");
+      .help("longest answer, or move of a game");
   s.field("temperature", &grpo_rollout_section::temperature)
       .at_least(0.001)
       .at_most(1000)
@@ -131,21 +151,24 @@ void describe(options_schema<grpo_evaluation_section>& s) {
   s.field("problems", &grpo_evaluation_section::problems)
       .at_least(1)
       .at_most(1'000'000)
-      .help("held-out ones that an evaluation asks, each once, likeliest tokens taken");
+      .help("held-out ones, or deals, of an evaluation, each once, likeliest tokens taken");
   s.field("final_problems", &grpo_evaluation_section::final_problems)
       .at_least(1)
       .at_most(1'000'000)
       .help("the same of the evaluation at the end");
   s.field("stop_at", &grpo_evaluation_section::stop_at)
-      .at_least(0)
+      .at_least(-1)
       .at_most(1)
-      .help("share of right answers that ends training; null: total_steps alone do");
+      .help(
+          "share of right answers, or mean reward of games, that ends training; null: total_steps "
+          "alone do");
 }
 
 void describe(options_schema<grpo_config>& s) {
   s.field("algo", &grpo_config::algo).one_of({"grpo"}).help("what this configures");
   s.field("task", &grpo_config::task).help("what is asked");
   s.field("code", &grpo_config::code).help("how answers are run, where the task is code");
+  s.field("game", &grpo_config::game).help("how it is played, where the task is a game");
   s.field("model", &grpo_config::model).help("who answers");
   s.field("total_steps", &grpo_config::total_steps)
       .also_known_as({"max_steps", "steps"})
@@ -170,8 +193,11 @@ void describe(options_schema<grpo_config>& s) {
          [](const grpo_config& c) {
            return c.rollout.group > 1 || c.trainer.advantages() == advantage_kind::reward;
          });
+  s.rule("game", "no urls where deterministic, as a server's replies come when they come",
+         [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
   s.rule("evaluation", "problems and final_problems of at most task.problems.held_out",
          [](const grpo_config& c) {
+           if (openenv::find_text_game(c.task.name)) return true;  // deals have no end
            const auto most = std::max(c.evaluation.problems, c.evaluation.final_problems);
            return most <= c.task.problems.held_out;
          });

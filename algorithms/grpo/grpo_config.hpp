@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "actors/llm/tasks/problem.hpp"
 #include "algorithms/grpo/grpo_options.hpp"
@@ -29,6 +30,15 @@ struct grpo_code_section {
   int coders = 2;        ///< programs at the same time
   double wall_s = 5.0;   ///< after which one is killed
   int memory_mib = 512;  ///< of its address space
+};
+
+/// How it is played, where the task is a game.
+struct grpo_game_section {
+  std::vector<std::string>
+      urls;         ///< OpenEnv servers; none: Troupe's own environment, in this process
+  int worlds = 64;  ///< games at the same time
+  int turns = 6;    ///< after which a game is cut
+  double illegal_reward = -1.1;  ///< of what is no legal move, which ends the game
 };
 
 /// Who answers.
@@ -66,13 +76,15 @@ struct grpo_evaluation_section {
   std::int64_t every_updates = 20;  ///< the first before training; 0: only at the end
   int problems = 100;               ///< held-out ones, of an evaluation during training
   int final_problems = 100;         ///< of the one at the end
-  std::optional<double> stop_at;    ///< share of right answers that ends training
+  std::optional<double>
+      stop_at;  ///< share of right answers, or mean reward of games, that ends training
 };
 
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task;
   grpo_code_section code;
+  grpo_game_section game;
   grpo_model_section model;
   std::int64_t total_steps = 240;  ///< updates
   std::uint64_t seed = 1;
@@ -92,6 +104,7 @@ struct grpo_config {
 
 void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_code_section>& s);
+void describe(options_schema<grpo_game_section>& s);
 void describe(options_schema<grpo_model_section>& s);
 void describe(options_schema<grpo_warm_start_section>& s);
 void describe(options_schema<grpo_rollout_section>& s);

@@ -15,10 +15,6 @@ bool is_flat(const answer_group& group) {
   });
 }
 
-bool has_finite(const std::vector<double>& numbers) {
-  return std::ranges::all_of(numbers, [](double each) { return std::isfinite(each); });
-}
-
 /// Throws unless the role has failed, and nothing else.
 template <class T>
 bool came(const outcome<T>& result) {
@@ -29,7 +25,7 @@ bool came(const outcome<T>& result) {
 
 /// Judges one answer and adds it, or counts why it is dropped.
 task<> add_answer(const answer_roles& r, answer_group& group, llm::completion written) {
-  if (!has_finite(written.log_probs)) {
+  if (!detail::has_finite_log_probs(written)) {
     ++group.dropped["log_prob"];
     co_return;
   }
@@ -75,10 +71,19 @@ task<answer_group> ask_once(const answer_roles& r) {
 }  // namespace
 
 task<answer_group> generate_answers(answer_roles r) {
+  co_return co_await detail::ask_in_rounds(r, ask_once);
+}
+
+bool detail::has_finite_log_probs(const llm::completion& written) {
+  return std::ranges::all_of(written.log_probs, [](double each) { return std::isfinite(each); });
+}
+
+task<answer_group> detail::ask_in_rounds(const answer_roles& r,
+                                         task<answer_group> (*ask)(const answer_roles&)) {
   std::map<std::string, std::int64_t> dropped;
   std::int64_t flat = 0;
   for (int round = 1;; ++round) {
-    auto group = co_await ask_once(r);
+    auto group = co_await ask(r);
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
     const bool in_vain = none || (r.refill_flat && is_flat(group));

@@ -2,9 +2,13 @@
 // The episode of a language model: a prompt, a group of answers, their rewards. Written once; the
 // synchronous, the asynchronous and the evaluation loop all run it.
 
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "actors/coder/coder.hpp"
+#include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/generator/generator.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
@@ -23,13 +27,21 @@ struct answer_roles {
   service<coder> coders;  ///< run answers on their tests before they are judged; of code alone
   service<replay_queue<answer_group>> replay;
 
+  service<openenv::text_world> worlds;  ///< of play_games, which has no rewards
+
   std::shared_ptr<const grpo_subject> subject;
   std::int64_t group = 16;
-  std::int64_t answer_tokens = 8;
-  double temperature = 1.0;  ///< 0: the likeliest tokens
+  std::int64_t answer_tokens = 8;  ///< longest answer; of games each turn
+  double temperature = 1.0;        ///< 0: the likeliest tokens
   /// Prompts asked for one group until it can be trained on. At least 1.
   int rounds = 1;
   bool refill_flat = false;  ///< a group whose rewards are all the same can't be
+  std::int64_t turns = 6;    ///< of a game, after which it is cut
+  std::string rules;         ///< what a model that reads English is told before a game
+  /// With a temperature of 0: moves by the text before them, of the weights in use. Where many
+  /// games are played most texts come often, and each is asked once. Null: none is kept. Of one
+  /// actor.
+  std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves;
 };
 
 /// A group with at least one answer. An answer is dropped, and counted in `dropped` by its reason,
@@ -39,5 +51,15 @@ struct answer_roles {
 /// `rounds` in all; the last group is taken as it is, if there are answers. Throws
 /// std::runtime_error where there are none.
 task<answer_group> generate_answers(answer_roles r);
+
+namespace detail {
+
+/// Asks until a group comes that can be trained on, as above.
+task<answer_group> ask_in_rounds(const answer_roles& r,
+                                 task<answer_group> (*ask)(const answer_roles&));
+
+bool has_finite_log_probs(const llm::completion& written);
+
+}  // namespace detail
 
 }  // namespace troupe

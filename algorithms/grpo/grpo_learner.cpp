@@ -15,15 +15,20 @@ namespace troupe {
 
 struct grpo_learner::row {
   llm::token_group group;                    // one group, with the answers that are trained on
-  std::vector<std::int64_t> lengths = {};    // of these
+  std::vector<std::int64_t> lengths = {};    // of these, in sampled tokens
   at::Tensor behaviour = {};                 // [T]
   at::Tensor advantage = {};                 // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined: not needed
 
-  std::int64_t answer_tokens() const {
+  std::int64_t sampled_tokens() const {
     return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   }
-  std::int64_t tokens() const { return answer_tokens() + std::int64_t(group.prompt.size()); }
+  /// That go through the model: with those that were read.
+  std::int64_t tokens() const {
+    std::size_t all = group.prompt.size();
+    for (const auto& each : group.answers) all += each.size();
+    return std::int64_t(all);
+  }
 };
 
 namespace {
@@ -32,10 +37,13 @@ void check(const answer_group& group) {
   if (group.prompt.empty())
     throw std::invalid_argument("grpo: expected groups with a prompt, got one without tokens");
   for (const auto& a : group.answers) {
-    if (a.tokens.empty() || a.tokens.size() != a.log_probs.size())
+    auto sampled = std::int64_t(a.tokens.size());
+    for (const auto& range : a.read) sampled -= range.end - range.begin;
+    if (sampled < 1 || sampled != std::int64_t(a.log_probs.size()))
       throw std::invalid_argument(fmt::format(
-          "grpo: expected answers with tokens and a log-probability each, got {} and {}",
-          a.tokens.size(), a.log_probs.size()));
+          "grpo: expected answers with tokens that were sampled and a log-probability each, got {} "
+          "and {}",
+          sampled, a.log_probs.size()));
   }
 }
 
@@ -104,7 +112,7 @@ void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights
     const auto found = log_probs_of(some, weights);
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < some.size(); ++i, ++next) {
-      const auto count = next->answer_tokens();
+      const auto count = next->sampled_tokens();
       (*next).*which = found.narrow(0, begin, count);
       begin += count;
     }
@@ -140,7 +148,8 @@ grpo_learner::row grpo_learner::row_of(const answer_group& group,
     const auto& a = group.answers[i];
     if (mask_truncated && a.truncated) continue;
     made.group.answers.push_back(a.tokens);
-    made.lengths.push_back(std::int64_t(a.tokens.size()));
+    made.group.read.push_back(a.read);
+    made.lengths.push_back(std::int64_t(a.log_probs.size()));
     behaviour.insert(behaviour.end(), a.log_probs.begin(), a.log_probs.end());
     kept.push_back(static_cast<float>(advantages[i]));
   }
@@ -170,7 +179,7 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   loss_divisor whole{.length_max = model_.answer_tokens};
   for (const auto* each : minibatch) {
-    whole.tokens += each->answer_tokens();
+    whole.tokens += each->sampled_tokens();
     whole.answers += std::int64_t(each->lengths.size());
   }
   trained_.gradient.zero_();
@@ -229,7 +238,7 @@ grpo_report counted(const grpo_learner::batch& given) {
       report.reward_mean += a.reward;
       report.right_mean += a.right;
       report.truncated += a.truncated;
-      tokens += double(a.tokens.size());
+      tokens += double(a.log_probs.size());
       for (const float each : a.log_probs) log_probs += each;
     }
   }

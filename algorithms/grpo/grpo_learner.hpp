@@ -21,7 +21,7 @@ namespace troupe {
 struct grpo_model {
   llm::model_config config;
   double temperature = 1.0;         ///< answers were sampled at it
-  std::int64_t answer_tokens = 16;  ///< the longest that can be written
+  std::int64_t answer_tokens = 16;  ///< the most that can be sampled of an answer
   double lr = 1e-5;                 ///< where the options have none
   std::int64_t updates = 1;         ///< of the training, which lr_schedule goes by
 };
@@ -33,7 +33,7 @@ struct grpo_report {
   double learning_rate = 0.0;
   double reward_mean = 0.0;
   double right_mean = 0.0;
-  double length_mean = 0.0;
+  double length_mean = 0.0;  ///< of answers, in sampled tokens
   double entropy = 0.0;  ///< minus the mean log-probability of trained tokens as they were sampled
   double kl_reward = 0.0;  ///< mean k1 of an answer, where the penalty is in the reward
   std::int64_t groups = 0;
@@ -58,8 +58,8 @@ class grpo_learner {
   grpo_learner(grpo_model model, const grpo_options& options, at::Tensor start, std::uint64_t seed);
 
   /// A batch of which nothing can be trained on changes nothing. Throws non_finite_training, and
-  /// std::invalid_argument for a group without prompt and for answers whose numbers of tokens and
-  /// log-probabilities differ.
+  /// std::invalid_argument for a group without prompt and for answers whose numbers of sampled
+  /// tokens and log-probabilities differ.
   grpo_report update(const batch& given);
 
   const at::Tensor& parameters() const { return trained_.parameters; }

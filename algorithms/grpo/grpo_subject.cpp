@@ -38,8 +38,8 @@ std::vector<llm::token_id> grpo_subject::stop_ids() const {
   return all;
 }
 
-std::vector<llm::token_id> grpo_subject::answer_to(const llm::problem& asked) const {
-  auto ids = tokens.encode(asked.expected);
+std::vector<llm::token_id> grpo_subject::answer_of(const std::string& text) const {
+  auto ids = tokens.encode(text);
   ids.push_back(stop_ids().back());
   return ids;
 }
@@ -51,13 +51,44 @@ void grpo_subject::write_model(const std::filesystem::path& folder,
   llm::write_tokenizer(folder, parts, end, chat_template);
 }
 
+std::vector<llm::token_id> grpo_subject::next_turn(const openenv::wording& said, bool ended) const {
+  std::vector<llm::token_id> ids;
+  if (!ended) ids.push_back(stop_ids().back());
+  const auto more =
+      style ? llm::encode_next_turn(tokens, *style, {"user", said.words}, {.thinking = false})
+            : tokens.encode(said.letters);
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
+}
+
 std::string grpo_subject::describe() const {
   return fmt::format("{} layers of {}, {} heads ({} of keys) of {}, {} tokens", config.layers,
                      config.hidden_size, config.heads, config.kv_heads, config.head_dim,
                      config.vocab_size);
 }
 
+llm::problem opening_of(const std::string& rules, const openenv::wording& shown) {
+  return {.question = rules + '\n' + shown.words, .letters = shown.letters, .expected = {}};
+}
+
+namespace {
+
+llm::problem_set hands_of(const openenv::text_game& game, const grpo_config& config) {
+  action_random random(config.seed);
+  llm::problem_set made;
+  while (made.training.size() < 100) {
+    const auto first = game.view.practise(random).front();
+    auto& one = made.training.emplace_back(opening_of(game.view.rules, first.shown));
+    one.expected = first.said.words;
+  }
+  made.held_out.push_back(made.training.front());  // deals are held out by their seeds
+  return made;
+}
+
+}  // namespace
+
 llm::problem_set problems_of(const grpo_config& config) {
+  if (const auto* game = openenv::find_text_game(config.task.name)) return hands_of(*game, config);
   return make_problems(llm::find_problem_task(config.task.name), config.task.problems, config.seed);
 }
 
@@ -96,19 +127,16 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
   return drawn;
 }
 
-/// Steps on right answers: the mean cross-entropy of their tokens.
+/// Supervised steps: the mean cross-entropy of what is to be written.
 void warm_up(const grpo_config& config, const grpo_subject& subject,
-             const std::vector<llm::problem>& problems, llm::trained_weights& trained) {
+             const warm_start_lesson& lesson, llm::trained_weights& trained) {
   const auto& warm = config.warm_start;
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
   action_random random(config.seed + 40'000);
   for (int batch = 0; batch < warm.batches; ++batch) {
     std::vector<llm::token_group> groups;
-    for (int i = 0; i < warm.batch_size; ++i) {
-      const auto& one = problems[random.below(problems.size())];
-      groups.push_back({subject.prompt_of(one), {subject.answer_to(one)}});
-    }
+    for (int i = 0; i < warm.batch_size; ++i) groups.push_back(lesson(random));
     trained.gradient.zero_();
     const auto loss = -llm::answer_log_probs(subject.config, trained.weights, groups).mean();
     loss.backward();
@@ -123,14 +151,38 @@ void warm_up(const grpo_config& config, const grpo_subject& subject,
 
 }  // namespace
 
+warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::problem> problems) {
+  return [&subject, problems = std::move(problems)](action_random& random) {
+    const auto& one = problems[random.below(problems.size())];
+    return llm::token_group{subject.prompt_of(one), {subject.answer_of(one.expected)}};
+  };
+}
+
+warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view) {
+  return [&subject, view = std::move(view)](action_random& random) {
+    llm::token_group made{{}, {{}}, {{}}};
+    auto& answer = made.answers.front();
+    for (const auto& [shown, said] : view.practise(random)) {
+      if (answer.empty()) {
+        made.prompt = subject.prompt_of(opening_of(view.rules, shown));
+      } else {
+        llm::append_read(answer, made.read.front(), subject.next_turn(shown, true));
+      }
+      const auto move = subject.answer_of(subject.style ? said.words : said.letters);
+      answer.insert(answer.end(), move.begin(), move.end());
+    }
+    return made;
+  };
+}
+
 at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
-                            const std::vector<llm::problem>& problems) {
+                            const warm_start_lesson& lesson) {
   const auto read = [&] {
     if (config.model.path.empty()) return letters_weights(subject.config, config.seed);
     return llm::read_model(config.model.path).weights;
   };
   auto trained = llm::train_weights(subject.config, llm::flatten_weights(subject.config, read()));
-  warm_up(config, subject, problems, trained);
+  warm_up(config, subject, lesson, trained);
   return trained.parameters;
 }
 

@@ -4,13 +4,16 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/model/model_config.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/tokenizer.hpp"
+#include "actors/llm/training/token_groups.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
 
 namespace troupe {
@@ -29,8 +32,11 @@ struct grpo_subject {
   std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
   /// What ends an answer.
   std::vector<llm::token_id> stop_ids() const;
-  /// What the model is to write, with the token that ends it.
-  std::vector<llm::token_id> answer_to(const llm::problem& asked) const;
+  /// That text as an answer, with the token that ends it.
+  std::vector<llm::token_id> answer_of(const std::string& text) const;
+  /// What goes on from an answer: what is said then, and where the next answer begins. `ended`: the
+  /// answer's last token is one that ends it; else that stands here, too.
+  std::vector<llm::token_id> next_turn(const openenv::wording& said, bool ended) const;
   /// A folder that transformers, `troupe chat` and this subject's own path can read: network, these
   /// weights [P], tokenizer, template. Throws std::system_error.
   void write_model(const std::filesystem::path& folder, const at::Tensor& parameters) const;
@@ -40,16 +46,27 @@ struct grpo_subject {
   double lr() const { return style ? 1e-5 : 3e-4; }
 };
 
-/// Of the task, by the seed. Throws as make_problems.
+/// Where a game begins, as something that is asked.
+llm::problem opening_of(const std::string& rules, const openenv::wording& shown);
+
+/// Of the task, by the seed; of a game a hundred made-up hands, and a move of each. Throws as
+/// make_problems.
 llm::problem_set problems_of(const grpo_config& config);
 
 /// Reads it, without its weights. Its shots are the first training problems. Throws llm_file_error,
 /// and std::invalid_argument as problems_of and for more shots than there are.
 grpo_subject subject_of(const grpo_config& config);
 
+/// What a warm start learns from: a prompt, and what is to be written then.
+using warm_start_lesson = std::function<llm::token_group(action_random& random)>;
+/// Right answers to these.
+warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::problem> problems);
+/// Legal moves in made-up games: how they are said, and not which are good.
+warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view);
+
 /// The weights that training begins with [P]: the file's, or drawn by the seed, after the warm
 /// start. By the configuration alone. Throws llm_file_error, and non_finite_training.
 at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
-                            const std::vector<llm::problem>& problems);
+                            const warm_start_lesson& lesson);
 
 }  // namespace troupe

@@ -113,7 +113,7 @@ task<> record_groups(grpo_cast& p, const std::vector<answer_group>& groups) {
     double reward = 0, length = 0;
     for (const auto& a : group.answers) {
       reward += a.reward;
-      length += double(a.tokens.size());
+      length += double(a.log_probs.size());
     }
     const double n = double(group.answers.size());
     co_await p.records.route<&recorder::episode>(p.done.steps, reward / n,
@@ -154,13 +154,19 @@ task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
   co_return p.done.version;
 }
 
-/// Asks `count` problems one after the other, and adds 1 for each right answer, else 0.
-task<> ask_some(answer_roles roles, std::size_t count, std::vector<double>& right) {
+/// Asks `count` problems one after the other, and adds the answers.
+task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count,
+                std::vector<sampled_answer>& answers) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
-    right.push_back(group.answers.front().right);
+    answers.push_back(group.answers.front());
     return --count == 0;
   };
-  co_await loops::evaluate(roles, generate_answers, enough);
+  co_await loops::evaluate(roles, p.episode(), enough);
+}
+
+task<> tell_win_rate(const grpo_cast& p, double rate) {
+  progress_row row{p.done.steps, {{"eval/win_rate", rate}}};
+  co_await p.records.route<&recorder::record>(std::move(row));
 }
 
 /// The curve's first point: what the model can do before it learns.
@@ -168,6 +174,7 @@ task<> evaluate_start(grpo_cast& p) {
   const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
   const auto found = co_await p.evaluate(co_await p.newest(), problems);
   co_await p.records.route<&recorder::evaluation>(0, found.mean, found.std);
+  if (p.callbacks.evaluated) co_await p.callbacks.evaluated({}, found);
 }
 
 }  // namespace
@@ -184,7 +191,7 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
             return after_update(p, before, now);
           },
       .metrics = metrics};
-  co_await run_loop(p, roles, generate_answers, std::move(hooks),
+  co_await run_loop(p, roles, episode(), std::move(hooks),
                     {.updates = version - done.version,
                      .batch = static_cast<std::size_t>(config.rollout.prompts),
                      .rollouts = static_cast<std::size_t>(config.rollout.workers),
@@ -197,18 +204,29 @@ task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
   asking.prompts = exam;
   asking.group = 1;
   asking.temperature = 0;
-  asking.rounds = 1;
+  if (game) {  // and a deal whose world has failed is followed by another
+    asking.known_moves = std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
+  } else {
+    asking.rounds = 1;
+  }
   asking.refill_flat = false;
   // Side by side, so that the generator has many to write at once.
   const auto at_once = std::min(problems, static_cast<std::size_t>(config.rollout.slots));
-  std::vector<double> right;
+  std::vector<sampled_answer> answers;
   std::vector<task<>> all_of_them;
   for (std::size_t i = 0; i < at_once; ++i) {
     const auto share = (problems + i) / at_once;
-    all_of_them.push_back(ask_some(asking, share, right));
+    all_of_them.push_back(ask_some(*this, asking, share, answers));
   }
   co_await all(std::move(all_of_them));
-  co_return summarise(std::move(right), of.version);
+  std::vector<double> scores;
+  double right = 0.0;
+  for (const auto& each : answers) {
+    scores.push_back(game ? each.reward : each.right);
+    right += each.right / double(answers.size());
+  }
+  if (game && records) co_await tell_win_rate(*this, right);
+  co_return summarise(std::move(scores), of.version);
 }
 
 task<training_summary> grpo_cast::conclude() {

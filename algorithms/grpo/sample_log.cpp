@@ -12,7 +12,7 @@ json to_json(const sampled_answer& a, double advantage) {
   return {{"text", a.text},
           {"reward", a.reward},
           {"advantage", advantage},
-          {"tokens", a.tokens.size()},
+          {"tokens", a.log_probs.size()},
           {"truncated", a.truncated}};
 }
 

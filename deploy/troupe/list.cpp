@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/env/openenv/text_world.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/llm/tasks/problem.hpp"
 #include "deploy/troupe/algorithms.hpp"
@@ -38,6 +39,7 @@ int list(const list_arguments&) {
   std::printf("algorithms\n%s", text_table(known).c_str());
   known.clear();
   for (const auto& task : llm::problem_tasks()) known.push_back({task.name, task.what});
+  for (const auto& game : openenv::text_games()) known.push_back({game.name, game.what});
   std::printf("tasks of language models\n%s", text_table(known).c_str());
   known = {{"", "observations", "actions", "solved at"}};
   for (const auto& id : known_environments()) {

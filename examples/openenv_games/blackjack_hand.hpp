@@ -1,15 +1,10 @@
 #pragma once
 
-#include <cstdint>
+#include "actors/env/openenv/blackjack_words.hpp"
 
 namespace games {
 
-/// What a player at Blackjack knows.
-struct blackjack_hand {
-  std::int64_t total = 0;   ///< With a usable ace as 11; above 21 it is lost.
-  std::int64_t dealer = 0;  ///< The dealer's card: 1, an ace, to 10.
-  bool usable_ace = false;  ///< One counts as 11.
-};
+using troupe::openenv::blackjack_hand;
 
 /// Whether the basic strategy takes a card, where the dealer stands on any 17 and nobody doubles or
 /// splits.

@@ -48,30 +48,6 @@ std::int64_t choose_first(const json& observation, troupe::action_random&) {
 
 using hand_reader = std::function<blackjack_hand(const json& observation)>;
 
-/// Of OpenSpiel's tensor of 189: the player's total in unary from 3 on, the dealer's card from 33
-/// on and the player's from 85 on, each of 52 by suit and rank.
-blackjack_hand read_openspiel_hand(const json& observation) {
-  constexpr int totals = 3, dealer_card = 33, own_cards = 85, cards = 52, ranks = 13;
-  const auto& tensor = list_of(observation, "info_state", 189);
-  const auto has = [&](int at) { return tensor[static_cast<std::size_t>(at)].get<float>() > 0; };
-  blackjack_hand hand;
-  for (int i = totals + 1; i < dealer_card; ++i) hand.total += has(i);
-  std::int64_t hard_total = 0;
-  for (int card = 0; card < cards; ++card) {
-    const std::int64_t value = std::min(card % ranks + 1, 10);
-    if (has(dealer_card + card)) hand.dealer = value;
-    if (has(own_cards + card)) hard_total += value;
-  }
-  hand.usable_ace = hand.total == hard_total + 10;
-  return hand;
-}
-
-/// "obs" is the total, the dealer's card and whether an ace is usable.
-blackjack_hand read_served_hand(const json& observation) {
-  const auto& obs = list_of(observation, "obs", 3);
-  return {obs[0].get<std::int64_t>(), obs[1].get<std::int64_t>(), obs[2].get<std::int64_t>() == 1};
-}
-
 openenv::numeric_view view_of_hand(openenv::numeric_view view, hand_reader read) {
   static constexpr std::array<std::int64_t, 3> widths{32, 11, 2};
   view.spec.observation_space = spaces::tuple(
@@ -150,7 +126,8 @@ std::vector<named_player> board_baselines() {
 
 game openspiel_game(const std::string& name) {
   const auto view = [&] { return openenv::openspiel_view(name); };
-  if (name == "blackjack") return blackjack(name, view(), read_openspiel_hand, 0, 1, 300'000);
+  if (name == "blackjack")
+    return blackjack(name, view(), openenv::read_openspiel_hand, 0, 1, 300'000);
   if (name == "tic_tac_toe")
     return {.name = name,
             .view = view(),
@@ -169,7 +146,8 @@ game openspiel_game(const std::string& name) {
 
 game served_blackjack() {
   const auto spec = troupe::make_vector_environment("Blackjack-v1", 1)->spec();
-  return blackjack("Blackjack-v1", openenv::served_view(spec), read_served_hand, 1, 0, 100'000);
+  return blackjack("Blackjack-v1", openenv::served_view(spec), openenv::read_served_hand, 1, 0,
+                   100'000);
 }
 
 }  // namespace games

@@ -31,6 +31,28 @@ std::size_t common_prefix(std::span<const token_group> groups) {
   return common;
 }
 
+/// The scored tokens of an answer that stands at `begin` in the pack; the first is predicted from
+/// the row `before`. False: `read` isn't in order, or isn't within it, or leaves none.
+bool add_targets(target_tokens& to, const std::vector<token_id>& answer,
+                 std::span<const token_range> read, index before, index begin) {
+  const auto scored_before = to.ids.size();
+  index next = 0;
+  const auto score_until = [&](index end) {
+    for (; next < end; ++next) {
+      to.ids.push_back(answer[std::size_t(next)]);
+      to.rows.push_back(next == 0 ? before : begin + next - 1);
+    }
+  };
+  for (const auto& range : read) {
+    if (range.begin < next || range.end <= range.begin || range.end > index(answer.size()))
+      return false;
+    score_until(range.begin);
+    next = range.end;
+  }
+  score_until(index(answer.size()));
+  return to.ids.size() > scored_before;
+}
+
 [[noreturn]] void refuse(std::size_t group, const std::string& what) {
   throw std::invalid_argument("token group " + std::to_string(group) + ": expected " + what);
 }
@@ -48,6 +70,9 @@ packed_groups pack_groups(std::span<const token_group> groups) {
   if (shared > 0) append(tokens, std::span(groups.front().prompt).first(shared), -1);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
+    if (!group.read.empty() && group.read.size() != group.answers.size())
+      refuse(g, "ranges of read tokens for each of " + std::to_string(group.answers.size()) +
+                    " answers or for none, got " + std::to_string(group.read.size()));
     const auto prompt = index(tokens.lengths.size());
     append(tokens, std::span(group.prompt).subspan(shared), shared > 0 ? 0 : -1);
     const auto before = index(tokens.ids.size()) - 1;  // what each first token is predicted from
@@ -56,9 +81,12 @@ packed_groups pack_groups(std::span<const token_group> groups) {
       if (answer.empty()) refuse(g, "tokens in answer " + std::to_string(a) + ", got none");
       const auto begin = index(tokens.ids.size());
       append(tokens, answer, prompt);
-      targets.ids.insert(targets.ids.end(), answer.begin(), answer.end());
-      for (index i = 0; i < index(answer.size()); ++i)
-        targets.rows.push_back(i == 0 ? before : begin + i - 1);
+      const auto read = group.read.empty() ? std::span<const token_range>() : group.read[a];
+      if (!add_targets(targets, answer, read, before, begin))
+        refuse(g, "of answer " + std::to_string(a) +
+                      " ranges of read tokens in order, and others to score, got " +
+                      std::to_string(read.size()) + " ranges in " + std::to_string(answer.size()) +
+                      " tokens");
     }
   }
   return packed;

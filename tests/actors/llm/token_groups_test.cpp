@@ -92,6 +92,25 @@ TEST_CASE("token groups: what all prompts begin with is there once") {
   CHECK(pack_groups(groups).tokens.ids.size() == 28);
 }
 
+TEST_CASE("token groups: what was read is attended to, and neither scored nor learned") {
+  const auto config = small_model(model_family::llama);
+  auto whole = lively_model(config), parts = lively_model(config);
+  auto marked = groups;
+  marked[0].read = {{}, {}, {{0, 1}, {2, 3}}, {{0, 1}}};  // one that begins with it, too
+  marked[2].read = {{}, {{1, 3}}};
+  const auto all = answer_log_probs(config, whole.weights, groups);
+  const auto scored = answer_log_probs(config, parts.weights, marked);
+  // Of 6 7 | 8 | 9 10 11 12 | 6 7 | 14 15 16 | 20 21 | 22 23 24 25 26.
+  const auto kept = at::tensor({0, 1, 2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 17, 18}, at::kLong);
+  CHECK(farthest(scored, all.index_select(0, kept)) < 1e-6);
+  const auto mask = at::zeros({all.size(0)}).index_fill(0, kept, 1.0);
+  (all * mask * at::linspace(-1.0, 2.0, all.size(0))).sum().backward();
+  const auto weights = at::linspace(-1.0, 2.0, all.size(0)).index_select(0, kept);
+  (scored * weights).sum().backward();
+  CHECK(whole.gradient.abs().max().item<double>() > 0.1);
+  CHECK(farthest(parts.gradient, whole.gradient) < 1e-5);
+}
+
 TEST_CASE("token groups: how many rows of logits are computed at once changes nothing") {
   const auto config = small_model(model_family::llama);
   std::vector<at::Tensor> log_probs, gradients;
@@ -165,6 +184,12 @@ TEST_CASE("token groups: what can't be scored is refused by name") {
   CHECK_THAT(refusal_of({{{1}, {{2}, {}}}}), Contains("tokens in answer 1"));
   CHECK_THAT(refusal_of({}), Contains("documents"));
   CHECK_THAT(refusal_of({{{1}, {{2, 50}}}}), Contains("ids from 0 to 49, got 50"));
+  CHECK_THAT(refusal_of({{{1}, {{2}, {3}}, {{}}}}),
+             Contains("each of 2 answers or for none, got 1"));
+  for (const auto& read : std::vector<std::vector<token_range>>{
+           {{0, 2}}, {{1, 3}}, {{1, 1}}, {{1, 2}, {0, 1}}, {{-1, 1}}}) {
+    CHECK_THAT(refusal_of({{{1}, {{2, 3}}, {read}}}), Contains("ranges of read tokens in order"));
+  }
   const std::vector<token_id> long_prompt(60, 1);
   CHECK_THAT(refusal_of({{long_prompt, {{1, 2, 3, 4}, {1, 2, 3, 4, 5}}}}), Contains("got 65"));
   CHECK_THAT(refusal_of({{{1}, {{2}}}}, {.temperature = 0.0}), Contains("temperature"));

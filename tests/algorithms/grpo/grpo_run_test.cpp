@@ -17,8 +17,9 @@ namespace troupe {
 namespace {
 
 /// Four updates, each of four groups of four answers.
-grpo_config small_run(training_mode mode) {
+grpo_config small_run(training_mode mode, const std::string& task = "sum_digits") {
   grpo_config config;
+  config.task.name = task;
   config.total_steps = 4;
   config.seed = 5;
   config.mode = mode;
@@ -33,35 +34,43 @@ grpo_config small_run(training_mode mode) {
   return config;
 }
 
+const std::vector<std::string> tasks{"sum_digits", "blackjack"};
+
 training_summary run(const grpo_config& config, const std::string& root) {
   auto result = run_training(trainable_of(config), {.root = root}, {});
   REQUIRE(result.summary);
   return *result.summary;
 }
 
+/// What a run in that folder has to have left behind.
+void check_files(const std::filesystem::path& run) {
+  for (const auto* name : {"config.json", "progress.csv", "summary.json", "samples.jsonl",
+                           "last_model/model.safetensors", "last_model/config.json"}) {
+    CAPTURE(name);
+    CHECK(std::filesystem::exists(run / name));
+  }
+  std::ifstream samples(run / "samples.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(samples, line); ++lines) {
+    const auto sample = nlohmann::json::parse(line);
+    CHECK(sample["best"]["reward"] >= sample["worst"]["reward"]);
+    CHECK(sample["answers"] == 4);
+  }
+  CHECK(lines == 4 * 4);
+}
+
 TEST_CASE("grpo: a run leaves its configuration, numbers, samples and models behind") {
   const temporary_folder folder;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    const auto summary = run(small_run(mode), folder.path.string());
-    CHECK(summary.steps == 4);
-    CHECK(summary.env == "sum_digits");
-    CHECK(summary.eval_episodes == 6);
-    CHECK(summary.rollouts_failed == 0);
-    CHECK(summary.staleness_max <= (mode == training_mode::sync ? 0 : 2));
-    const std::filesystem::path run = summary.run_directory;
-    for (const auto* name : {"config.json", "progress.csv", "summary.json", "samples.jsonl",
-                             "last_model/model.safetensors", "last_model/config.json"}) {
-      CAPTURE(name);
-      CHECK(std::filesystem::exists(run / name));
+  for (const auto& task : tasks) {
+    for (const auto mode : {training_mode::sync, training_mode::async}) {
+      const auto summary = run(small_run(mode, task), folder.path.string());
+      CHECK(summary.steps == 4);
+      CHECK(summary.env == task);
+      CHECK(summary.eval_episodes == 6);
+      CHECK(summary.rollouts_failed == 0);
+      CHECK(summary.staleness_max <= (mode == training_mode::sync ? 0 : 2));
+      check_files(summary.run_directory);
     }
-    std::ifstream samples(run / "samples.jsonl");
-    int lines = 0;
-    for (std::string line; std::getline(samples, line); ++lines) {
-      const auto sample = nlohmann::json::parse(line);
-      CHECK(sample["best"]["reward"] >= sample["worst"]["reward"]);
-      CHECK(sample["answers"] == 4);
-    }
-    CHECK(lines == 4 * 4);
   }
 }
 
@@ -159,27 +168,34 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
   CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
 }
 
-TEST_CASE("grpo: a run that is stopped and resumed ends with the weights of one that wasn't") {
-  const temporary_folder folder;
-  for (const auto mode : {training_mode::sync, training_mode::async}) {
-    auto config = small_run(mode);
-    config.checkpoint.every_updates = 2;
-    const auto whole = run(config, folder.path.string());
+void check_resumed(const grpo_config& config, const std::string& root) {
+  const auto whole = run(config, root);
+  CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
 
-    int asked = 0;
-    const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-    const auto stopped =
-        run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
-    REQUIRE(!stopped.summary);
-    metrics_registry metrics;
-    const auto what = trainable_of(config);
-    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
-    REQUIRE(from);
-    const auto resumed =
-        run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
-    REQUIRE(resumed.summary);
-    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
-    CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  int asked = 0;
+  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+  const auto stopped = run_training(trainable_of(config), {.root = root}, stopping);
+  REQUIRE(!stopped.summary);
+  metrics_registry metrics;
+  const auto what = trainable_of(config);
+  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+  REQUIRE(from);
+  const auto resumed =
+      run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+  REQUIRE(resumed.summary);
+  CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
+  CHECK(resumed.summary->eval_mean == whole.eval_mean);
+}
+
+TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {
+  const temporary_folder folder;
+  for (const auto& task : tasks) {
+    for (const auto mode : {training_mode::sync, training_mode::async}) {
+      CAPTURE(task, int(mode));
+      auto config = small_run(mode, task);
+      config.checkpoint.every_updates = 2;
+      check_resumed(config, folder.path.string());
+    }
   }
 }
 
@@ -197,6 +213,9 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK_THAT(refusal(R"({"task": {"name": "sums"}})"), Catch::Contains("/task/name"));
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
   CHECK_THAT(refusal(R"({"evaluation": {"problems": 101}})"), Catch::Contains("held_out"));
+  CHECK(refusal(R"({"task": {"name": "blackjack"}, "evaluation": {"problems": 101}})") == "taken");
+  CHECK_THAT(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})"),
+             Catch::Contains("no urls where deterministic"));
   grpo_config config;
   config.task.problems.training = 100'000;
   CHECK_THROWS_WITH(trainable_of(config).check(),

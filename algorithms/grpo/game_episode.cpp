@@ -1,0 +1,206 @@
+#include "algorithms/grpo/game_episode.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe {
+namespace {
+
+using openenv::text_turn;
+using openenv::text_world;
+using table = session<text_world>;
+
+/// What the games of a group have in common.
+struct group_deal {
+  std::uint64_t seed = 0;  // of the world
+  std::vector<llm::token_id> prompt;
+  openenv::wording shown;
+};
+
+/// One game of a group.
+struct game {
+  std::uint64_t seed = 0;  // what is sampled is drawn by it
+  sampled_answer played;
+  std::int64_t version = std::numeric_limits<std::int64_t>::max();
+  std::string dropped;  // why it can't be trained on; empty: it can
+};
+
+/// A world has failed, or was lost, by what its call threw. Anything else is rethrown.
+void tell_world_failed(const std::exception_ptr& error) {
+  for (const auto kind : {error_kind::role_error, error_kind::session_lost,
+                          error_kind::replica_lost, error_kind::deadline_exceeded}) {
+    if (!is_kind(error, kind)) continue;
+    log::warn("a game is dropped, as its world has failed", {{"error", describe(error)}});
+    return;
+  }
+  std::rethrow_exception(error);
+}
+
+/// None: the world has failed.
+task<std::optional<text_turn>> begin(const table& at, std::uint64_t seed) {
+  std::exception_ptr error;
+  try {
+    co_return co_await at.route<&text_world::begin>(seed);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  tell_world_failed(error);
+  co_return std::nullopt;
+}
+
+task<std::optional<text_turn>> say(const table& at, std::string what) {
+  std::exception_ptr error;
+  try {
+    co_return co_await at.route<&text_world::say>(std::move(what));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  tell_world_failed(error);
+  co_return std::nullopt;
+}
+
+task<table> open_table(const answer_roles& r) {
+  const session_options alone{.exclusive = true};
+  co_return co_await r.worlds.session(alone);
+}
+
+void add_sampled(game& to, const llm::completion& written) {
+  auto& p = to.played;
+  p.tokens.insert(p.tokens.end(), written.tokens.begin(), written.tokens.end());
+  p.log_probs.insert(p.log_probs.end(), written.log_probs.begin(), written.log_probs.end());
+  p.text += written.text;
+  p.truncated = p.truncated || written.finish == llm::finish_reason::length;
+  to.version = std::min(to.version, written.first_version());
+}
+
+/// The next turn's words. False: there is no room for them and another move.
+bool add_read(const answer_roles& r, const group_deal& deal, game& to,
+              const openenv::wording& shown, const llm::completion& after) {
+  const bool ended = after.finish != llm::finish_reason::length;
+  const auto ids = r.subject->next_turn(shown, ended);
+  auto& p = to.played;
+  const auto room =
+      r.subject->config.max_positions - std::ssize(deal.prompt) - std::ssize(p.tokens);
+  if (std::ssize(ids) >= room) return false;
+  llm::append_read(p.tokens, p.read, ids);
+  p.text += "\n> " + (r.subject->style ? shown.words : shown.letters) + '\n';
+  return true;
+}
+
+task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm::token_id> prompt,
+                                         std::uint64_t seed, std::int64_t answers) {
+  if (r.known_moves) {
+    const auto known = r.known_moves->find(prompt);
+    if (known != r.known_moves->end())
+      co_return std::vector<llm::completion>(static_cast<std::size_t>(answers), known->second);
+  }
+  llm::generation_request request{.prompt = prompt,
+                                  .max_tokens = r.answer_tokens,
+                                  .sampling = {.temperature = r.temperature, .seed = seed},
+                                  .stop_ids = r.subject->stop_ids()};
+  auto written =
+      co_await r.generators.route<&llm::generator::generate_group>(std::move(request), answers);
+  if (r.known_moves) r.known_moves->emplace(std::move(prompt), written.front());
+  co_return written;
+}
+
+task<llm::completion> write_move(const answer_roles& r, const group_deal& deal, const game& of) {
+  auto history = deal.prompt;
+  history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
+  // A stream of its own for each turn, which begins at another length.
+  const auto seed = action_random(of.seed + 0x100000001b3u * of.played.tokens.size()).next();
+  auto written = co_await write(r, std::move(history), seed, 1);
+  co_return std::move(written.front());
+}
+
+/// Takes turns from the first move on, which has been written.
+task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
+                  llm::completion written, game& of) {
+  for (std::int64_t turn = 1;; ++turn) {
+    if (!detail::has_finite_log_probs(written)) {
+      of.dropped = "log_prob";
+      co_return;
+    }
+    add_sampled(of, written);
+    const auto now = co_await say(at, written.text);
+    if (!now) {
+      of.dropped = "environment";
+      co_return;
+    }
+    of.played.reward += now->reward;
+    if (now->ended) break;
+    if (turn == r.turns || !add_read(r, deal, of, now->shown, written)) {
+      of.played.truncated = true;
+      break;
+    }
+    written = co_await write_move(r, deal, of);
+  }
+  of.played.right = of.played.reward > 0 ? 1.0 : 0.0;
+  if (!std::isfinite(of.played.reward)) of.dropped = "reward";
+}
+
+/// `first`: of the group's first game, where the deal was seen; the others find one, and deal anew.
+task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
+            llm::completion written, game& of) {
+  // Not the parameter, which lasts as long as the task: others wait for the table.
+  std::optional<table> at = std::exchange(first, std::nullopt);
+  if (!at) {
+    at = co_await open_table(r);
+    const auto now = co_await begin(*at, deal.seed);
+    if (!now || now->shown != deal.shown) {
+      of.dropped = now ? "deal" : "environment";
+      co_return;
+    }
+  }
+  co_await take_turns(r, deal, *at, std::move(written), of);
+}
+
+task<answer_group> play_once(const answer_roles& r) {
+  answer_group group;
+  const auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  group_deal deal{.seed = drawn.seed >> 33, .prompt = {}, .shown = {}};  // servers take 31 bits
+  std::optional<table> first = co_await open_table(r);
+  const auto opening = co_await begin(*first, deal.seed);
+  if (!opening || opening->ended) {
+    group.dropped["environment"] = r.group;
+    co_return group;
+  }
+  deal.shown = opening->shown;
+  group.asked = opening_of(r.rules, deal.shown);
+  deal.prompt = group.prompt = r.subject->prompt_of(group.asked);
+
+  auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
+  std::vector<game> games(written.size());
+  std::vector<task<>> playing;
+  for (std::size_t i = 0; i < games.size(); ++i) {
+    games[i].seed = drawn.seed + i;
+    playing.push_back(
+        play(r, deal, std::exchange(first, std::nullopt), std::move(written[i]), games[i]));
+  }
+  co_await all(std::move(playing));
+
+  group.version = std::numeric_limits<std::int64_t>::max();
+  for (auto& each : games) {
+    group.version = std::min(group.version, each.version);
+    if (each.dropped.empty())
+      group.answers.push_back(std::move(each.played));
+    else
+      ++group.dropped[each.dropped];
+  }
+  co_return group;
+}
+
+}  // namespace
+
+task<answer_group> play_games(answer_roles r) {
+  co_return co_await detail::ask_in_rounds(r, play_once);
+}
+
+}  // namespace troupe

@@ -1,0 +1,117 @@
+// A language model learns Blackjack on an OpenEnv server, by reward alone (GRPO): it is told its
+// cards, says HIT or STAND, is told the next card, and so on; what went better than other games of
+// the same deal becomes likelier.
+//
+// The cast:
+//   server      yours (--url), or Troupe's own Blackjack in this program
+//   baselines   who plays without learning (openenv_games/game.cpp)
+//   the rest    deals, worlds, a generator, a replay of whole groups, the trainer: train_in's
+//
+//   build/release/examples/grpo_blackjack --hands 10000 total_steps=200
+//   build/release/examples/grpo_blackjack --hands 10000 --model SmolLM2.gguf total_steps=20
+//
+// Without --model the player is one of 22 letters, which is told "14d6>" and says + or =. Ends with
+// a table: who won how many of the hands. More options are those of `troupe config-schema grpo`.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "actors/env/openenv_server/server.hpp"
+#include "actors/env/registry.hpp"
+#include "actors/torch_threads.hpp"
+#include "algorithms/grpo/grpo_config.hpp"
+#include "examples/openenv_games/play.hpp"
+#include "runtime/system.hpp"
+
+using namespace troupe;
+
+struct settings {
+  std::string url;
+  bool openspiel = false;  // what the server at `url` speaks
+  std::int64_t hands = 1000;
+  grpo_config config;
+};
+
+/// What a run is if nobody says otherwise: seconds for the letters, and for SmolLM2 minutes.
+grpo_config usual(bool letters) {
+  grpo_config config;
+  config.task.name = "blackjack";
+  config.total_steps = letters ? 20 : 10;
+  config.rollout.prompts = letters ? 32 : 8;
+  config.rollout.answer_tokens = 4;
+  config.warm_start.batches = letters ? 40 : 0;
+  return config;
+}
+
+void print_row(const char* name, const games::tally& seen) {
+  std::printf("  %-8s %5.1f %% won  %5.1f %% drawn  mean return %6.3f\n", name,
+              100 * seen.win_rate(), 100.0 * double(seen.drawn) / double(seen.played),
+              seen.sum / double(seen.played));
+  std::fflush(stdout);
+}
+
+/// The likeliest words of the model, on deals that it hasn't learned from.
+task<> tell(loops::progress now, evaluation seen) {
+  games::tally hands;
+  for (const double each : seen.returns) hands.add(each);
+  std::printf("after %lld updates\n", static_cast<long long>(now.updates));
+  print_row("grpo", hands);
+  co_return;
+}
+
+task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
+  std::printf("%s, %lld hands each\n", s.url.c_str(), static_cast<long long>(s.hands));
+  const openenv::client client({.urls = {s.url}}, &sys.metrics());
+  for (const auto& [name, choose] : what.baselines) {
+    const auto seen = co_await games::play(client, what, choose, s.hands, s.config.seed);
+    print_row(name.c_str(), seen);
+  }
+  s.config.game.urls = {s.url};
+  s.config.evaluation = {.every_updates = s.config.total_steps,
+                         .problems = static_cast<int>(s.hands),
+                         .final_problems = 100,
+                         .stop_at = {}};
+  const auto learning = trainable_of(s.config);
+  const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.evaluated = tell});
+  std::printf("what it said: troupe samples %s\n", run.run_directory.c_str());
+}
+
+void play(settings s) {
+  troupe::system sys;
+  if (!s.url.empty()) {
+    const auto what = s.openspiel ? games::openspiel_game("blackjack") : games::served_blackjack();
+    sys.run(learn_and_compare(sys, s, what));
+    return;
+  }
+  const openenv_server::server served([] { return make_vector_environment("Blackjack-v1", 1); },
+                                      {.port = 0}, sys.metrics());
+  s.url = "http://127.0.0.1:" + std::to_string(served.port());
+  sys.run(learn_and_compare(sys, s, games::served_blackjack()));
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("A language model learns Blackjack on an OpenEnv server.");
+  settings s;
+  std::string model;
+  std::vector<std::string> overrides;
+  auto* url = app.add_option("--url", s.url, "an OpenEnv server; none: this program is one");
+  app.add_flag("--openspiel", s.openspiel, "the server speaks as OpenEnv's openspiel")->needs(url);
+  app.add_option("--model", model, "a chat model: folder or GGUF file");
+  app.add_option("--hands", s.hands, "that everybody plays in the end")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("options", overrides, "of the algorithm: total_steps=100 trainer.lr=1e-5");
+  try {
+    app.parse(argc, argv);
+    auto config = usual(model.empty());
+    config.model.path = model;
+    s.config = parse_config<grpo_config>(load_config("", overrides), config);
+    use_one_torch_thread();
+    play(std::move(s));
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "grpo_blackjack: %s\n", e.what());
+    return 1;
+  }
+}
