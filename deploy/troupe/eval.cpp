@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "actors/env/openenv/text_world.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
@@ -61,8 +63,15 @@ int eval_answers(const eval_arguments& arguments, const run_directory& run, cons
                  const nlohmann::json& document, const permissions& may) {
   const auto path = model_of(run, arguments.model);
   const auto result = algorithm_of(document).evaluate(document, may, path, arguments.episodes);
-  std::printf("%s, %s: %.1f %% right of %zu held-out problems\n", task.c_str(),
-              arguments.model.c_str(), 100 * result.mean, result.returns.size());
+  const auto count = result.returns.size();
+  std::printf("%s, %s: ", task.c_str(), arguments.model.c_str());
+  if (openenv::find_text_game(task)) {
+    const auto won = std::ranges::count_if(result.returns, [](double each) { return each > 0; });
+    std::printf("%.1f %% won of %zu games, mean reward %.3f\n",
+                100.0 * static_cast<double>(won) / static_cast<double>(count), count, result.mean);
+  } else {
+    std::printf("%.1f %% right of %zu held-out problems\n", 100 * result.mean, count);
+  }
   if (arguments.json) {
     const nlohmann::ordered_json line{{"env", task},
                                       {"model", path.string()},
