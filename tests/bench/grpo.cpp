@@ -1,31 +1,40 @@
-// What a training step of GRPO costs on a model of SmolLM2-135M's shape: 8 groups of 8 answers of 8
-// tokens, on prompts of 70, in float on one thread. Forward, backward and AdamW; random weights,
-// which the arithmetic doesn't depend on. CPU seconds, the best of three:
+// What a step of GRPO costs on a model of SmolLM2-135M's shape: 8 groups of 8 answers of 8 tokens,
+// on prompts of 70, in float on one thread; random weights, which the arithmetic doesn't depend on.
+// Forward, backward and AdamW, in CPU seconds, the best of three:
 //
 //   train_step_cpu_s            a group's prompt computed once
 //   train_step_repeated_cpu_s   the same gradient, with the prompt before each answer
 //   train_step_gain             the second over the first
 //   train_step_bf16_cpu_s       the first with products in bfloat16
 //
-// bench_grpo [--json] [--steps]   --steps: the first kind alone, for a profiler
+// Then a whole step beside TRL's: grpo_step.hpp.
+//
+// bench_grpo [--json] [--steps] [training] [whole]   these parts alone; --steps: the first kind
+// alone, for a profiler
 
 #include "actors/torch.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
+#include "tests/bench/grpo_batch.hpp"
+#include "tests/bench/grpo_step.hpp"
 #include "tests/bench/smollm2_shape.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe::llm {
 namespace {
 
-constexpr std::size_t groups = 8, answers = 8, answer_tokens = 8, prompt_tokens = 70;
+using namespace grpo_batch;
 
 std::vector<token_id> some_tokens(std::size_t count, std::size_t seed) {
   std::vector<token_id> ids;
@@ -75,55 +84,68 @@ struct model {
 
 template <class Work>
 double cpu_seconds(Work work) {
-  const double begin = detail::now(CLOCK_PROCESS_CPUTIME_ID);
+  const double begin = detail::cpu_seconds();
   work();
-  return detail::now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+  return detail::cpu_seconds() - begin;
 }
 
-int run(bool json, bool steps_alone) {
-  use_one_torch_thread();
+double packed_step(model& m, const std::vector<token_group>& batch, compute_type compute) {
+  return cpu_seconds([&] {
+    m.backward(batch, compute);
+    m.step();
+  });
+}
+
+void measure_training(nlohmann::ordered_json& results) {
   model m;
   const auto batch = shared_prompts();
-  const auto packed_step = [&](compute_type compute) {
-    return cpu_seconds([&] {
-      m.backward(batch, compute);
-      m.step();
-    });
-  };
-  if (steps_alone) {
-    for (int i = 0; i < 3; ++i)
-      std::printf("train_step_cpu_s %.2f\n", packed_step(compute_type::f32));
-    return 0;
-  }
   detail::series packed, bf16, plain;
   for (int i = 0; i < 3; ++i) {
-    packed.cpu.push_back(packed_step(compute_type::f32));
-    bf16.cpu.push_back(packed_step(compute_type::bf16));
+    packed.cpu.push_back(packed_step(m, batch, compute_type::f32));
+    bf16.cpu.push_back(packed_step(m, batch, compute_type::bf16));
     plain.cpu.push_back(cpu_seconds([&] {
       for (const auto& group : batch) m.backward(repeated(group), compute_type::f32);
       m.step();
     }));
   }
   const double fastest = detail::series::best(packed.cpu);
-  const nlohmann::ordered_json results{
-      {"train_step_cpu_s", fastest},
-      {"train_step_repeated_cpu_s", detail::series::best(plain.cpu)},
-      {"train_step_gain", detail::series::best(plain.cpu) / fastest},
-      {"train_step_bf16_cpu_s", detail::series::best(bf16.cpu)}};
-  for (const auto& [name, value] : results.items())
-    std::printf("%-28s %8.2f\n", name.c_str(), value.get<double>());
-  if (json) std::printf("%s\n", results.dump().c_str());
+  results["train_step_cpu_s"] = fastest;
+  results["train_step_repeated_cpu_s"] = detail::series::best(plain.cpu);
+  results["train_step_gain"] = detail::series::best(plain.cpu) / fastest;
+  results["train_step_bf16_cpu_s"] = detail::series::best(bf16.cpu);
+}
+
+void profile_training() {
+  model m;
+  const auto batch = shared_prompts();
+  for (int i = 0; i < 3; ++i)
+    std::printf("train_step_cpu_s %.2f\n", packed_step(m, batch, compute_type::f32));
+}
+
+constexpr std::pair<const char*, void (*)(nlohmann::ordered_json&)> parts[] = {
+    {"training", measure_training}, {"whole", measure_whole_step}};
+
+int run(const std::set<std::string>& words) {
+  use_one_torch_thread();
+  if (words.contains("--steps")) {
+    profile_training();
+    return 0;
+  }
+  const bool all = std::ranges::none_of(parts, [&](auto& p) { return words.contains(p.first); });
+  nlohmann::ordered_json results;
+  for (const auto& [name, measure] : parts) {
+    if (all || words.contains(name)) measure(results);
+  }
+  for (const auto& [name, value] : results.items()) {
+    const auto text =
+        value.is_number() ? fmt::format("{:8.2f}", value.get<double>()) : value.dump();
+    std::printf("%-28s %s\n", name.c_str(), text.c_str());
+  }
+  if (words.contains("--json")) std::printf("%s\n", results.dump().c_str());
   return 0;
 }
 
 }  // namespace
 }  // namespace troupe::llm
 
-int main(int argc, char** argv) {
-  bool json = false, steps_alone = false;
-  for (int i = 1; i < argc; ++i) {
-    json = json || std::strcmp(argv[i], "--json") == 0;
-    steps_alone = steps_alone || std::strcmp(argv[i], "--steps") == 0;
-  }
-  return troupe::llm::run(json, steps_alone);
-}
+int main(int argc, char** argv) { return troupe::llm::run({argv + 1, argv + argc}); }

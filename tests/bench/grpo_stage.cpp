@@ -1,0 +1,44 @@
+#include "actors/torch.hpp"
+
+#include "tests/bench/grpo_stage.hpp"
+
+namespace troupe {
+
+using grpo_trainer = trainer<grpo_learner>;
+
+task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
+  grpo_stage made;
+  const auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  const auto subject = std::make_shared<const grpo_subject>(std::move(o.subject));
+  const grpo_model model{.config = subject->config, .answer_tokens = o.answer_tokens, .lr = o.lr};
+  const grpo_options options{.variant = grpo_variant::grpo, .flat_groups = flat_group_rule::keep};
+  std::function<grpo_learner()> make = [=, start = o.start] {
+    return grpo_learner(model, options, start, 1);
+  };
+  serve_options learning{.name = "trainer", .placement = placement::thread};
+  made.learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);
+  const auto at_once = o.groups * o.answers;
+  llm::generator_options writing{.config = subject->config,
+                                 .engine = {.slots = std::int64_t(at_once)},
+                                 .texts = llm::texts_of(subject->tokens)};
+  serve_options generating{
+      .name = "generator", .placement = placement::thread, .max_ongoing = at_once};
+  made.roles.generators =
+      co_await sys.serve<llm::generator>(std::move(generating), std::move(writing), store);
+  const replay_options kept{.batch = std::int64_t(o.groups), .max_staleness = o.max_staleness};
+  made.roles.replay = co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, kept);
+  made.roles.subject = subject;
+  made.roles.group = std::int64_t(o.answers);
+  made.roles.answer_tokens = o.answer_tokens;
+  co_return made;
+}
+
+task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups) {
+  grpo_learner::batch batch{std::move(groups)};
+  auto learned = co_await with.learner.route<&grpo_trainer::train_step>(std::move(batch));
+  const auto fresh = co_await with.learner.route<&grpo_trainer::publish>();
+  co_await with.roles.generators.route<&llm::generator::update>(fresh);
+  co_return learned;
+}
+
+}  // namespace troupe
