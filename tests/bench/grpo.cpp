@@ -7,10 +7,10 @@
 //   train_step_gain             the second over the first
 //   train_step_bf16_cpu_s       the first with products in bfloat16
 //
-// Then a whole step beside TRL's: grpo_step.hpp.
+// Then a whole step beside TRL's, grpo_step.hpp, and the loops on a slow server, grpo_loops.hpp.
 //
-// bench_grpo [--json] [--steps] [training] [whole]   these parts alone; --steps: the first kind
-// alone, for a profiler
+// bench_grpo [--json] [--steps] [training] [whole] [loops]   these parts alone; --steps: the first
+// kind alone, for a profiler
 
 #include "actors/torch.hpp"
 
@@ -27,6 +27,7 @@
 #include "actors/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
 #include "tests/bench/grpo_batch.hpp"
+#include "tests/bench/grpo_loops.hpp"
 #include "tests/bench/grpo_step.hpp"
 #include "tests/bench/smollm2_shape.hpp"
 #include "tests/bench/two_clocks.hpp"
@@ -123,7 +124,7 @@ void profile_training() {
 }
 
 constexpr std::pair<const char*, void (*)(nlohmann::ordered_json&)> parts[] = {
-    {"training", measure_training}, {"whole", measure_whole_step}};
+    {"training", measure_training}, {"whole", measure_whole_step}, {"loops", measure_grpo_loops}};
 
 int run(const std::set<std::string>& words) {
   use_one_torch_thread();

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/llm/model/read_model.hpp"
-#include "actors/llm/tasks/letters_model.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "tests/bench/grpo_batch.hpp"
 #include "tests/bench/grpo_stage.hpp"
@@ -31,12 +30,13 @@ std::vector<llm::problem> long_problems() {
 
 task<grpo_stage> serve_stage(system& sys, at::Tensor start) {
   // No token ends an answer. It is asked letters, whose tokens are the first of its vocabulary.
-  grpo_stage_options options{
-      .subject = {llm::smollm2_135m(), llm::letters_tokenizer(), std::nullopt, {}, {}},
-      .start = std::move(start),
-      .groups = groups,
-      .answers = answers,
-      .answer_tokens = answer_tokens};
+  auto subject = subject_of(grpo_config{});
+  subject.config = llm::smollm2_135m();
+  grpo_stage_options options{.subject = std::move(subject),
+                             .start = std::move(start),
+                             .groups = groups,
+                             .answers = answers,
+                             .answer_tokens = answer_tokens};
   auto made = co_await serve_grpo_stage(sys, std::move(options));
   made.roles.prompts =
       co_await sys.serve<prompt_source>({.name = "prompts"}, long_problems(), false, 1u);

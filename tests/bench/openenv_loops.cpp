@@ -3,10 +3,7 @@
 #include "tests/bench/openenv_loops.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <random>
-#include <thread>
 
 #include "actors/env/openenv/numeric_worlds.hpp"
 #include "actors/env/openenv_server/server.hpp"
@@ -19,6 +16,7 @@
 #include "algorithms/ppo/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system.hpp"
+#include "tests/bench/slow_symbols.hpp"
 
 namespace troupe::openenv {
 namespace {
@@ -28,47 +26,6 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t rollouts = 32;  // under way at once, and of one update
 constexpr std::int64_t updates = 40;
-constexpr std::int64_t episode_steps = 20;
-constexpr std::int64_t symbols = 4;
-/// What an update takes: of it PPO's arithmetic needs a few milliseconds here, and what is left is
-/// waited, as for a device. Against some 0.94 s of the longest of 32 episodes that is 30 %.
-constexpr auto update_time = 400ms;
-
-/// Shows one of four symbols, and rewards the action of that number. Each of its episodes draws how
-/// long all of its steps take: 5 to 50 ms, log-uniformly.
-class slow_symbols final : public environment {
- public:
-  env_spec spec() const override {
-    return {.id = "SlowSymbols-v0",
-            .observation_space = spaces::box(0.0F, 1.0F, {symbols}),
-            .action_space = spaces::discrete(symbols),
-            .max_episode_steps = episode_steps};
-  }
-
-  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
-    if (seed) random_.seed(*seed);
-    step_time_ = 5ms * std::pow(10.0, std::uniform_real_distribution<>()(random_));
-    show(obs);
-  }
-
-  step_result step(action_view action, std::span<float> obs) override {
-    std::this_thread::sleep_for(step_time_);
-    const bool right = action.discrete() == symbol_;
-    show(obs);
-    return {.reward = right ? 1.0 : 0.0};
-  }
-
- private:
-  void show(std::span<float> obs) {
-    symbol_ = std::uniform_int_distribution<std::int64_t>(0, symbols - 1)(random_);
-    std::ranges::fill(obs, 0.0F);
-    obs[static_cast<std::size_t>(symbol_)] = 1;
-  }
-
-  std::mt19937_64 random_;
-  std::chrono::duration<double, std::milli> step_time_{};
-  std::int64_t symbol_ = 0;
-};
 
 using ppo_trainer = trainer<rollout_learner>;
 
@@ -80,7 +37,8 @@ struct cast {
 task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
   const auto spec = slow_symbols().spec();
   const auto shape = shape_of(spec);
-  const ppo_options options{.lr = 1e-3, .n_steps = episode_steps, .batch_size = 64, .n_epochs = 4};
+  const ppo_options options{
+      .lr = 1e-3, .n_steps = slow_symbols::episode_steps, .batch_size = 64, .n_epochs = 4};
   portable_function<rollout_learner()> make = [=] { return rollout_learner(shape, options, 1); };
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
   cast made;
@@ -97,14 +55,14 @@ task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) 
   const auto exam = co_await sys.serve<hosted_environment>(judging, many, std::uint64_t{1000});
   const replay_options kept{.batch = rollouts, .max_staleness = max_staleness};
   const auto replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
-  made.roles = {worlds, policies, replay, episode_steps};
-  made.exam = {exam, policies, replay, episode_steps};
+  made.roles = {worlds, policies, replay, slow_symbols::episode_steps};
+  made.exam = {exam, policies, replay, slow_symbols::episode_steps};
   made.exam.deterministic = true;
   co_return made;
 }
 
-/// One update, which takes update_time. `version`: of the weights in use; `spent`: in seconds, of
-/// all updates.
+/// One update, which takes slow_update_time. `version`: of the weights in use; `spent`: in seconds,
+/// of all updates.
 task<std::int64_t> train(cast with, std::int64_t* version, double* spent,
                          std::vector<rollout> made) {
   const auto began = clock::now();
@@ -113,7 +71,7 @@ task<std::int64_t> train(cast with, std::int64_t* version, double* spent,
   batch.rollouts = std::move(made);
   co_await with.learner.route<&ppo_trainer::train_step>(std::move(batch));
   *version = co_await with.learner.route<&ppo_trainer::push_weights>(with.roles.policies);
-  const auto left = update_time - (clock::now() - began);
+  const auto left = slow_update_time - (clock::now() - began);
   if (left > 0ms) co_await sleep_for(left);
   *spent += std::chrono::duration<double>(clock::now() - began).count();
   co_return *version;

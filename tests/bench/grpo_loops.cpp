@@ -1,0 +1,180 @@
+#include "actors/torch.hpp"
+
+#include "tests/bench/grpo_loops.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "actors/env/openenv_server/server.hpp"
+#include "actors/env/vector_env.hpp"
+#include "algorithms/grpo/game_episode.hpp"
+#include "algorithms/loops/loops.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/coroutine/sleep.hpp"
+#include "tests/bench/grpo_stage.hpp"
+#include "tests/bench/slow_symbols.hpp"
+
+namespace troupe {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nlohmann::json;
+using openenv::wording;
+
+constexpr std::size_t groups = 8, games = 4;  // under way at once, and of one update
+constexpr std::int64_t updates = 40;
+constexpr std::size_t exam_games = 128;
+
+wording symbol(std::size_t which) { return {.words = {}, .letters = {char('a' + which)}}; }
+wording move(std::size_t which) { return {.words = {}, .letters = {char('0' + which)}}; }
+
+wording show(const json& observation) {
+  const auto obs = observation.at("obs").get<std::vector<double>>();
+  return symbol(std::size_t(std::ranges::max_element(obs) - obs.begin()));
+}
+
+std::optional<json> act(const json&, std::string_view said) {
+  if (said.size() != 1 || said[0] < '0' || said[0] >= '0' + slow_symbols::symbols)
+    return std::nullopt;
+  return json{{"action", said[0] - '0'}};
+}
+
+std::vector<openenv::spoken_turn> practise(action_random& random) {
+  std::vector<openenv::spoken_turn> turns;
+  for (int i = 0; i < slow_symbols::episode_steps; ++i) {
+    const auto shown = random.below(slow_symbols::symbols),
+               said = random.below(slow_symbols::symbols);
+    turns.push_back({symbol(shown), move(said)});
+  }
+  return turns;
+}
+
+openenv::text_view view() { return {.rules = {}, .show = show, .act = act, .practise = practise}; }
+
+/// Two layers of 64, so that time is mostly waited.
+grpo_subject small_letters() {
+  auto made = subject_of(grpo_config{});
+  auto& c = made.config;
+  c.hidden_size = 64;
+  c.intermediate_size = 176;
+  c.layers = 2;
+  c.heads = c.kv_heads = 2;
+  c.max_positions = 128;
+  return made;
+}
+
+/// Says legal moves, and no better ones than chance.
+at::Tensor first_weights() {
+  grpo_config config;
+  config.warm_start = {.batches = 40, .batch_size = 16, .lr = 3e-3};
+  const auto subject = small_letters();
+  return starting_weights(config, subject, practise_moves(subject, view()));
+}
+
+struct cast {
+  grpo_stage stage;
+  answer_roles exam;
+};
+
+task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
+  grpo_stage_options options{.subject = small_letters(),
+                             .start = first_weights(),
+                             .groups = groups,
+                             .answers = games,
+                             .answer_tokens = 2,
+                             .max_staleness = max_staleness,
+                             .lr = 1e-3};
+  cast made{.stage = co_await serve_grpo_stage(sys, std::move(options)), .exam = {}};
+  auto& roles = made.stage.roles;
+  const std::vector<llm::problem> deals(1);  // a prompt is a seed
+  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts"}, deals, false, 1u);
+  const auto worlds = openenv::worlds_on({.urls = {url}});
+  serve_options playing{.name = "worlds", .replicas = groups * games};
+  roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), view(), worlds, 0.0);
+  roles.turns = slow_symbols::episode_steps;
+  made.exam = roles;
+  made.exam.prompts = co_await sys.serve<prompt_source>({.name = "exam"}, deals, false, 1000u);
+  made.exam.group = 1;
+  made.exam.temperature = 0;
+  co_return made;
+}
+
+/// One update, which takes slow_update_time.
+task<std::int64_t> train(grpo_stage with, std::vector<answer_group> made, std::int64_t version) {
+  const auto began = clock::now();
+  co_await train_on(with, std::move(made));
+  const auto left = slow_update_time - (clock::now() - began);
+  if (left.count() > 0) co_await sleep_for(left);
+  co_return version;
+}
+
+task<> play_some(answer_roles roles, std::size_t count, double* sum) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto group = co_await play_games(roles);
+    *sum += group.answers.front().reward;
+  }
+}
+
+task<double> mean_return(answer_roles exam) {
+  constexpr std::size_t at_once = groups * games;
+  double sum = 0;
+  std::vector<task<>> all_of_them;
+  for (std::size_t i = 0; i < at_once; ++i)
+    all_of_them.push_back(play_some(exam, exam_games / at_once, &sum));
+  co_await all(std::move(all_of_them));
+  co_return sum / double(exam_games);
+}
+
+struct measured {
+  double episodes_per_second = 0, start_return = 0, final_return = 0;
+  std::int64_t staleness_max = 0;
+};
+
+task<measured> run_loop(system& sys, std::string url, bool async) {
+  const auto with = co_await serve_cast(sys, url, async ? 4 : 0);
+  const double start_return = co_await mean_return(with.exam);
+  std::int64_t version = 0;
+  const loops::hooks<answer_group> hooks{.train = [&](std::vector<answer_group> made) {
+    return train(with.stage, std::move(made), ++version);
+  }};
+  const loops::asynchronous_options overlapping{.rollouts = groups, .updates = updates};
+  const loops::synchronous_options in_turn{.batch = groups, .updates = updates};
+  const auto& roles = with.stage.roles;
+  auto looping = async ? loops::asynchronous(roles, play_games, hooks, overlapping)
+                       : loops::synchronous(roles, play_games, hooks, in_turn);
+  const auto done = co_await std::move(looping);
+  const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
+  const double final_return = co_await mean_return(with.exam);
+  co_return measured{double(done.steps * std::int64_t(games)) / done.wall, start_return,
+                     final_return, seen.staleness_max};
+}
+
+measured measure(const std::string& url, bool async) {
+  system sys({.threads = 2});
+  const auto seen = sys.run(run_loop(sys, url, async));
+  std::printf("  %s: %.1f episodes/s, staleness up to %lld, return %.1f, then %.1f of %lld\n",
+              async ? "asynchronous" : "synchronous ", seen.episodes_per_second,
+              static_cast<long long>(seen.staleness_max), seen.start_return, seen.final_return,
+              static_cast<long long>(slow_symbols::episode_steps));
+  return seen;
+}
+
+}  // namespace
+
+void measure_grpo_loops(nlohmann::ordered_json& results) {
+  metrics_registry metrics;
+  // As many threads as there may be steps under way.
+  const openenv_server::server slow([] { return std::make_unique<vector_env<slow_symbols>>(1); },
+                                    {.port = 0, .threads = 2 * groups * games}, metrics);
+  const auto url = "http://127.0.0.1:" + std::to_string(slow.port());
+  const auto sync = measure(url, false);
+  const auto async = measure(url, true);
+  results["grpo_async_over_sync"] = async.episodes_per_second / sync.episodes_per_second;
+  results["grpo_start_return"] = sync.start_return;
+  results["grpo_sync_return"] = sync.final_return;
+  results["grpo_async_return"] = async.final_return;
+  results["grpo_async_staleness_max"] = async.staleness_max;
+}
+
+}  // namespace troupe

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace troupe {
+
+/// GRPO of a small model that plays on a slow OpenEnv server, in the synchronous and in the
+/// asynchronous loop: 40 updates of 8 groups of 4 games of 20 turns, 32 games at a time.
+///
+///   grpo_async_over_sync                    episodes per second, the second over the first
+///   grpo_start_return, grpo_sync_return,
+///   grpo_async_return                       of 128 games on other deals, the likeliest moves; of
+///   20 grpo_async_staleness_max
+void measure_grpo_loops(nlohmann::ordered_json& results);
+
+}  // namespace troupe
