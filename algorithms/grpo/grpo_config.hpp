@@ -52,8 +52,8 @@ struct grpo_model_section {
 /// begin with, it has nothing to learn from. Drawn from the training problems.
 struct grpo_warm_start_section {
   int batches = 40;  ///< 0: none
-  int batch_size = 128;
-  double lr = 3e-3;  ///< falls to 0
+  int batch_size = 256;
+  double lr = 1e-3;  ///< falls to 0
 };
 
 /// How answers are made.

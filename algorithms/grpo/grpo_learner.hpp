@@ -23,7 +23,7 @@ struct grpo_model {
   double temperature = 1.0;         ///< answers were sampled at it
   std::int64_t answer_tokens = 16;  ///< the most that can be sampled of an answer
   double lr = 1e-5;                 ///< where the options have none
-  std::int64_t updates = 1;         ///< of the training, which lr_schedule goes by
+  std::int64_t updates = 0;         ///< of the training; 0: nobody knows, and lr stays
 };
 
 /// What an update did. Means of the loss's metrics are over trained tokens and optimiser steps.

@@ -48,11 +48,11 @@ struct grpo_options {
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;  ///< of kl_in `loss`; in the reward it is k1
 
-  flat_group_rule flat_groups = flat_group_rule::refill;
+  flat_group_rule flat_groups = flat_group_rule::keep;
   bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
 
   std::optional<double> lr;  ///< none: 3e-4 for the letters model, 1e-5 for others
-  annealing lr_schedule = annealing::constant;
+  annealing lr_schedule = annealing::linear;
   int warmup_updates = 0;   ///< over which lr rises from 0
   int epochs = 1;           ///< passes over a batch
   int minibatches = 1;      ///< steps a pass

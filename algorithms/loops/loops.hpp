@@ -21,6 +21,7 @@
 #include "actors/training_metrics.hpp"
 #include "algorithms/loops/activity.hpp"
 #include "algorithms/loops/callback.hpp"
+#include "algorithms/loops/turnstile.hpp"
 #include "runtime/log.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/trace/trace_span.hpp"
@@ -82,6 +83,7 @@ struct stage {
   activity& active;
   report& done;
   producer& numbers;
+  turnstile& entry;
 };
 
 template <class Roles, class Experience>
@@ -114,9 +116,14 @@ task<> generate_one(stage<Roles, Experience> on) {
 template <class Roles, class Experience>
 task<> generate_for_ever(stage<Roles, Experience> on) {
   for (;;) {
-    const bool admitted =
-        co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
-    if (!admitted) co_return;
+    {
+      // One asks at a time: as many as wait at the replay keep others out of it, and would keep out
+      // the sample that they wait for.
+      const auto turn = co_await on.entry.enter();
+      const bool admitted =
+          co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
+      if (!admitted) co_return;
+    }
     co_await generate_one(on);
   }
 }
@@ -216,7 +223,9 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   report done;
   activity active;
   producer numbers;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done, numbers};
+  detail::turnstile entry;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active,
+                                               done,  numbers,  entry};
   co_await detail::require_enough(stage, options.batch);
   while (!done.stopped && done.updates < options.updates) {
     auto batch = co_await detail::generate_batch(stage, options.batch);
@@ -235,7 +244,9 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
   report done;
   activity active;
   producer numbers;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active, done, numbers};
+  detail::turnstile entry;
+  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active,
+                                               done,  numbers,  entry};
   co_await with_group(detail::overlap<Roles, Experience>, stage, options);
   done.wall = active.elapsed();
   done.overlap_fraction = active.overlap_fraction();

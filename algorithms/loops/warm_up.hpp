@@ -51,7 +51,8 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
   activity active;
   producer numbers;
   const hooks<Experience> none{};
-  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done, numbers};
+  detail::turnstile entry;
+  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done, numbers, entry};
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;
   for (std::size_t i = 0; i < options.rollouts; ++i) {

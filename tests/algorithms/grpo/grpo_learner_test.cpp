@@ -68,7 +68,8 @@ TEST_CASE("grpo_learner: micro-batches change nothing") {
 TEST_CASE("grpo_learner: groups without variance are dropped, or kept") {
   auto groups = random_groups(2, 4, small_weights());
   for (auto& a : groups[0].answers) a.reward = 0.5;
-  const auto dropped = make_learner({}).update({groups});
+  const grpo_options dropping{.flat_groups = flat_group_rule::drop};
+  const auto dropped = make_learner(dropping).update({groups});
   CHECK(dropped.flat_groups == 1);
   CHECK(dropped.trained_answers == 4);
   const auto kept = make_learner({.flat_groups = flat_group_rule::keep}).update({groups});
@@ -79,7 +80,7 @@ TEST_CASE("grpo_learner: groups without variance are dropped, or kept") {
   CHECK(kept.grad_norm == Approx(dropped.grad_norm * share).epsilon(1e-3));
 
   for (auto& a : groups[1].answers) a.reward = 0.5;
-  auto learner = make_learner({});
+  auto learner = make_learner(dropping);
   const auto before = learner.parameters().clone();
   const auto nothing = learner.update({groups});
   CHECK(nothing.steps == 0);
@@ -145,6 +146,23 @@ TEST_CASE("grpo_learner: nothing that isn't finite reaches the weights") {
   bad = groups;
   bad[1].prompt.clear();
   CHECK_THROWS_WITH(make_learner({}).update({bad}), Catch::Contains("groups with a prompt"));
+}
+
+TEST_CASE("grpo_learner: the step size falls to 0 over the training, where its length is known") {
+  const auto groups = random_groups(4, 4, small_weights());
+  const auto sizes = [&](std::int64_t updates, annealing schedule) {
+    grpo_learner learner({.config = small_model(), .lr = 1e-3, .updates = updates},
+                         {.lr_schedule = schedule}, small_weights(), 1);
+    std::vector<double> of_updates;
+    for (int i = 0; i < 3; ++i) of_updates.push_back(learner.update({groups}).learning_rate);
+    return of_updates;
+  };
+  const auto falling = sizes(2, annealing::linear);
+  CHECK(falling[0] == 1e-3);
+  CHECK(falling[1] == Approx(0.5e-3));
+  CHECK(falling[2] == 0.0);
+  CHECK(sizes(2, annealing::constant) == std::vector(3, 1e-3));
+  CHECK(sizes(0, annealing::linear) == std::vector(3, 1e-3));
 }
 
 TEST_CASE("grpo_learner: goes on from its saved state as if nothing had happened") {

@@ -259,6 +259,13 @@ TEST_CASE("loops::asynchronous: staleness stays within its bound, and is used") 
   }
 }
 
+TEST_CASE("loops::asynchronous: more episodes than a replica takes calls at once are no dead end") {
+  log::set_level("off");
+  const std::size_t workers = serve_options{}.max_ongoing + 6;
+  system sys({.deterministic = true, .seed = 1});
+  sys.run(stay_in_bound(sys, {1, workers, 3}));
+}
+
 TEST_CASE("loops: an episode that throws is generated anew and counted") {
   play(anew<false>);
   play(anew<true>);
