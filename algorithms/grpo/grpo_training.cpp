@@ -172,7 +172,8 @@ task<> tell_win_rate(const grpo_cast& p, double rate) {
 /// The curve's first point: what the model can do before it learns.
 task<> evaluate_start(grpo_cast& p) {
   const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
-  const auto found = co_await p.evaluate(co_await p.newest(), problems);
+  auto first = co_await p.newest();
+  const auto found = co_await p.evaluate(std::move(first), problems);
   co_await p.records.route<&recorder::evaluation>(0, found.mean, found.std);
   if (p.callbacks.evaluated) co_await p.callbacks.evaluated({}, found);
 }
