@@ -54,7 +54,16 @@ descriptor input_of(const std::string& text) {
 
 }  // namespace
 
-coder::coder(coder_options options) : options_(std::move(options)) { check(options_); }
+coder::coder(coder_options options, metrics_registry* metrics) : options_(std::move(options)) {
+  check(options_);
+  if (metrics == nullptr) return;
+  constexpr const char* names[] = {"exited", "signalled", "timed_out", "flooded"};
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    ends_[i] = metrics->counter("troupe_code_runs_total",
+                                "Programs of a model's that were run, by how they ended.",
+                                {{"end", names[i]}});
+  }
+}
 
 code_result coder::run(code_request asked) {
   if (asked.program.size() > program_bytes_max || asked.program.find('\0') != std::string::npos)
@@ -64,10 +73,12 @@ code_result coder::run(code_request asked) {
   const scratch_folder folder;
   const auto input = input_of(asked.input);
   // Isolated, and without what is installed on this machine beside Python itself.
-  return run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", asked.program},
-                      .input = input.number(),
-                      .folder = folder.path(),
-                      .limits = options_.limits});
+  auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", asked.program},
+                             .input = input.number(),
+                             .folder = folder.path(),
+                             .limits = options_.limits});
+  ends_[static_cast<std::size_t>(result.status)].increment();
+  return result;
 }
 
 }  // namespace troupe

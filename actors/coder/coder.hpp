@@ -1,8 +1,11 @@
 #pragma once
 // The role that runs programs which a model has written.
 
+#include <array>
 #include <cstdint>
 #include <string>
+
+#include "runtime/metrics/registry.hpp"
 
 namespace troupe {
 
@@ -58,7 +61,9 @@ class coder {
  public:
   /// Throws std::invalid_argument unless `allow_unsandboxed`, and for limits below 1 or not finite;
   /// std::system_error where the interpreter isn't there.
-  explicit coder(coder_options options);
+  /// Where there is a registry it counts programs by how they ended:
+  /// troupe_code_runs_total{end}.
+  explicit coder(coder_options options, metrics_registry* metrics = nullptr);
 
   /// Throws std::invalid_argument for a program that is too long, and std::system_error where it
   /// can't be started, which says nothing of the program.
@@ -66,6 +71,7 @@ class coder {
 
  private:
   coder_options options_;
+  std::array<metric_counter, 4> ends_;  // by code_end
 };
 
 }  // namespace troupe

@@ -11,6 +11,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "algorithms/training/replay_endpoints.hpp"
+#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/wire/codec.hpp"
 
@@ -205,7 +206,8 @@ task<> grpo_cast::serve_coders() {
                              .replicas = static_cast<std::size_t>(c.coders),
                              .placement = placement::thread},
                             {endpoint<&coder::run>});
-  roles.coders = co_await sys.serve<coder>(std::move(coding), running);
+  log::warn("what the model writes is run as this user, without a sandbox", {});
+  roles.coders = co_await sys.serve<coder>(std::move(coding), running, &sys.metrics());
 }
 
 task<> grpo_cast::serve_judging() {

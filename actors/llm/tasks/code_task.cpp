@@ -53,6 +53,7 @@ struct function_kind {
 using i64 = std::int64_t;
 
 json any_number(draws& from, i64, i64) { return from.number(-50, 50); }
+json near_both(draws& from, i64 a, i64 b) { return from.number(-2 * a, 2 * b); }
 json any_list(draws& from, i64, i64) { return from.list(0); }
 json any_words(draws& from, i64, i64) { return from.words(); }
 json any_text(draws& from, i64, i64) { return from.word() + from.word(); }
@@ -72,12 +73,10 @@ const function_kind kinds[] = {
      [](const json& x, i64 a, i64) -> json { return x.get<i64>() * a; }},
     {"line(x)", "{0} times x plus {1}", "return {0} * x + {1}", any_number,
      [](const json& x, i64 a, i64 b) -> json { return a * x.get<i64>() + b; }},
-    {"clamp(x)", "x, but at least -{0} and at most {1}", "return max(-{0}, min(x, {1}))",
-     any_number,
+    {"clamp(x)", "x, but at least -{0} and at most {1}", "return max(-{0}, min(x, {1}))", near_both,
      [](const json& x, i64 a, i64 b) -> json { return std::clamp(x.get<i64>(), -a, b); }},
     {"is_near(x)", "True if x is at least -{0} and at most {1}, else False",
-     "return -{0} <= x <= {1}",
-     [](draws& from, i64 a, i64 b) -> json { return from.number(-2 * a, 2 * b); },
+     "return -{0} <= x <= {1}", near_both,
      [](const json& x, i64 a, i64 b) -> json { return -a <= x.get<i64>() && x.get<i64>() <= b; }},
     {"largest(items)", "the largest number of the list items, or {0} if the list is empty",
      "return max(items, default={0})", any_list,
