@@ -106,12 +106,14 @@ grpo_subject subject_of(const grpo_config& config) {
   const std::filesystem::path path = config.model.path;
   auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
                                                    : llm::read_model_config(llm::gguf_file(path));
+  auto parts = llm::read_tokenizer_parts(path);
+  auto chat_template = llm::read_chat_template(path);
   return {.config = std::move(shape),
-          .tokens = llm::read_tokenizer(path),
-          .style = llm::read_chat_style(path),
+          .tokens = llm::put_together(parts, path),
+          .style = llm::chat_style_of(chat_template, path.string()),
           .system_prompt = config.model.system_prompt,
-          .parts = llm::read_tokenizer_parts(path),
-          .chat_template = llm::read_chat_template(path),
+          .parts = std::move(parts),
+          .chat_template = std::move(chat_template),
           .shots = {training.begin(), training.begin() + config.task.shots}};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // A game in words as a role, for language models:
 //
-//   const auto& game = openenv::find_text_game("blackjack");
+//   const auto& game = *openenv::find_text_game("blackjack");
 //   auto tables = co_await sys.serve<openenv::text_world>(
 //       {.name = "worlds", .replicas = 32}, game.view, openenv::worlds_on({.urls = {url}}), -1.1);
 //

@@ -76,14 +76,6 @@ tokenizer_parts parts_of_gguf(const gguf_file& file) {
   return parts;
 }
 
-tokenizer make(tokenizer_parts parts, const fs::path& path) {
-  try {
-    return tokenizer(std::move(parts));
-  } catch (const std::invalid_argument& e) {
-    throw llm_file_error(path.string() + ": " + e.what());
-  }
-}
-
 }  // namespace
 
 tokenizer_parts read_tokenizer_parts(const fs::path& path) {
@@ -92,8 +84,20 @@ tokenizer_parts read_tokenizer_parts(const fs::path& path) {
   return parts_of_json(read_model_json(path), path.string());
 }
 
-tokenizer read_tokenizer(const fs::path& path) { return make(read_tokenizer_parts(path), path); }
+tokenizer put_together(tokenizer_parts parts, const fs::path& path) {
+  try {
+    return tokenizer(std::move(parts));
+  } catch (const std::invalid_argument& e) {
+    throw llm_file_error(path.string() + ": " + e.what());
+  }
+}
 
-tokenizer read_tokenizer(const gguf_file& file) { return make(parts_of_gguf(file), file.path()); }
+tokenizer read_tokenizer(const fs::path& path) {
+  return put_together(read_tokenizer_parts(path), path);
+}
+
+tokenizer read_tokenizer(const gguf_file& file) {
+  return put_together(parts_of_gguf(file), file.path());
+}
 
 }  // namespace troupe::llm
