@@ -32,38 +32,17 @@ struct game {
   std::string dropped;  // why it can't be trained on; empty: it can
 };
 
-/// A world has failed, or was lost, by what its call threw. Anything else is rethrown.
-void tell_world_failed(const std::exception_ptr& error) {
+/// None: the world has failed, or was lost. Throws any other error.
+std::optional<text_turn> turn_of(outcome<text_turn> told) {
+  if (told) return std::move(told).value();
+  const auto error = told.error();
   for (const auto kind : {error_kind::role_error, error_kind::session_lost,
                           error_kind::replica_lost, error_kind::deadline_exceeded}) {
     if (!is_kind(error, kind)) continue;
     log::warn("a game is dropped, as its world has failed", {{"error", describe(error)}});
-    return;
+    return std::nullopt;
   }
   std::rethrow_exception(error);
-}
-
-/// None: the world has failed.
-task<std::optional<text_turn>> begin(const table& at, std::uint64_t seed) {
-  std::exception_ptr error;
-  try {
-    co_return co_await at.route<&text_world::begin>(seed);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  tell_world_failed(error);
-  co_return std::nullopt;
-}
-
-task<std::optional<text_turn>> say(const table& at, std::string what) {
-  std::exception_ptr error;
-  try {
-    co_return co_await at.route<&text_world::say>(std::move(what));
-  } catch (...) {
-    error = std::current_exception();
-  }
-  tell_world_failed(error);
-  co_return std::nullopt;
 }
 
 task<table> open_table(const answer_roles& r) {
@@ -129,7 +108,8 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
       co_return;
     }
     add_sampled(of, written);
-    const auto now = co_await say(at, written.text);
+    auto told = co_await at.try_route<&text_world::say>(written.text);
+    const auto now = turn_of(std::move(told));
     if (!now) {
       of.dropped = "environment";
       co_return;
@@ -153,7 +133,8 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
   std::optional<table> at = std::exchange(first, std::nullopt);
   if (!at) {
     at = co_await open_table(r);
-    const auto now = co_await begin(*at, deal.seed);
+    auto told = co_await at->try_route<&text_world::begin>(deal.seed);
+    const auto now = turn_of(std::move(told));
     if (!now || now->shown != deal.shown) {
       of.dropped = now ? "deal" : "environment";
       co_return;
@@ -167,7 +148,8 @@ task<answer_group> play_once(const answer_roles& r) {
   const auto drawn = co_await r.prompts.route<&prompt_source::next>();
   group_deal deal{.seed = drawn.seed >> 33, .prompt = {}, .shown = {}};  // servers take 31 bits
   std::optional<table> first = co_await open_table(r);
-  const auto opening = co_await begin(*first, deal.seed);
+  auto told = co_await first->try_route<&text_world::begin>(deal.seed);
+  const auto opening = turn_of(std::move(told));
   if (!opening || opening->ended) {
     group.dropped["environment"] = r.group;
     co_return group;

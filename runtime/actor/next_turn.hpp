@@ -10,7 +10,7 @@ namespace troupe {
 namespace detail {
 
 /// The awaiter of next_turn.
-class next_turn_awaiter {
+class [[nodiscard("co_await it: otherwise no turn is given")]] next_turn_awaiter {
  public:
   next_turn_awaiter() = default;
   next_turn_awaiter(const next_turn_awaiter&) = delete;

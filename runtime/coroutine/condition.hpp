@@ -9,7 +9,7 @@ namespace troupe {
 ///   while (items_.empty()) co_await changed_.wait();
 class condition {
  public:
-  class waiting : detail::waiter {
+  class [[nodiscard("co_await it: otherwise nobody waits")]] waiting : detail::waiter {
    public:
     explicit waiting(detail::list<detail::waiter>& place) : place_(place) {}
     bool await_ready() const noexcept { return false; }

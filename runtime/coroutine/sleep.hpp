@@ -15,7 +15,7 @@ inline time_point later(time_point from, duration by) {
 }
 
 /// The awaiter of sleep_for.
-class sleep_awaiter {
+class [[nodiscard("co_await it: a pause that nobody awaits takes no time")]] sleep_awaiter {
  public:
   explicit sleep_awaiter(duration pause) : pause_(pause) {}
   bool await_ready() const noexcept { return pause_ <= duration::zero(); }

@@ -69,7 +69,7 @@ class task_promise<void> : public task_promise_base {
 /// Coroutines are named functions whose parameters are values; a capturing lambda that is itself a
 /// coroutine loses its captures (CONTRIBUTING.md, "Two rules for coroutines").
 template <class T = void>
-class [[nodiscard]] task {
+class [[nodiscard("co_await it: a task that nobody awaits never begins")]] task {
  public:
   using promise_type = detail::task_promise<T>;
   using value_type = T;

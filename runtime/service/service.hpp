@@ -36,7 +36,8 @@ std::shared_ptr<service_state> read_handle(wire_reader& from);
 
 /// What `co_await handle.route<F>(...)` awaits.
 template <auto F, class Role>
-class routed_call final : public pending_call {
+class [[nodiscard("co_await it: a call that nobody awaits is never sent")]] routed_call final
+    : public pending_call {
  public:
   using result_type = typename endpoint_of<F>::result;
   using pending_call::pending_call;
@@ -125,8 +126,7 @@ class service {
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
-    return detail::settle(std::make_unique<detail::routed_call<F, Role>>(
-        state(), options_, make_call<F>(std::forward<A>(args)...), nullptr, false));
+    return settled<F>(nullptr, false, std::forward<A>(args)...);
   }
 
   /// Every replica that serves now, or the first that do. Waits for all, then throws if one failed.
@@ -190,6 +190,14 @@ class service {
     return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
   }
 
+  /// A call, at `only` that replica where it names one, with its error in the outcome.
+  template <auto F, class... A>
+  task<outcome<typename detail::endpoint_of<F>::result>> settled(
+      std::shared_ptr<detail::replica_slot> only, bool session, A&&... args) const {
+    return detail::settle(std::make_unique<detail::routed_call<F, Role>>(
+        state(), options_, make_call<F>(std::forward<A>(args)...), std::move(only), session));
+  }
+
   template <auto F>
   static task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> ask_all(
       service self, typename detail::endpoint_of<F>::arguments arguments) {
@@ -200,11 +208,9 @@ class service {
       while (outcomes.size() < table->size()) {
         std::vector<task<outcome<typename detail::endpoint_of<F>::result>>> calls;
         while (calls.size() < at_once && outcomes.size() + calls.size() < table->size()) {
-          auto call =
-              std::apply([&](const auto&... arg) { return self.make_call<F>(arg...); }, arguments);
-          calls.push_back(detail::settle(std::make_unique<detail::routed_call<F, Role>>(
-              self.state(), self.options_, std::move(call),
-              (*table)[outcomes.size() + calls.size()], false)));
+          const auto& slot = (*table)[outcomes.size() + calls.size()];
+          calls.push_back(std::apply(
+              [&](const auto&... arg) { return self.settled<F>(slot, false, arg...); }, arguments));
         }
         auto settled = co_await all(std::move(calls));
         std::move(settled.begin(), settled.end(), std::back_inserter(outcomes));
@@ -252,6 +258,13 @@ class session {
     return detail::routed_call<F, Role>(service_.state(), service_.options_,
                                         service_.template make_call<F>(std::forward<A>(args)...),
                                         lease_->slot, true);
+  }
+
+  /// The same, with the error in the outcome. Keep the session until it has ended.
+  template <auto F, class... A>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
+    return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
   }
 
   /// The index of its replica.

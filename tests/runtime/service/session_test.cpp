@@ -103,6 +103,21 @@ task<> outlive_a_death(system& sys) {
   CHECK(!overlapped);
 }
 
+task<> tell_the_error_in_the_outcome(system& sys) {
+  auto rooms = co_await sys.serve<room>({.name = "rooms", .replicas = 2});
+  const auto mine = co_await rooms.session({.exclusive = true});
+  const auto other = co_await rooms.session({.exclusive = true});
+  co_await mine.try_route<&room::visit>(1);
+  const auto overlapped = co_await mine.try_route<&room::was_overlapped>();
+  CHECK(overlapped.value() == false);
+  const auto beside = co_await other.try_route<&room::visit>(2);
+  CHECK(beside);
+  const auto died = co_await mine.try_route<&room::die>();
+  CHECK(is_kind(died.error(), error_kind::session_lost));
+  const auto after = co_await mine.try_route<&room::was_overlapped>();  // It never moves.
+  CHECK(is_kind(after.error(), error_kind::session_lost));
+}
+
 task<> are_not_lost_by_who_gives_up(system& sys) {
   auto rooms = co_await sys.serve<room>({.name = "rooms", .replicas = 2});
   for (int i = 1; i < 40; ++i) {
@@ -150,6 +165,9 @@ TEST_CASE("session: an exclusive one waits for shared ones, which don't wait beh
 }
 TEST_CASE("session: the successor of a replica that died in an exclusive one is free") {
   testing::play(outlive_a_death);
+}
+TEST_CASE("session: try_route stays with its replica, and has the error in the outcome") {
+  testing::play(tell_the_error_in_the_outcome);
 }
 TEST_CASE("session: who gives up waiting takes no replica with it") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
