@@ -123,7 +123,8 @@ class Readme(CheckCase):
     FILES = {
         "dev": "case $command in\n  run) a ;;\n  bench) d ;;\n  test) b ;;\n  help | -h) c ;;\nesac\n",
         "deploy/troupe/CMakeLists.txt": "add_executable(troupe main.cpp)\n",
-        "docs/a.md": "",
+        "docs/a.md": "```cpp\n#include \"runtime/a.hpp\"\n\na();\n```\n",
+        "runtime/a.hpp": "",
         "examples/hello.cpp": "int main() {\n  // readme: hello\n  int a = 1;\n    run(a);\n  // readme: end\n}\n",
     }
 
@@ -134,7 +135,8 @@ class Readme(CheckCase):
         self.assert_accepted("readme.py", self.readme(
             "```console\n$ ./dev run\nsolved\n$ build/release/deploy/troupe/troupe train \\\n  --seed 1\n```\n"
             "```sh by-hand\n# first\ngit clone x\nA=1 ./dev test  # all\n```\n"
-            "```cpp\nint a = 1;\n  run(a);\n```\n[docs](docs/a.md#part) [web](https://example.org/x)\n"))
+            "```cpp\nint a = 1;\n  run(a);\n```\n[whole](examples/hello.cpp)\n"
+            "[docs](docs/a.md#part) [web](https://example.org/x)\n"))
 
     def test_what_is_not_is_refused(self):
         for text, part in [
@@ -144,10 +146,17 @@ class Readme(CheckCase):
                 ("```sh\nbuild/debug/x\n```\n", "build/debug/x"),
                 ("```sh\n./run.sh\n```\n", "./run.sh"),
                 ("```cpp\nint a = 2;\n```\n", "README.md:2"),
+                ("```cpp\nint a = 1;\n  run(a);\n```\n", "examples/hello.cpp, which is not linked"),
                 ("[docs](docs/b.md)\n", "docs/b.md"),
                 ('<img alt="a" src="docs/c.png">\n', "docs/c.png")]:
             with self.subTest(text=text):
                 self.assert_refused("readme.py", self.readme(text), part)
+
+    def test_code_in_docs_says_what_to_include(self):
+        for code, part in [("a();\n", "docs/b.md:2: this code doesn't say"),
+                           ('#include "runtime/b.hpp"\n\na();\n', "docs/b.md:2: includes runtime/b.hpp")]:
+            with self.subTest(code=code):
+                self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"```cpp\n{code}```\n"}, part)
 
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")

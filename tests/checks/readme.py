@@ -4,7 +4,9 @@
   Debian has. ./dev must know COMMAND; what lies in build/release must be a target of the build, as
   must the benchmark of `./dev bench NAME`.
 - A ```cpp block occurs, word for word, in a file below examples/ between the lines
-  `// readme: NAME` and `// readme: end`, so it compiles. Indentation may differ.
+  `// readme: NAME` and `// readme: end`, so it compiles. Indentation may differ. The README links that
+  file, which has what is to be included.
+- A ```cpp block in docs/ says what is to be included, and those headers are there.
 - A link to a file in the repository finds it.
 
 With --run, every `build/release/...` command is run instead, in the README's order and from an
@@ -24,9 +26,11 @@ _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 _MARKED = re.compile(r"^[ \t]*// readme: (?!end\b)\S+\n(.*?)^[ \t]*// readme: end$",
                      re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)|<img[^>]* src=\"(?!\w+:)([^\"]+)\"")
+_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 _TOOLS = ["apt-get", "cd", "cmake", "curl", "export", "git", "ls", "ninja", "python3", "sudo"]
 BUILD = "build/release/"
 SHELLS = ["console", "sh", "bash", "shell"]
+CPP = ["cpp", "c++", "C++"]
 
 
 def read_blocks(text):
@@ -93,10 +97,23 @@ def normalise(code):
     return textwrap.dedent(code.expandtabs()).strip("\n")
 
 
-def list_marked_code(root):
-    for path in source.list_sources(root, ["examples"]):
-        for match in _MARKED.finditer((root / path).read_text()):
-            yield normalise(match.group(1))
+def find_marked_code(root):
+    """What is marked, and the file that it is in."""
+    return {normalise(match.group(1)): str(path) for path in source.list_sources(root, ["examples"])
+            for match in _MARKED.finditer((root / path).read_text())}
+
+
+def find_problems_of_docs(root):
+    for path in sorted((root / "docs").glob("*.md")):
+        for line, language, _, content in read_blocks(path.read_text()):
+            if language not in CPP:
+                continue
+            included = _INCLUDE.findall(content)
+            if not included:
+                yield f"docs/{path.name}:{line}: this code doesn't say what is to be included"
+            for header in included:
+                if not (root / header).exists():
+                    yield f"docs/{path.name}:{line}: includes {header}, which does not exist"
 
 
 def find_problems(root):
@@ -105,20 +122,23 @@ def find_problems(root):
         yield "README.md: is missing"
         return
     text = readme.read_text()
-    marked = list(list_marked_code(root))
+    marked = find_marked_code(root)
     for line, language, _, content in read_blocks(text):
         if language in SHELLS:
             for command in read_commands(language, content):
                 reason = judge_command(root, command)
                 if reason:
                     yield f"README.md:{line}: {command}: {reason}"
-        elif language in ("cpp", "c++", "C++") and normalise(content) not in marked:
+        elif language in CPP and normalise(content) not in marked:
             yield (f"README.md:{line}: this code is in no file below examples/ between "
                    "`// readme: NAME` and `// readme: end`")
+        elif language in CPP and f"]({marked[normalise(content)]})" not in text:
+            yield f"README.md:{line}: this code is in {marked[normalise(content)]}, which is not linked"
     for match in _LINK.finditer(_BLOCK.sub(lambda block: "\n" * block.group().count("\n"), text)):
         target = match.group(1) or match.group(2)
         if not (root / target).exists():
             yield f"README.md: links {target}, which does not exist"
+    yield from find_problems_of_docs(root)
 
 
 def run_commands(root, build):
