@@ -10,6 +10,7 @@
 #include "actors/env/acrobot.hpp"
 #include "actors/env/blackjack.hpp"
 #include "actors/env/cartpole.hpp"
+#include "actors/env/line_game.hpp"
 #include "actors/env/lunar_lander.hpp"
 #include "actors/env/mountain_car.hpp"
 #include "actors/env/mountain_car_continuous.hpp"
@@ -44,11 +45,13 @@ struct registry {
       {"CartPole-v1", of<cartpole>()},
       {"Catch-v0", of<pixel_catch>()},
       {"CatchSmall-v0", of<pixel_catch>(pixel_catch_options{.id = "CatchSmall-v0", .pixels = 36})},
+      {"ConnectFour-v0", of<line_game>(connect_four_options())},
       {"LunarLander-v3", of<lunar_lander>()},
       {"LunarLanderContinuous-v3", of<lunar_lander>(lunar_lander_options{.continuous = true})},
       {"MountainCar-v0", of<mountain_car>()},
       {"MountainCarContinuous-v0", of<mountain_car_continuous>()},
-      {"Pendulum-v1", of<pendulum>()}};
+      {"Pendulum-v1", of<pendulum>()},
+      {"TicTacToe-v0", of<line_game>()}};
 };
 
 // Made at first use: a static library's own initialisers would be left out by the linker.

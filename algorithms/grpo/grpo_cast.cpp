@@ -71,7 +71,7 @@ constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
 grpo_cast::grpo_cast(system& sys, grpo_config config, training_output output,
                      training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
-      config(std::move(config)),
+      config(completed(std::move(config))),
       game(openenv::find_text_game(this->config.task.name)),
       subject(std::make_shared<const grpo_subject>(subject_of(this->config))) {}
 
@@ -120,7 +120,7 @@ task<> grpo_cast::serve_store(weights first) {
 
 task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::problem> problems) {
   // The reference is what training once began with.
-  const bool begins = !from || config.trainer.kl_coef != 0.0;
+  const bool begins = !from || config.trainer.penalty() != 0.0;
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, std::move(problems));
   const auto start =
@@ -131,7 +131,7 @@ task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::proble
   const grpo_model model{
       .config = subject->config,
       .temperature = config.rollout.temperature,
-      .answer_tokens = config.rollout.answer_tokens * (game ? config.game.turns : 1),
+      .answer_tokens = config.rollout.answer_tokens * (game ? *config.game.turns : 1),
       .lr = subject->lr(),
       .updates = config.total_steps};
   std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
@@ -224,7 +224,7 @@ task<> grpo_cast::serve_judging() {
       restartable(sys, {.name = "worlds", .replicas = static_cast<std::size_t>(g.worlds)}, {});
   roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), game->view,
                                                          std::move(making), g.illegal_reward);
-  roles.turns = g.turns;
+  roles.turns = *g.turns;
   roles.rules = game->view.rules;
 }
 

@@ -24,6 +24,17 @@ void describe(options_schema<problem_counts>& s) {
 
 }  // namespace llm
 
+grpo_config completed(grpo_config config) {
+  const auto* game = openenv::find_text_game(config.task.name);
+  if (!game) return config;
+  if (!config.game.turns) config.game.turns = game->turns;
+  auto& t = config.trainer;
+  if (!t.variant) t.variant = grpo_variant::dr_grpo;
+  if (!t.kl_coef) t.kl_coef = 0.1;
+  if (!t.lr && config.model.path.empty()) t.lr = 1e-3;
+  return config;
+}
+
 void describe(options_schema<grpo_task_section>& s) {
   std::vector<std::string> names;
   for (const auto& task : llm::problem_tasks()) names.push_back(task.name);
@@ -65,7 +76,7 @@ void describe(options_schema<grpo_game_section>& s) {
   s.field("turns", &grpo_game_section::turns)
       .at_least(1)
       .at_most(1000)
-      .help("after which a game is cut");
+      .help("after which a game is cut; null: the game's longest, of blackjack 6");
   s.field("illegal_reward", &grpo_game_section::illegal_reward)
       .help("of what is no legal move, which ends the game");
 }

@@ -35,9 +35,9 @@ struct grpo_code_section {
 /// How it is played, where the task is a game.
 struct grpo_game_section {
   std::vector<std::string>
-      urls;         ///< OpenEnv servers; none: Troupe's own environment, in this process
-  int worlds = 64;  ///< games at the same time
-  int turns = 6;    ///< after which a game is cut
+      urls;                  ///< OpenEnv servers; none: Troupe's own environment, in this process
+  int worlds = 64;           ///< games at the same time
+  std::optional<int> turns;  ///< after which a game is cut; none: the game's own
   double illegal_reward = -1.1;  ///< of what is no legal move, which ends the game
 };
 
@@ -101,6 +101,10 @@ struct grpo_config {
   /// file: whoever starts the program says it.
   bool allow_unsandboxed_code = false;
 };
+
+/// With the kind of task's defaults in place of options that have none of their own: games are
+/// learned with a step size, a variant and a penalty that keep a move from being given up for good.
+grpo_config completed(grpo_config config);
 
 void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_code_section>& s);

@@ -78,7 +78,7 @@ grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, at::Te
       optimizer_(static_cast<std::size_t>(start.numel()), options.adam()),
       random_(seed),
       skips_("grpo", options.max_skipped_steps) {
-  if (options.kl_coef == 0.0) return;
+  if (options.penalty() == 0.0) return;
   reference_parameters_ = start.clone();
   reference_ = llm::weights_in(model_.config, reference_parameters_);
 }
@@ -125,7 +125,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
   for (const auto& group : given.groups) {
     auto& of_group = rewards.emplace_back();
     for (const auto& a : group.answers) of_group.emplace_back(a.reward);
-    if (options_.kl_coef == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
+    if (options_.penalty() == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
       continue;
     const at::NoGradGuard no_grad;
     std::vector<row> one{row_of(group, std::vector<double>(group.answers.size()), false)};
@@ -133,7 +133,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
     const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
     for (std::size_t i = 0; i < of_group.size(); ++i) {
       const double of_answer = kl[std::int64_t(i)].item<double>();
-      *of_group[i] -= options_.kl_coef * of_answer;
+      *of_group[i] -= options_.penalty() * of_answer;
       report.kl_reward += of_answer / static_cast<double>(report.answers);
     }
   }

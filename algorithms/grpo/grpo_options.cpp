@@ -5,7 +5,7 @@
 namespace troupe {
 
 grpo_loss_options grpo_options::loss() const {
-  auto options = preset_of(variant).loss;
+  auto options = preset().loss;
   options.term = term.value_or(options.term);
   options.ratio = ratio.value_or(options.ratio);
   options.aggregation = aggregation.value_or(options.aggregation);
@@ -17,7 +17,7 @@ grpo_loss_options grpo_options::loss() const {
     options.correction = {
         .kind = correction, .level = correction_by, .max = correction_max, .min = correction_min};
   }
-  options.kl_coef = kl_in == kl_place::loss ? kl_coef : 0.0;
+  options.kl_coef = kl_in == kl_place::loss ? penalty() : 0.0;
   options.kl = kl;
   return options;
 }
@@ -104,7 +104,9 @@ namespace {
 
 void describe_loss(options_schema<grpo_options>& s) {
   s.field("variant", &grpo_options::variant)
-      .help("the published algorithm that options of null are taken from");
+      .help(
+          "the published algorithm that options of null are taken from; null: dapo, of games "
+          "dr_grpo");
   s.field("advantage", &grpo_options::advantage)
       .help("what is subtracted from a reward, and what the difference is divided by");
   s.field("term", &grpo_options::term).help("the loss of a token; null: the variant's");
@@ -146,7 +148,9 @@ void describe_loss(options_schema<grpo_options>& s) {
   s.field("kl_coef", &grpo_options::kl_coef)
       .also_known_as({"beta", "kl_beta", "kl_loss_coef"})
       .at_least(0)
-      .help("weight of the divergence from the first weights; 0: they aren't kept");
+      .help(
+          "weight of the divergence from the first weights; 0: they aren't kept; null: 0, of games "
+          "0.1");
   s.field("kl_in", &grpo_options::kl_in).help("where that is added");
   s.field("kl", &grpo_options::kl).help("its estimate where it is in the loss");
 }
@@ -163,7 +167,7 @@ void describe_learning(options_schema<grpo_options>& s) {
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("AdamW's step size; null: 3e-4 for the letters model, 1e-5 for others");
+      .help("AdamW's step size; null: 3e-4 for the letters model, of games 1e-3; 1e-5 for others");
   s.field("lr_schedule", &grpo_options::lr_schedule).help("linear: falls to 0 at the end");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)

@@ -28,7 +28,8 @@ enum class flat_group_rule {
 
 /// Defaults: docs/grpo.md says where they are from.
 struct grpo_options {
-  grpo_variant variant = grpo_variant::dapo;  ///< what the options without a value are taken from
+  /// What the options without a value are taken from; none: dapo, or of games dr_grpo.
+  std::optional<grpo_variant> variant;
   std::optional<advantage_kind> advantage;
   std::optional<policy_term> term;
   std::optional<ratio_level> ratio;
@@ -44,14 +45,15 @@ struct grpo_options {
   double correction_max = 5.0;
   double correction_min = 0.0;
 
-  double kl_coef = 0.0;  ///< 0: no reference model is kept
+  std::optional<double> kl_coef;  ///< 0: no reference model is kept; none: 0, or of games 0.1
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;  ///< of kl_in `loss`; in the reward it is k1
 
   flat_group_rule flat_groups = flat_group_rule::keep;
   bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
 
-  std::optional<double> lr;  ///< none: 3e-4 for the letters model, 1e-5 for others
+  /// None: 3e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
+  std::optional<double> lr;
   annealing lr_schedule = annealing::linear;
   int warmup_updates = 0;   ///< over which lr rises from 0
   int epochs = 1;           ///< passes over a batch
@@ -62,7 +64,9 @@ struct grpo_options {
   double beta1 = 0.9, beta2 = 0.999, adam_eps = 1e-8;
   int max_skipped_steps = 10;  ///< non-finite steps in a row that end training
 
-  advantage_kind advantages() const { return advantage.value_or(preset_of(variant).advantage); }
+  grpo_preset preset() const { return preset_of(variant.value_or(grpo_variant::dapo)); }
+  advantage_kind advantages() const { return advantage.value_or(preset().advantage); }
+  double penalty() const { return kl_coef.value_or(0.0); }
   /// The variant's, with what has a value here.
   grpo_loss_options loss() const;
   adam_options adam() const;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
+#include "actors/env/openenv/observation_list.hpp"
 #include "actors/env/openenv/spoken_word.hpp"
 
 namespace troupe::openenv {
@@ -12,16 +12,6 @@ namespace troupe::openenv {
 using nlohmann::json;
 
 namespace {
-
-const json& list_of(const json& observation, const char* key, std::size_t length) {
-  const auto found = observation.find(key);
-  if (found == observation.end() || !found->is_array() || found->size() != length)
-    throw std::invalid_argument(fmt::format("blackjack: {}: expected a list of {} numbers, got {}",
-                                            key, length, observation.dump()));
-  return *found;
-}
-
-bool is_openspiel(const json& observation) { return observation.contains("info_state"); }
 
 wording tell(const blackjack_hand& hand) {
   const auto dealer = hand.dealer == 1 ? std::string("an ace") : std::to_string(hand.dealer);
@@ -63,7 +53,7 @@ std::vector<spoken_turn> practise(action_random& random) {
 
 blackjack_hand read_openspiel_hand(const json& observation) {
   constexpr int totals = 3, dealer_card = 33, own_cards = 85, cards = 52, ranks = 13;
-  const auto& tensor = list_of(observation, "info_state", 189);
+  const auto& tensor = list_of("blackjack", observation, "info_state", 189);
   const auto has = [&](int at) { return tensor[static_cast<std::size_t>(at)].get<float>() > 0; };
   blackjack_hand hand;
   for (int i = totals + 1; i < dealer_card; ++i) hand.total += has(i);
@@ -78,7 +68,7 @@ blackjack_hand read_openspiel_hand(const json& observation) {
 }
 
 blackjack_hand read_served_hand(const json& observation) {
-  const auto& obs = list_of(observation, "obs", 3);
+  const auto& obs = list_of("blackjack", observation, "obs", 3);
   return {obs[0].get<std::int64_t>(), obs[1].get<std::int64_t>(), obs[2].get<std::int64_t>() == 1};
 }
 
@@ -86,6 +76,7 @@ text_game blackjack_game() {
   return {.name = "blackjack",
           .what = "hit or stand, with the cards shown",
           .environment = "Blackjack-v1",
+          .turns = 6,
           .view = {.rules = "Blackjack: get closer to 21 than the dealer, but not above it. Answer "
                             "with HIT or STAND alone.",
                    .show = show,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/env/openenv/blackjack_words.hpp"
+#include "actors/env/openenv/board_words.hpp"
 
 namespace troupe::openenv {
 
@@ -23,7 +24,8 @@ class world_on_server final : public json_world {
 }  // namespace
 
 const std::vector<text_game>& text_games() {
-  static const std::vector<text_game> games{blackjack_game()};
+  static const std::vector<text_game> games{blackjack_game(), tic_tac_toe_game(),
+                                            connect_four_game()};
   return games;
 }
 

@@ -55,10 +55,12 @@ struct text_game {
   std::string name;         ///< "blackjack"
   std::string what;         ///< in a few words
   std::string environment;  ///< Troupe's own environment that the view fits; empty: none does
+  int turns = 0;            ///< of a player, after which its longest games are over
   text_view view;
 };
 
-/// blackjack: on OpenEnv's openspiel servers, and Troupe's Blackjack-v1.
+/// On OpenEnv's openspiel servers, and Troupe's environments: blackjack (Blackjack-v1), tic_tac_toe
+/// (TicTacToe-v0), connect_four (ConnectFour-v0).
 const std::vector<text_game>& text_games();
 /// Null for others.
 const text_game* find_text_game(std::string_view name);

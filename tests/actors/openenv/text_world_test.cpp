@@ -1,5 +1,6 @@
 #include "actors/env/openenv/text_world.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -7,6 +8,7 @@
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
 #include "runtime/system.hpp"
+#include "tests/actors/openenv/recorded_session.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -67,6 +69,107 @@ TEST_CASE("blackjack in words: what is practised is legal, and both moves alike"
   }
   REQUIRE(said.size() == 2);
   CHECK(std::abs(said["+"] - said["="]) < 150);
+}
+
+/// What a game has shown, and the moves between, on a real server (tests/fixtures/openenv).
+struct recorded_game {
+  std::vector<json> shown, moves;
+};
+recorded_game recorded(const std::string& game) {
+  recorded_game found;
+  for (const auto& [request, reply] : recorded_exchanges("openspiel_games_ws.txt", game)) {
+    const auto asked = json::parse(request);
+    if (asked["type"] == "step") found.moves.push_back(asked["data"]);
+    found.shown.push_back(json::parse(reply)["data"]["observation"]);
+  }
+  return found;
+}
+
+/// Each move of the record is legal where it was made, said in either way, and no longer afterwards
+/// if it is a cell.
+void follow(const text_game& game, const recorded_game& play, bool moves_are_cells) {
+  REQUIRE(play.shown.size() == play.moves.size() + 1);
+  for (std::size_t i = 0; i < play.moves.size(); ++i) {
+    const auto said = std::to_string(play.moves[i]["action_id"].get<int>());
+    CHECK(game.view.act(play.shown[i], said) == play.moves[i]);
+    CHECK(game.view.act(play.shown[i], ' ' + said + ".\n") == play.moves[i]);
+    if (moves_are_cells) CHECK(game.view.act(play.shown[i + 1], said) == std::nullopt);
+    const auto legal = play.shown[i]["legal_actions"];
+    for (int move = 0; move < 9; ++move) {
+      const bool may = std::ranges::find(legal, json(move)) != legal.end();
+      CHECK(game.view.act(play.shown[i], std::to_string(move)).has_value() == may);
+    }
+  }
+}
+
+TEST_CASE("tic-tac-toe in words: what the real OpenSpiel shows, and what is a move") {
+  const auto& game = *find_text_game("tic_tac_toe");
+  const auto play = recorded("tic_tac_toe");
+  follow(game, play, true);
+  CHECK(game.view.show(play.shown[0]).words ==
+        "0 1 2\n3 4 5\n6 7 8\nYou are X. Which cell: 0, 1, 2, 3, 4, 5, 6, 7, 8?");
+  CHECK(game.view.show(play.shown[0]).letters == "012345678>");
+  CHECK(game.view.show(play.shown[3]).words ==
+        "0 O 2\nX X 5\nO X O\nYou are X. Which cell: 0, 2, 5?");
+  CHECK(game.view.show(play.shown[3]).letters == "0b2aa5bab>");
+  CHECK(game.view.show(play.shown[4]).letters == "0b2aaabab>");  // the end
+  for (const auto* none : {"", "4", "9", "-1", "2 5", "cell 5", "x", "99999999999999999999"})
+    CHECK(game.view.act(play.shown[3], none) == std::nullopt);
+
+  const json served{{"obs", {0, 2, 0, 1, 1, 0, 2, 1, 2, 8}}};
+  CHECK(game.view.show(served) == game.view.show(play.shown[3]));
+  CHECK(game.view.act(served, "5") == json{{"action", 5}});
+  CHECK(game.view.act(served, "4") == std::nullopt);
+  CHECK_THROWS_WITH(game.view.show({{"obs", {3, 0, 0, 0, 0, 0, 0, 0, 0, 9}}}),
+                    Catch::Contains("cells of 0 to 2"));
+  CHECK_THROWS_WITH(game.view.show({{"info_state", {1, 2}}}),
+                    Catch::Contains("expected a list of 27 numbers"));
+}
+
+TEST_CASE("connect four in words: what the real OpenSpiel shows, and what is a move") {
+  const auto& game = *find_text_game("connect_four");
+  const auto play = recorded("connect_four");
+  follow(game, play, false);
+  CHECK(game.view.show(play.shown[0]).letters == ">");
+  CHECK(game.view.show(play.shown[4]).words ==
+        ". . . . . . .\n. . . . . . .\n. . . . . . .\n. . X . . . .\n. . X . . O .\n. O O O X X .\n"
+        "0 1 2 3 4 5 6\nYou are X. Which column: 0, 1, 2, 3, 4, 5, 6?");
+  CHECK(game.view.show(play.shown[4]).letters == "5>");
+
+  // Earlier releases of OpenSpiel had the two players' planes the other way round.
+  auto swapped = play.shown[4];
+  auto& tensor = swapped["info_state"];
+  std::swap_ranges(tensor.begin(), tensor.begin() + 42, tensor.begin() + 42);
+  CHECK(game.view.show(swapped) == game.view.show(play.shown[4]));
+
+  auto own = std::vector<int>(43, 0);
+  for (const int cell : {2, 9, 16, 23, 30, 37}) own[std::size_t(cell)] = 1;
+  own[42] = 7;
+  const json full{{"obs", own}};
+  CHECK(game.view.show(full).letters == ">");
+  CHECK(game.view.act(full, "2") == std::nullopt);
+  CHECK(game.view.act(full, "3") == json{{"action", 3}});
+  CHECK(game.view.act(full, "7") == std::nullopt);
+}
+
+TEST_CASE("games on boards: what is practised is legal from the first move to the last") {
+  for (const auto* name : {"tic_tac_toe", "connect_four"}) {
+    const auto& view = find_text_game(name)->view;
+    action_random random(1);
+    std::map<std::string, int> said;
+    for (int i = 0; i < 200; ++i) {
+      const auto turns = view.practise(random);
+      REQUIRE(turns.size() >= 3);
+      for (const auto& turn : turns) {
+        ++said[turn.said.letters];
+        CHECK(turn.said.words == turn.said.letters);
+        // The question names the legal moves.
+        const auto& words = turn.shown.words;
+        CHECK(words.substr(words.rfind(':')).find(turn.said.words) != std::string::npos);
+      }
+    }
+    CHECK(said.size() == (std::string(name) == "tic_tac_toe" ? 9 : 7));
+  }
 }
 
 using hand = std::vector<std::string>;
