@@ -184,6 +184,7 @@ text_game tic_tac_toe_game() {
       .name = "tic_tac_toe",
       .what = "three in a line, against an opponent at random",
       .environment = game.rules.id,
+      .turns = 5,
       .view = view_of(game,
                       "Tic-tac-toe: three of your marks in a row, column or diagonal win. You "
                       "are X, the opponent is O, free cells are numbers. Answer with the number "
@@ -195,6 +196,7 @@ text_game connect_four_game() {
   return {.name = "connect_four",
           .what = "four in a line, against an opponent at random",
           .environment = game.rules.id,
+          .turns = 21,
           .turns = 21,
           .view = view_of(game,
                           "Connect four: a disc falls to the lowest free cell of its column, and "

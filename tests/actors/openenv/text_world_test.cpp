@@ -160,6 +160,7 @@ TEST_CASE("games on boards: what is practised is legal from the first move to th
     for (int i = 0; i < 200; ++i) {
       const auto turns = view.practise(random);
       REQUIRE(turns.size() >= 3);
+      REQUIRE(std::ssize(turns) <= find_text_game(name)->turns);
       for (const auto& turn : turns) {
         ++said[turn.said.letters];
         CHECK(turn.said.words == turn.said.letters);
