@@ -123,9 +123,9 @@ task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::proble
   const bool begins = !from || config.trainer.penalty() != 0.0;
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, std::move(problems));
-  const auto start =
-      begins ? starting_weights(config, *subject, lesson) : weights_of(*from).parameters;
-  auto first = from ? weights_of(*from) : weights{0, start.clone(), {}};
+  const auto start = begins ? starting_weights(config, *subject, lesson)
+                            : grpo_start{weights_of(*from).parameters, {}};
+  auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
   co_await serve_store(std::move(first));
 
   const grpo_model model{

@@ -69,17 +69,18 @@ void divide(grpo_loss_metrics& sum, double tokens) {
 
 }  // namespace
 
-grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, at::Tensor start,
+grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_start start,
                            std::uint64_t seed)
     : model_(std::move(model)),
       options_(options),
       loss_(options.loss()),
-      trained_(llm::train_weights(model_.config, start.clone())),
-      optimizer_(static_cast<std::size_t>(start.numel()), options.adam()),
+      trained_(llm::train_weights(model_.config, start.parameters.clone())),
+      optimizer_(static_cast<std::size_t>(start.parameters.numel()), options.adam()),
       random_(seed),
       skips_("grpo", options.max_skipped_steps) {
+  if (start.moments.step > 0) optimizer_.set_state(std::move(start.moments));
   if (options.penalty() == 0.0) return;
-  reference_parameters_ = start.clone();
+  reference_parameters_ = start.parameters.clone();
   reference_ = llm::weights_in(model_.config, reference_parameters_);
 }
 

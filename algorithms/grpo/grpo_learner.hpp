@@ -13,6 +13,7 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/grpo/answer_group.hpp"
 #include "algorithms/grpo/grpo_options.hpp"
+#include "algorithms/grpo/grpo_start.hpp"
 #include "algorithms/skip_guard.hpp"
 
 namespace troupe {
@@ -54,8 +55,8 @@ class grpo_learner {
   };
   using report = grpo_report;
 
-  /// `start`: the first weights [P], which are kept as the reference where options.kl_coef isn't 0.
-  grpo_learner(grpo_model model, const grpo_options& options, at::Tensor start, std::uint64_t seed);
+  /// The first weights are kept as the reference where options.kl_coef isn't 0.
+  grpo_learner(grpo_model model, const grpo_options& options, grpo_start start, std::uint64_t seed);
 
   /// A batch of which nothing can be trained on changes nothing. Throws non_finite_training, and
   /// std::invalid_argument for a group without prompt and for answers whose numbers of sampled

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/model/flat_weights.hpp"
@@ -129,10 +130,11 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
   return drawn;
 }
 
-/// Supervised steps: the mean cross-entropy of what is to be written.
-void warm_up(const grpo_config& config, const grpo_subject& subject,
-             const warm_start_lesson& lesson, llm::trained_weights& trained) {
+/// Supervised steps: the mean cross-entropy of what is to be written. Their moments.
+adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
+                   const warm_start_lesson& lesson, llm::trained_weights& trained) {
   const auto& warm = config.warm_start;
+  if (warm.batches == 0) return {};
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
   action_random random(config.seed + 40'000);
@@ -149,13 +151,19 @@ void warm_up(const grpo_config& config, const grpo_subject& subject,
       throw non_finite_training(fmt::format("grpo: step {} of the warm start has a loss of {}",
                                             batch + 1, loss.item<double>()));
   }
+  return optimizer.state();
 }
 
 }  // namespace
 
 warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::problem> problems) {
-  return [&subject, problems = std::move(problems)](action_random& random) {
-    const auto& one = problems[random.below(problems.size())];
+  std::map<std::string, std::vector<llm::problem>> of_answer;
+  for (auto& one : problems) of_answer[one.expected].push_back(std::move(one));
+  std::vector<std::vector<llm::problem>> kinds;
+  for (auto& [answer, some] : of_answer) kinds.push_back(std::move(some));
+  return [&subject, kinds = std::move(kinds)](action_random& random) {
+    const auto& some = kinds[random.below(kinds.size())];
+    const auto& one = some[random.below(some.size())];
     return llm::token_group{subject.prompt_of(one), {subject.answer_of(one.expected)}};
   };
 }
@@ -177,15 +185,15 @@ warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view
   };
 }
 
-at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
+grpo_start starting_weights(const grpo_config& config, const grpo_subject& subject,
                             const warm_start_lesson& lesson) {
   const auto read = [&] {
     if (config.model.path.empty()) return letters_weights(subject.config, config.seed);
     return llm::read_model(config.model.path).weights;
   };
   auto trained = llm::train_weights(subject.config, llm::flatten_weights(subject.config, read()));
-  warm_up(config, subject, lesson, trained);
-  return trained.parameters;
+  auto moments = warm_up(config, subject, lesson, trained);
+  return {trained.parameters, std::move(moments)};
 }
 
 }  // namespace troupe

@@ -15,6 +15,7 @@
 #include "actors/llm/tokenizer/tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_start.hpp"
 
 namespace troupe {
 
@@ -59,14 +60,15 @@ grpo_subject subject_of(const grpo_config& config);
 
 /// What a warm start learns from: a prompt, and what is to be written then.
 using warm_start_lesson = std::function<llm::token_group(action_random& random)>;
-/// Right answers to these.
+/// Right answers to these, each answer as often as any other: reward can't bring up what is never
+/// written, and of random problems some answers are rare.
 warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::problem> problems);
 /// Legal moves in made-up games: how they are said, and not which are good.
 warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view);
 
-/// The weights that training begins with [P]: the file's, or drawn by the seed, after the warm
-/// start. By the configuration alone. Throws llm_file_error, and non_finite_training.
-at::Tensor starting_weights(const grpo_config& config, const grpo_subject& subject,
+/// What training begins with: the file's weights, or those drawn by the seed, after the warm start.
+/// By the configuration alone. Throws llm_file_error, and non_finite_training.
+grpo_start starting_weights(const grpo_config& config, const grpo_subject& subject,
                             const warm_start_lesson& lesson);
 
 }  // namespace troupe

@@ -69,7 +69,7 @@ at::Tensor first_weights() {
   grpo_config config;
   config.warm_start = {.batches = 40, .batch_size = 16, .lr = 3e-3};
   const auto subject = small_letters();
-  return starting_weights(config, subject, practise_moves(subject, view()));
+  return starting_weights(config, subject, practise_moves(subject, view())).parameters;
 }
 
 struct cast {

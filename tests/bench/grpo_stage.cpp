@@ -13,7 +13,7 @@ task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
   const grpo_model model{.config = subject->config, .answer_tokens = o.answer_tokens, .lr = o.lr};
   const grpo_options options{.variant = grpo_variant::grpo, .flat_groups = flat_group_rule::keep};
   std::function<grpo_learner()> make = [=, start = o.start] {
-    return grpo_learner(model, options, start, 1);
+    return grpo_learner(model, options, {start, {}}, 1);
   };
   serve_options learning{.name = "trainer", .placement = placement::thread};
   made.learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);

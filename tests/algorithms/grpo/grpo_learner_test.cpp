@@ -12,7 +12,8 @@ namespace troupe {
 namespace {
 
 grpo_learner make_learner(const grpo_options& options, const at::Tensor& start = small_weights()) {
-  return grpo_learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, options, start, 7);
+  return grpo_learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, options,
+                      {start, {}}, 7);
 }
 
 double distance(const at::Tensor& a, const at::Tensor& b) { return (a - b).norm().item<double>(); }
@@ -49,6 +50,25 @@ TEST_CASE("grpo_learner: on-policy the ratio is 1, nothing is clipped, and it le
     CHECK(report.grad_norm > 0);
     CHECK(preference(groups, learner.parameters()) > preference(groups, before));
   }
+}
+
+TEST_CASE("grpo_learner: with the warm start's moments the first step is no full step everywhere") {
+  const auto start = small_weights();
+  const auto count = static_cast<std::size_t>(start.numel());
+  // As after gradients that were large in every second weight.
+  adam_state warm{100, std::vector<float>(count), std::vector<float>(count, 1e-12f)};
+  for (std::size_t i = 0; i < count; i += 2) warm.second_moment[i] = 1.0f;
+  grpo_learner cold = make_learner({}, start);
+  grpo_learner going_on({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, {},
+                        {start, warm}, 7);
+  const auto groups = random_groups(4, 4, start);
+  cold.update({groups});
+  going_on.update({groups});
+  const auto large = [&](const grpo_learner& of) {
+    return (of.parameters() - start).slice(0, 0, at::nullopt, 2).abs().max().item<double>();
+  };
+  CHECK(large(cold) == Approx(1e-3).epsilon(0.1));
+  CHECK(large(going_on) < 1e-4);
 }
 
 TEST_CASE("grpo_learner: micro-batches change nothing") {
@@ -152,7 +172,7 @@ TEST_CASE("grpo_learner: the step size falls to 0 over the training, where its l
   const auto groups = random_groups(4, 4, small_weights());
   const auto sizes = [&](std::int64_t updates, annealing schedule) {
     grpo_learner learner({.config = small_model(), .lr = 1e-3, .updates = updates},
-                         {.lr_schedule = schedule}, small_weights(), 1);
+                         {.lr_schedule = schedule}, {small_weights(), {}}, 1);
     std::vector<double> of_updates;
     for (int i = 0; i < 3; ++i) of_updates.push_back(learner.update({groups}).learning_rate);
     return of_updates;

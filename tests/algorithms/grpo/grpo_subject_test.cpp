@@ -1,0 +1,39 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_subject.hpp"
+
+#include <map>
+
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+TEST_CASE("answer_problems: an answer that is rare among problems is learned as often as others") {
+  const auto subject = subject_of({});
+  std::vector<llm::problem> problems{{.letters = "1000>", .expected = "1"}};
+  for (int i = 0; i < 99; ++i)
+    problems.push_back({.letters = std::to_string(2000 + i) + ">", .expected = "2"});
+  const auto lesson = answer_problems(subject, problems);
+  action_random random(1);
+  std::map<std::vector<llm::token_id>, int> seen;
+  for (int i = 0; i < 1000; ++i) ++seen[lesson(random).answers.front()];
+  CHECK(seen.size() == 2);
+  CHECK(seen[subject.answer_of("1")] == Approx(500).margin(60));  // four standard deviations
+}
+
+TEST_CASE("starting_weights: moments are those of the warm start, and none without one") {
+  grpo_config config;
+  config.warm_start = {.batches = 2, .batch_size = 2, .lr = 1e-3};
+  const auto subject = subject_of(config);
+  const auto lesson = answer_problems(subject, {{.letters = "12>", .expected = "3"}});
+  const auto warm = starting_weights(config, subject, lesson);
+  CHECK(warm.moments.step == 2);
+  CHECK(std::ssize(warm.moments.second_moment) == warm.parameters.numel());
+  config.warm_start.batches = 0;
+  const auto cold = starting_weights(config, subject, lesson);
+  CHECK(cold.moments == adam_state{});
+}
+
+}  // namespace
+}  // namespace troupe
