@@ -37,43 +37,20 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
   }
 }
 
-bool is_code(const grpo_config& config) {
-  return std::ranges::any_of(llm::problem_tasks(), [&](const llm::problem_task& task) {
-    return task.is_code && task.name == config.task.name;
-  });
-}
-
-/// Throws config_error where code can't be written or may not be run.
-void check_code(const grpo_config& config) {
-  if (!is_code(config)) return;
-  if (!config.allow_unsandboxed_code)
-    throw config_error("/task/name",
-                       "code runs what the model writes as a process of its own, with limits of "
-                       "time and memory but without a sandbox: it can read and write files and "
-                       "reach the network; expected --allow-unsandboxed-code (in a program "
-                       "grpo_config::allow_unsandboxed_code) to allow that");
-  if (config.model.path.empty())
-    throw config_error("/model/path",
-                       "expected a chat model's folder or GGUF file for the task code, got \"\": "
-                       "the model of 22 letters can't write Python");
-  if (config.deterministic)
-    throw config_error("/deterministic",
-                       "expected false for the task code, as its programs are other processes, "
-                       "which keep no virtual time");
-}
-
 /// The seeds of an exam are so far above those of training: its deals are others. Training draws a
 /// seed a prompt.
 constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
 
 }  // namespace
 
-grpo_cast::grpo_cast(system& sys, grpo_config config, training_output output,
+grpo_cast::grpo_cast(system& sys, grpo_config config, grpo_task task, training_output output,
                      training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
-      config(completed(std::move(config))),
-      game(openenv::find_text_game(this->config.task.name)),
-      subject(std::make_shared<const grpo_subject>(subject_of(this->config))) {}
+      config(completed(std::move(config), task)),
+      what(std::move(task)),
+      game(what.game()),
+      problems(problems_of(what, this->config)),
+      subject(std::make_shared<const grpo_subject>(subject_of(this->config, problems.training))) {}
 
 grpo_cast::~grpo_cast() {
   stop(exam);
@@ -97,14 +74,13 @@ task<> grpo_cast::serve(const checkpoint* from) {
   } else {
     samples.emplace(log);
   }
-  auto problems = problems_of(config);
-  co_await serve_learning(from, problems.training);
-  co_await serve_answering(from, std::move(problems));
+  co_await serve_learning(from);
+  co_await serve_answering(from);
 }
 
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
   co_await serve_store(of);
-  co_await serve_answering(nullptr, problems_of(config));
+  co_await serve_answering(nullptr);
   auto seen = co_await evaluate(of, problems);
   co_return seen;
 }
@@ -118,11 +94,11 @@ task<> grpo_cast::serve_store(weights first) {
   co_await store.route<&weight_store::put>(std::move(first));
 }
 
-task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::problem> problems) {
+task<> grpo_cast::serve_learning(const checkpoint* from) {
   // The reference is what training once began with.
   const bool begins = !from || config.trainer.penalty() != 0.0;
   const auto lesson =
-      game ? practise_moves(*subject, game->view) : answer_problems(*subject, std::move(problems));
+      game ? practise_moves(*subject, game->view) : answer_problems(*subject, problems.training);
   const auto start = begins ? starting_weights(config, *subject, lesson)
                             : grpo_start{weights_of(*from).parameters, {}};
   auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
@@ -144,7 +120,7 @@ task<> grpo_cast::serve_learning(const checkpoint* from, std::vector<llm::proble
   if (from) co_await learner.route<&grpo_trainer::restore>(file_of(*from, "trainer.cbor"));
 }
 
-task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set problems) {
+task<> grpo_cast::serve_answering(const checkpoint* from) {
   const auto& r = config.rollout;
   const bool async = config.mode == training_mode::async;
   const auto at_once = static_cast<std::size_t>(std::max(r.workers, r.prompts));
@@ -164,15 +140,14 @@ task<> grpo_cast::serve_answering(const checkpoint* from, llm::problem_set probl
 
   auto asking = restartable(sys, {.name = "prompts"},
                             {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>});
-  roles.prompts = co_await sys.serve<prompt_source>(std::move(asking), std::move(problems.training),
-                                                    true, config.seed);
+  roles.prompts =
+      co_await sys.serve<prompt_source>(std::move(asking), problems.training, true, config.seed);
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
   exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "exam"}, {}),
-                                           std::move(problems.held_out), false,
-                                           config.seed + exam_seeds);
+                                           problems.held_out, false, config.seed + exam_seeds);
   co_await serve_judging();
 
-  if (is_code(config)) co_await serve_coders();
+  if (what.is_code()) co_await serve_coders();
 
   // In sync mode 1: a generator that is restarted while weights are pushed may come back with those
   // before.
@@ -213,8 +188,8 @@ task<> grpo_cast::serve_coders() {
 task<> grpo_cast::serve_judging() {
   if (!game) {
     auto judging = restartable(sys, {.name = "rewards"}, {endpoint<&answer_judge::evaluate>});
-    roles.rewards = co_await sys.serve<answer_judge>(
-        std::move(judging), llm::find_problem_task(config.task.name).rewards, &sys.metrics());
+    roles.rewards = co_await sys.serve<answer_judge>(std::move(judging), what.problems()->rewards,
+                                                     &sys.metrics());
     co_return;
   }
   const auto& g = config.game;
@@ -264,17 +239,16 @@ training_settings settings_of(const grpo_config& c) {
           .config = to_json(c).dump()};
 }
 
-}  // namespace detail
-
-trainable trainable_of(const grpo_config& config) {
-  detail::check_code(config);
-  return {.settings = detail::settings_of(config),
+trainable trainable_with(const grpo_config& config, const grpo_task& task) {
+  check_options(task, config);
+  return {.settings = settings_of(config),
           .make =
-              [config](system& sys, training_output output, training_callbacks callbacks) {
-                return std::make_unique<detail::grpo_cast>(sys, config, std::move(output),
-                                                           std::move(callbacks));
+              [config, task](system& sys, training_output output, training_callbacks callbacks) {
+                return std::make_unique<grpo_cast>(sys, config, task, std::move(output),
+                                                   std::move(callbacks));
               },
-          .check = [config] { problems_of(config), subject_of(config); }};
+          .check = [config, task] { check_problems(task, config); }};
 }
 
+}  // namespace detail
 }  // namespace troupe

@@ -12,21 +12,20 @@
 
 #include <memory>
 
-#include "actors/trainer/trainer.hpp"
 #include "algorithms/grpo/game_episode.hpp"
-#include "algorithms/grpo/grpo_config.hpp"
-#include "algorithms/grpo/grpo_learner.hpp"
+#include "algorithms/grpo/grpo_task.hpp"
+#include "algorithms/grpo/grpo_trainer.hpp"
 #include "algorithms/grpo/sample_log.hpp"
 #include "algorithms/training/training_cast.hpp"
 
 namespace troupe::detail {
 
-using grpo_trainer = trainer<grpo_learner>;
 using episode_function = task<answer_group> (*)(answer_roles);
 
 class grpo_cast final : public training_cast {
  public:
-  grpo_cast(system& sys, grpo_config config, training_output output, training_callbacks callbacks);
+  grpo_cast(system& sys, grpo_config config, grpo_task task, training_output output,
+            training_callbacks callbacks);
   /// Stops the services, those that call others first.
   ~grpo_cast() override;
 
@@ -45,7 +44,9 @@ class grpo_cast final : public training_cast {
   episode_function episode() const { return game ? play_games : generate_answers; }
 
   const grpo_config config;
-  const openenv::text_game* const game;  ///< null: the task is one of problems
+  const grpo_task what;
+  const openenv::text_game* const game;  ///< what it is; null: problems
+  const llm::problem_set problems;
   std::shared_ptr<const grpo_subject> subject;
   service<grpo_trainer> learner;
   service<prompt_source> exam;
@@ -54,8 +55,8 @@ class grpo_cast final : public training_cast {
 
  private:
   task<> serve_store(weights first);
-  task<> serve_learning(const checkpoint* from, std::vector<llm::problem> problems);
-  task<> serve_answering(const checkpoint* from, llm::problem_set problems);
+  task<> serve_learning(const checkpoint* from);
+  task<> serve_answering(const checkpoint* from);
   task<> serve_coders();
   task<> serve_judging();
 };

@@ -1,6 +1,8 @@
 #include "algorithms/grpo/grpo_config.hpp"
 
-#include "actors/env/openenv/text_world.hpp"
+#include <fmt/ranges.h>
+
+#include "algorithms/grpo/grpo_task.hpp"
 
 namespace troupe {
 
@@ -24,22 +26,10 @@ void describe(options_schema<problem_counts>& s) {
 
 }  // namespace llm
 
-grpo_config completed(grpo_config config) {
-  const auto* game = openenv::find_text_game(config.task.name);
-  if (!game) return config;
-  if (!config.game.turns) config.game.turns = game->turns;
-  auto& t = config.trainer;
-  if (!t.variant) t.variant = grpo_variant::dr_grpo;
-  if (!t.kl_coef) t.kl_coef = 0.1;
-  if (!t.lr && config.model.path.empty()) t.lr = 1e-3;
-  return config;
-}
-
 void describe(options_schema<grpo_task_section>& s) {
-  std::vector<std::string> names;
-  for (const auto& task : llm::problem_tasks()) names.push_back(task.name);
-  for (const auto& game : openenv::text_games()) names.push_back(game.name);
-  s.field("name", &grpo_task_section::name).one_of(std::move(names)).help("what is asked");
+  // No list of names that are allowed: a program can have tasks of its own.
+  s.field("name", &grpo_task_section::name)
+      .help(fmt::format("what is asked: {}", fmt::join(known_task_names(), ", ")));
   s.field("problems", &grpo_task_section::problems).help("made from the seed");
   s.field("shots", &grpo_task_section::shots)
       .at_least(0)
@@ -206,12 +196,6 @@ void describe(options_schema<grpo_config>& s) {
          });
   s.rule("game", "no urls where deterministic, as a server's replies come when they come",
          [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
-  s.rule("evaluation", "problems and final_problems of at most task.problems.held_out",
-         [](const grpo_config& c) {
-           if (openenv::find_text_game(c.task.name)) return true;  // deals have no end
-           const auto most = std::max(c.evaluation.problems, c.evaluation.final_problems);
-           return most <= c.task.problems.held_out;
-         });
 }
 
 }  // namespace troupe

@@ -102,10 +102,6 @@ struct grpo_config {
   bool allow_unsandboxed_code = false;
 };
 
-/// With the kind of task's defaults in place of options that have none of their own: games are
-/// learned with a step size, a variant and a penalty that keep a move from being given up for good.
-grpo_config completed(grpo_config config);
-
 void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_code_section>& s);
 void describe(options_schema<grpo_game_section>& s);
@@ -116,8 +112,10 @@ void describe(options_schema<grpo_samples_section>& s);
 void describe(options_schema<grpo_evaluation_section>& s);
 void describe(options_schema<grpo_config>& s);
 
-/// For run_training and train_in. Throws config_error for the task code where code may not be run,
-/// by the letters model, which can't write any, and where deterministic is true.
+/// For run_training and train_in, with the task of that name; one of your own: grpo_task.hpp.
+/// Throws config_error for a name that isn't known and for more problems of an evaluation than are
+/// held out; for the task code where code may not be run, by the letters model, which can't write
+/// any, and where deterministic is true.
 trainable trainable_of(const grpo_config& config);
 
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace troupe {
 namespace {
@@ -13,6 +14,13 @@ bool is_flat(const answer_group& group) {
   return std::ranges::all_of(group.answers, [&](const sampled_answer& a) {
     return a.reward == group.answers.front().reward;
   });
+}
+
+sampled_answer answer_of(llm::completion written) {
+  return {.tokens = std::move(written.tokens),
+          .log_probs = {written.log_probs.begin(), written.log_probs.end()},
+          .text = std::move(written.text),
+          .truncated = written.finish == llm::finish_reason::length};
 }
 
 /// Throws unless the role has failed, and nothing else.
@@ -24,11 +32,7 @@ bool came(const outcome<T>& result) {
 }
 
 /// Judges one answer and adds it, or counts why it is dropped.
-task<> add_answer(const answer_roles& r, answer_group& group, llm::completion written) {
-  if (!detail::has_finite_log_probs(written)) {
-    ++group.dropped["log_prob"];
-    co_return;
-  }
+task<> add_answer(const answer_roles& r, answer_group& group, sampled_answer written) {
   llm::answered_problem judged{group.asked, written.text};
   if (r.coders) {
     auto asked = call_function(code_in(written.text), group.asked.function);
@@ -44,16 +48,22 @@ task<> add_answer(const answer_roles& r, answer_group& group, llm::completion wr
     ++group.dropped["reward"];
     co_return;
   }
-  group.answers.push_back({.tokens = std::move(written.tokens),
-                           .log_probs = {written.log_probs.begin(), written.log_probs.end()},
-                           .text = std::move(written.text),
-                           .truncated = written.finish == llm::finish_reason::length,
-                           .reward = outcome.value().total,
-                           .right = outcome.value().values.front()});
+  written.reward = outcome.value().total;
+  written.right = outcome.value().values.front();
+  group.answers.push_back(std::move(written));
 }
 
 task<answer_group> ask_once(const answer_roles& r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  auto group = co_await write_group(r, std::move(drawn));
+  auto written = std::exchange(group.answers, {});
+  for (auto& each : written) co_await add_answer(r, group, std::move(each));
+  co_return group;
+}
+
+}  // namespace
+
+task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
   answer_group group{.asked = std::move(drawn.asked)};
   group.prompt = r.subject->prompt_of(group.asked);
   llm::generation_request request{.prompt = group.prompt,
@@ -63,12 +73,16 @@ task<answer_group> ask_once(const answer_roles& r) {
   auto written =
       co_await r.generators.route<&llm::generator::generate_group>(std::move(request), r.group);
   group.version = written.front().first_version();
-  for (const auto& each : written) group.version = std::min(group.version, each.first_version());
-  for (auto& each : written) co_await add_answer(r, group, std::move(each));
+  for (auto& each : written) {
+    group.version = std::min(group.version, each.first_version());
+    if (detail::has_finite_log_probs(each)) {
+      group.answers.push_back(answer_of(std::move(each)));
+    } else {
+      ++group.dropped["log_prob"];
+    }
+  }
   co_return group;
 }
-
-}  // namespace
 
 task<answer_group> generate_answers(answer_roles r) {
   co_return co_await detail::ask_in_rounds(r, ask_once);

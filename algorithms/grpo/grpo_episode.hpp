@@ -44,12 +44,16 @@ struct answer_roles {
   std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves;
 };
 
-/// A group with at least one answer. An answer is dropped, and counted in `dropped` by its reason,
-/// where its reward throws or isn't finite ("reward"), a log-probability isn't ("log_prob"), or its
-/// code could not be run, whatever it is ("coder").
-/// Where no answer is left, or with refill_flat all are equally good, another prompt is asked,
-/// `rounds` in all; the last group is taken as it is, if there are answers. Throws
-/// std::runtime_error where there are none.
+/// The first half of an episode: the answers that the generators write to a prompt, not judged yet.
+/// One with a log-probability that isn't finite is dropped and counted ("log_prob").
+task<answer_group> write_group(answer_roles r, prompt_draw drawn);
+
+/// The whole of one. A group with at least one answer. An answer is dropped, and counted in
+/// `dropped` by its reason, where its reward throws or isn't finite ("reward"), a log-probability
+/// isn't ("log_prob"), or its code could not be run, whatever it is ("coder"). Where no answer is
+/// left, or with refill_flat all are equally good, another prompt is asked, `rounds` in all; the
+/// last group is taken as it is, if there are answers. Throws std::runtime_error where there are
+/// none.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {

@@ -23,16 +23,22 @@ at::Tensor parameters_of(const std::filesystem::path& model, const llm::model_co
 
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems) {
+  const auto task = find_task(config.task.name);
+  return evaluate_model(std::move(config), task, model, problems);
+}
+
+evaluation evaluate_model(grpo_config config, const grpo_task& task,
+                          const std::filesystem::path& model, std::size_t problems) {
   const auto most = static_cast<std::size_t>(config.task.problems.held_out);
-  const bool is_game = openenv::find_text_game(config.task.name) != nullptr;  // deals have no end
-  if (problems < 1 || (problems > most && !is_game))
+  if (problems < 1 || (problems > most && !task.game()))  // deals have no end
     throw std::invalid_argument(
         fmt::format("expected 1 to {} problems, as many as are held out, got {}", most, problems));
   // The folder has all that the run's own model came from, which need not be there any more.
   if (!config.model.path.empty()) config.model.path = model.string();
-  const auto what = trainable_of(config);
+  config.task.name = task.name();
+  detail::check_options(task, config);
   system sys({.deterministic = config.deterministic, .seed = config.seed});
-  detail::grpo_cast cast(sys, std::move(config), {}, {});
+  detail::grpo_cast cast(sys, std::move(config), task, {}, {});
   const weights of{0, parameters_of(model, cast.subject->config), {}};
   return sys.run(cast.examine(of, problems));
 }

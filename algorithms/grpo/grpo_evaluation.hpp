@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "actors/evaluator/evaluator.hpp"
-#include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_task.hpp"
 
 namespace troupe {
 
@@ -13,5 +13,8 @@ namespace troupe {
 /// and llm_file_error.
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems);
+/// The same of a task of the program's own.
+evaluation evaluate_model(grpo_config config, const grpo_task& task,
+                          const std::filesystem::path& model, std::size_t problems);
 
 }  // namespace troupe

@@ -72,38 +72,16 @@ llm::problem opening_of(const std::string& rules, const openenv::wording& shown)
   return {.question = rules + '\n' + shown.words, .letters = shown.letters, .expected = {}};
 }
 
-namespace {
-
-llm::problem_set hands_of(const openenv::text_game& game, const grpo_config& config) {
-  action_random random(config.seed);
-  llm::problem_set made;
-  while (made.training.size() < 100) {
-    const auto first = game.view.practise(random).front();
-    auto& one = made.training.emplace_back(opening_of(game.view.rules, first.shown));
-    one.expected = first.said.words;
-  }
-  made.held_out.push_back(made.training.front());  // deals are held out by their seeds
-  return made;
-}
-
-}  // namespace
-
-llm::problem_set problems_of(const grpo_config& config) {
-  if (const auto* game = openenv::find_text_game(config.task.name)) return hands_of(*game, config);
-  return make_problems(llm::find_problem_task(config.task.name), config.task.problems, config.seed);
-}
-
-grpo_subject subject_of(const grpo_config& config) {
+grpo_subject subject_of(const grpo_config& config, std::span<const llm::problem> training) {
   if (config.model.path.empty()) {
     auto parts = llm::letters_tokenizer_parts();
     return {
         .config = llm::letters_model(), .tokens = llm::tokenizer(parts), .parts = std::move(parts)};
   }
-  const auto training = problems_of(config).training;
   if (config.task.shots > std::ssize(training))
-    throw std::invalid_argument(
-        fmt::format("task.shots: expected no more than the {} training problems, got {}",
-                    training.size(), config.task.shots));
+    throw config_error("/task/shots",
+                       fmt::format("expected no more than the {} training problems, got {}",
+                                   training.size(), config.task.shots));
   const std::filesystem::path path = config.model.path;
   auto shape = std::filesystem::is_directory(path) ? llm::read_model_config(path / "config.json")
                                                    : llm::read_model_config(llm::gguf_file(path));

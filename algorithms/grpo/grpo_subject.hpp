@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,13 +51,10 @@ struct grpo_subject {
 /// Where a game begins, as something that is asked.
 llm::problem opening_of(const std::string& rules, const openenv::wording& shown);
 
-/// Of the task, by the seed; of a game a hundred made-up hands, and a move of each. Throws as
-/// make_problems.
-llm::problem_set problems_of(const grpo_config& config);
-
-/// Reads it, without its weights. Its shots are the first training problems. Throws llm_file_error,
-/// and std::invalid_argument as problems_of and for more shots than there are.
-grpo_subject subject_of(const grpo_config& config);
+/// Reads it, without its weights; the letters model where config.model.path is empty. Of a chat
+/// model config.task.shots of the problems are its shots. Throws llm_file_error, and config_error
+/// for more shots than there are.
+grpo_subject subject_of(const grpo_config& config, std::span<const llm::problem> training = {});
 
 /// What a warm start learns from: a prompt, and what is to be written then.
 using warm_start_lesson = std::function<llm::token_group(action_random& random)>;

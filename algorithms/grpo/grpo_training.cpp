@@ -90,16 +90,10 @@ task<grpo_report> learn(grpo_cast& p, grpo_learner::batch batch) {
     if (is_kind(learned.error(), error_kind::replica_lost)) continue;
     p.metrics.trained(learned.value().trained_tokens, seconds_since(began));
     const auto pushing = std::chrono::steady_clock::now();
-    const auto fresh = co_await p.learner.route<&grpo_trainer::publish>();
-    if (fresh.version == p.done.version) continue;
-    const auto everyone = p.roles.generators.with({.priority = priority::control});
-    const auto settled = co_await everyone.fanout_settled<&llm::generator::update>(fresh);
-    for (const auto& one : settled) {
-      if (!one.ok() && !is_kind(one.error(), error_kind::replica_lost))
-        std::rethrow_exception(one.error());
-    }
-    p.metrics.weights_pushed(fresh.version, seconds_since(pushing));
-    p.done.version = fresh.version;
+    const auto version = co_await push_weights(p.learner, p.roles.generators);
+    if (version == p.done.version) continue;
+    p.metrics.weights_pushed(version, seconds_since(pushing));
+    p.done.version = version;
     co_return std::move(learned).value();
   }
   throw call_error(error_kind::replica_lost,

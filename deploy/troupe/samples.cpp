@@ -37,9 +37,10 @@ void print_group(const nlohmann::json& group) {
   std::printf("update %lld, staleness %lld: %s\n", group.at("update").get<long long>(),
               group.at("staleness").get<long long>(),
               group.at("question").get_ref<const std::string&>().c_str());
-  std::printf("  right is %s; %lld answers, mean reward %.2f\n",
-              group.at("expected").dump().c_str(), group.at("answers").get<long long>(),
-              group.at("reward_mean").get<double>());
+  const auto& expected = group.at("expected");  // "" of games, and where nobody knows
+  const auto right = expected == "" ? "" : "right is " + expected.dump() + "; ";
+  std::printf("  %s%lld answers, mean reward %.2f\n", right.c_str(),
+              group.at("answers").get<long long>(), group.at("reward_mean").get<double>());
   print_answer("best", group.at("best"));
   print_answer("worst", group.at("worst"));
 }

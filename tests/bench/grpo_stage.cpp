@@ -4,8 +4,6 @@
 
 namespace troupe {
 
-using grpo_trainer = trainer<grpo_learner>;
-
 task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
   grpo_stage made;
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
@@ -36,8 +34,7 @@ task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
 task<grpo_report> train_on(grpo_stage with, std::vector<answer_group> groups) {
   grpo_learner::batch batch{std::move(groups)};
   auto learned = co_await with.learner.route<&grpo_trainer::train_step>(std::move(batch));
-  const auto fresh = co_await with.learner.route<&grpo_trainer::publish>();
-  co_await with.roles.generators.route<&llm::generator::update>(fresh);
+  co_await push_weights(with.learner, with.roles.generators);
   co_return learned;
 }
 

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/trainer/trainer.hpp"
 #include "algorithms/grpo/grpo_episode.hpp"
-#include "algorithms/grpo/grpo_learner.hpp"
+#include "algorithms/grpo/grpo_trainer.hpp"
 #include "runtime/system.hpp"
 
 namespace troupe {
@@ -24,7 +23,7 @@ struct grpo_stage_options {
 };
 
 struct grpo_stage {
-  service<trainer<grpo_learner>> learner;
+  service<grpo_trainer> learner;
   answer_roles roles;  ///< without prompts, and without rewards or worlds
 };
 

@@ -23,7 +23,7 @@ refuses "an unknown environment is told the known ones and the nearest" 2 \
 refuses "an unknown version of an environment is told the nearest there is" 2 \
   'unknown environment "CartPole-v2"; did you mean "CartPole-v1"?' train --env CartPole-v2
 refuses "an unknown task of a language model is told the known ones" 2 \
-  '/task/name: unknown value "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
+  '/task/name: unknown task "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
 refuses "a language model that is no file and has no such name is refused by it" 2 \
   '"smollm": expected a Hugging Face folder, a GGUF file, or one of' train --algo grpo model.path=smollm
 refuses "code is not run unless that is allowed, and that is said to be what it means" 2 \

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <stdexcept>
-
-#include "runtime/config/nearest_name.hpp"
+#include <utility>
 
 namespace troupe::llm {
 
@@ -15,23 +13,19 @@ const std::vector<problem_task>& problem_tasks() {
   return tasks;
 }
 
-const problem_task& find_problem_task(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& task : problem_tasks()) {
-    if (task.name == name) return task;
-    names.push_back(task.name);
-  }
-  throw std::invalid_argument(unknown_name_message("task", name, names));
-}
-
 problem_set make_problems(const problem_task& task, const problem_counts& counts,
                           std::uint64_t seed) {
   const auto wanted = counts.training + counts.held_out;
-  if (counts.size < 1 || counts.size > 9 || counts.training < 1 || counts.held_out < 1)
+  if (counts.size < 1 || counts.size > 9)
+    throw problem_counts_error("size", fmt::format("expected 1 to 9, got {}", counts.size));
+  for (const auto& [count, option] :
+       {std::pair{counts.training, "training"}, {counts.held_out, "held_out"}}) {
+    if (count < 1)
+      throw problem_counts_error(option, fmt::format("expected at least 1, got {}", count));
+  }
+  if (!task.draw)
     throw std::invalid_argument(fmt::format(
-        "make_problems: expected a size of 1 to 9 and problems to train on and to hold out, got "
-        "{}, {} and {}",
-        counts.size, counts.training, counts.held_out));
+        "task {}: draw: expected a function that makes a problem, got none", task.name));
   action_random random(seed);
   std::set<std::string> seen;
   problem_set made;
@@ -39,12 +33,13 @@ problem_set make_problems(const problem_task& task, const problem_counts& counts
   const std::int64_t draws_max = 1000 + 20 * wanted;
   for (std::int64_t draws = 0; std::int64_t(seen.size()) < wanted; ++draws) {
     if (draws == draws_max)
-      throw std::invalid_argument(
-          fmt::format("make_problems: {}: expected as many as there are of size {}, about {}, got "
-                      "training {} and held_out {}",
-                      task.name, counts.size, seen.size(), counts.training, counts.held_out));
+      throw problem_counts_error(
+          "training",
+          fmt::format("expected with held_out ({}) no more than {} has different problems of size "
+                      "{}, about {}, got {}",
+                      counts.held_out, task.name, counts.size, seen.size(), counts.training));
     auto drawn = task.draw(random, counts.size);
-    if (!seen.insert(drawn.letters).second) continue;
+    if (!seen.insert(drawn.letters + '\n' + drawn.question).second) continue;
     auto& list = std::int64_t(seen.size()) <= counts.held_out ? made.held_out : made.training;
     list.push_back(std::move(drawn));
   }

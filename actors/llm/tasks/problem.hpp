@@ -3,6 +3,8 @@
 // reward, without any data.
 
 #include <cstdint>
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,11 +30,12 @@ struct answered_problem {
 
 /// A kind of problem.
 struct problem_task {
-  std::string name;  ///< "sum_digits"
-  std::string what;  ///< in a few words
-  /// `size`: how many digits or letters.
-  problem (*draw)(action_random& random, int size);
-  /// The first of them is 1 for a right answer and 0 for any other.
+  std::string name;       ///< "sum_digits"
+  std::string what = {};  ///< in a few words
+  /// A problem by its arguments alone. `size`: how many digits or letters, or what is as hard.
+  std::function<problem(action_random& random, int size)> draw;
+  /// Their weighted sum is what is learned. The first is what evaluations tell the mean of: 1 for a
+  /// right answer and 0 for any other.
   std::vector<reward_function<answered_problem>> rewards;
   bool is_code = false;  ///< answers are run by a coder before they are judged
 };
@@ -50,8 +53,6 @@ problem_task code_task();
 
 /// All of them.
 const std::vector<problem_task>& problem_tasks();
-/// Throws std::invalid_argument naming the known tasks and the nearest.
-const problem_task& find_problem_task(const std::string& name);
 
 struct problem_counts {
   int size = 3;
@@ -64,7 +65,15 @@ struct problem_set {
   std::vector<problem> training, held_out;
 };
 
-/// By the seed alone. Throws std::invalid_argument if there aren't so many different ones.
+/// Counts that can't be had; `option` is the one that is blamed.
+struct problem_counts_error : std::invalid_argument {
+  problem_counts_error(std::string option, const std::string& message)
+      : std::invalid_argument(message), option(std::move(option)) {}
+  std::string option;
+};
+
+/// By the seed alone. Throws problem_counts_error, also where there aren't as many different ones,
+/// and std::invalid_argument for a task without `draw`.
 problem_set make_problems(const problem_task& task, const problem_counts& counts,
                           std::uint64_t seed);
 

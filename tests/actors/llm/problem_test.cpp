@@ -102,12 +102,37 @@ TEST_CASE("problems: of code, the reward is the share of tests passed") {
   CHECK(judged(0.5).values.front() == 0.0);
 }
 
-TEST_CASE("problems: more than there are, and names that aren't known, are refused") {
-  CHECK_THROWS_WITH(make_problems(sum_digits_task(), {.size = 1, .training = 10, .held_out = 1}, 1),
-                    Catch::Contains("as many as there are of size 1, about 9, got training 10"));
-  CHECK_THROWS_WITH(make_problems(sum_digits_task(), {.size = 10}, 1),
-                    Catch::Contains("expected a size of 1 to 9"));
-  CHECK_THROWS_WITH(find_problem_task("sum_digit"), Catch::Contains("sum_digits"));
+TEST_CASE("problems: counts that can't be had are refused, by the option to blame") {
+  const auto refused = [](problem_counts counts) {
+    try {
+      make_problems(sum_digits_task(), counts, 1);
+    } catch (const problem_counts_error& e) {
+      return e.option + ": " + e.what();
+    }
+    return std::string("taken");
+  };
+  CHECK(refused({.size = 1, .training = 10, .held_out = 1}) ==
+        "training: expected with held_out (1) no more than sum_digits has different problems of "
+        "size 1, about 9, got 10");
+  CHECK(refused({.size = 10}) == "size: expected 1 to 9, got 10");
+  CHECK(refused({.training = 0}) == "training: expected at least 1, got 0");
+  CHECK(refused({.held_out = -1}) == "held_out: expected at least 1, got -1");
+  CHECK(refused({}) == "taken");
+  CHECK_THROWS_WITH(make_problems({.name = "mine"}, {}, 1),
+                    "task mine: draw: expected a function that makes a problem, got none");
+}
+
+TEST_CASE("problems: of a list of questions in words, each is asked once") {
+  const std::vector<std::string> words{"one", "two", "three", "four"};
+  const problem_task spell{.name = "spell", .draw = [&](action_random& random, int) {
+                             return problem{.question = words[random.below(words.size())]};
+                           }};
+  const auto set = make_problems(spell, {.training = 3, .held_out = 1}, 1);
+  std::set<std::string> asked{set.held_out.front().question};
+  for (const auto& one : set.training) asked.insert(one.question);
+  CHECK(asked == std::set<std::string>(words.begin(), words.end()));
+  CHECK_THROWS_WITH(make_problems(spell, {.training = 4, .held_out = 1}, 1),
+                    Catch::Contains("about 4, got 4"));
 }
 
 }  // namespace

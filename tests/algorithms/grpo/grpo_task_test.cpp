@@ -1,0 +1,183 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/grpo/grpo_task.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "actors/reward/text_reward.hpp"
+#include "algorithms/grpo/grpo_evaluation.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// The next letter of a to e. Half of the reward is for any letter.
+llm::problem_task next_letter() {
+  return {
+      .name = "next_letter",
+      .draw =
+          [](action_random& random, int size) {
+            std::string asked;
+            for (int i = 0; i < size; ++i) asked += "abcde"[random.below(5)];
+            const char next = static_cast<char>(asked.back() + 1);
+            return llm::problem{.question = "Which letter comes after " + asked + "?",
+                                .letters = asked + ">",
+                                .expected = {next}};
+          },
+      .rewards = {
+          {"right",
+           [](const llm::answered_problem& a) { return exact_match(a.answer, a.asked.expected); },
+           0.5},
+          {"letter", [](const llm::answered_problem& a) { return double(a.answer.size() == 1); },
+           0.5}}};
+}
+
+grpo_config small_run() {
+  grpo_config config;
+  config.task.problems = {.size = 2, .training = 16, .held_out = 6};
+  config.total_steps = 4;
+  config.deterministic = true;
+  config.warm_start = {.batches = 3, .batch_size = 8, .lr = 1e-3};
+  config.rollout.prompts = config.rollout.group = 4;
+  config.rollout.answer_tokens = 3;
+  config.checkpoint.every_updates = 2;
+  config.evaluation = {.every_updates = 2, .problems = 6, .final_problems = 6, .stop_at = {}};
+  return config;
+}
+
+TEST_CASE("grpo: a task of one's own names the run, and the program evaluates its model") {
+  const temporary_folder folder;
+  const auto config = small_run();
+  const auto what = trainable_of(config, next_letter());
+  const auto result = run_training(what, {.root = folder.path.string()}, {});
+  REQUIRE(result.summary);
+  CHECK(result.summary->env == "next_letter");
+  const std::filesystem::path run = result.run_directory;
+  CHECK(run.filename() == "next_letter_1");
+  std::ifstream written(run / "config.json");
+  const auto document = nlohmann::json::parse(written);
+  CHECK(document["task"]["name"] == "next_letter");
+  CHECK(evaluate_model(config, next_letter(), run / "last_model", 6).mean ==
+        result.summary->eval_mean);
+
+  // Whoever reads that configuration without the task is told so.
+  const auto read = parse_config<grpo_config>(document);
+  CHECK_THROWS_WITH(trainable_of(read),
+                    Catch::Contains("/task/name: unknown task \"next_letter\"") &&
+                        Catch::Contains("known: \"sum_digits\"") &&
+                        Catch::Contains("A task of a program's own is trained, resumed and "
+                                        "evaluated by that program"));
+  CHECK_THROWS_AS(evaluate_model(read, run / "last_model", 6), config_error);
+}
+
+TEST_CASE(
+    "grpo: a run of one's own task is resumed with the task, and ends with the same weights") {
+  const temporary_folder folder;
+  const auto what = trainable_of(small_run(), next_letter());
+  const auto whole = run_training(what, {.root = folder.path.string()}, {});
+  int asked = 0;
+  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  REQUIRE(!stopped.summary);
+  metrics_registry metrics;
+  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+  REQUIRE(from);
+  const auto resumed =
+      run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+  REQUIRE(resumed.summary);
+  CHECK(resumed.summary->weights_sha256 == whole.summary->weights_sha256);
+}
+
+/// What is wrong with such a run.
+std::string refusal(const grpo_config& config, const grpo_task& task) {
+  try {
+    trainable_of(config, task).check();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "taken";
+}
+
+TEST_CASE("grpo: a task of one's own that can't be learned is refused by name") {
+  CHECK(refusal(small_run(), next_letter()) == "taken");
+  auto task = next_letter();
+  task.name = "sum_digits";
+  CHECK_THAT(refusal(small_run(), task), Catch::StartsWith("/task/name: expected a name that no"));
+  task.name = "";
+  CHECK_THAT(refusal(small_run(), task), Catch::StartsWith("/task/name: expected a name"));
+
+  task = next_letter();
+  task.draw = nullptr;
+  CHECK_THAT(refusal(small_run(), task), Catch::Contains("draw: expected a function"));
+  task = next_letter();
+  task.rewards.clear();
+  CHECK_THAT(refusal(small_run(), task), Catch::Contains("reward"));
+
+  auto config = small_run();
+  config.task.problems.training = 20;
+  CHECK(refusal(config, next_letter()) ==
+        "/task/problems/training: expected with held_out (6) no more than next_letter has "
+        "different problems of size 2, about 25, got 20");
+  config = small_run();
+  config.evaluation.final_problems = 7;
+  CHECK(refusal(config, next_letter()) ==
+        "/evaluation/final_problems: expected at most task.problems.held_out, 6, got 7");
+}
+
+/// The task with another problem, the same each time but for its number.
+llm::problem_task asking(llm::problem (*make)(const std::string& number)) {
+  auto task = next_letter();
+  task.draw = [make](action_random& random, int) {
+    return make(std::to_string(random.below(1000)));
+  };
+  return task;
+}
+
+TEST_CASE("grpo: problems that the model can't read, or without a right answer, are refused") {
+  CHECK_THAT(refusal(small_run(), asking([](const std::string& n) {
+                       return llm::problem{.question = n, .letters = n + "?", .expected = "1"};
+                     })),
+             Catch::Contains("task next_letter: expected letters of the letters model alone") &&
+                 Catch::Contains("?\""));
+  CHECK_THAT(refusal(small_run(), asking([](const std::string& n) {
+                       return llm::problem{.question = n, .letters = "", .expected = "1"};
+                     })),
+             Catch::Contains("letters: expected a text"));
+  CHECK_THAT(refusal(small_run(), asking([](const std::string& n) {
+                       return llm::problem{
+                           .question = n, .letters = n + std::string(64, '1'), .expected = "1"};
+                     })),
+             Catch::Contains("fewer than 64 letters"));
+  const auto without_answers = asking([](const std::string& n) {
+    return llm::problem{.question = n, .letters = n, .expected = ""};
+  });
+  CHECK_THAT(refusal(small_run(), without_answers), Catch::Contains("warm_start.batches"));
+  auto config = small_run();
+  config.warm_start.batches = 0;
+  CHECK(refusal(config, without_answers) == "taken");
+}
+
+TEST_CASE("grpo: tasks by name; of games deals have no end, and somebody must deal them") {
+  CHECK(find_task("code").is_code());
+  CHECK(!find_task("sum_digits").game());
+  REQUIRE(find_task("blackjack").game());
+  CHECK_THROWS_WITH(find_task("sum_digit"), Catch::Contains("did you mean \"sum_digits\"?"));
+
+  grpo_config config;
+  config.evaluation.problems = config.task.problems.held_out + 1;
+  CHECK_THROWS_AS(trainable_of(config), config_error);
+  config.task.name = "blackjack";
+  CHECK_NOTHROW(trainable_of(config).check());
+
+  auto mine = *find_task("blackjack").game();
+  mine.name = "my_blackjack";
+  CHECK(refusal(config, mine) == "taken");
+  mine.environment = "";
+  CHECK_THAT(refusal(config, mine), Catch::StartsWith("/game/urls: expected servers"));
+}
+
+}  // namespace
+}  // namespace troupe
