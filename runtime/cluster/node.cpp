@@ -14,11 +14,19 @@ namespace troupe::detail {
 struct node::residence {
   std::mutex mutex;
   ref<inbox> porter;
+  std::string told;  ///< Why there is no controller, as it was logged last.
 };
 
 namespace {
 
 porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+
+/// gRPC's text goes from the general to the cause: "failed to connect to all addresses; last error:
+/// UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host: Connection refused".
+std::string cause_in(const std::string& text) {
+  const auto last = text.rfind(": ");
+  return last == std::string::npos ? text : text.substr(last + 2);
+}
 
 }  // namespace
 
@@ -34,21 +42,27 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
                 log::info("joined", {{"controller", controller.name}, {"address", address}});
                 const auto to = std::make_shared<connection>(std::move(way));
                 const std::lock_guard lock(in->mutex);
+                in->told.clear();
                 if (in->porter) return in->porter->post([to] { here().join(to); });
-                in->porter = start_porter(core_of(sys), to, porter::side::resident,
-                                          [](const std::string& why) {
-                                            log::warn("the controller is lost", {{"reason", why}});
-                                          });
+                in->porter = start_porter(
+                    core_of(sys), to, porter::side::resident, [](const std::string& why) {
+                      log::warn("the controller is lost; this node waits for it or its successor",
+                                {{"reason", why}});
+                    });
               },
           .failed =
-              [address](const std::string& why, bool refused) {
+              [address, in = residence_](const std::string& why, bool refused) {
                 if (refused) {
-                  log::error("the controller refuses this node",
-                             {{"address", address}, {"reason", why}});
-                } else {
-                  log::info("the controller is not there yet",
-                            {{"address", address}, {"reason", why}});
+                  return log::error("the controller refuses this node",
+                                    {{"address", address}, {"reason", why}});
                 }
+                log::debug("a controller was not reached", {{"reason", why}});
+                auto cause = cause_in(why);
+                const std::lock_guard lock(in->mutex);
+                if (cause == in->told) return;
+                log::info("no controller is there; this node asks again until one is",
+                          {{"address", address}, {"reason", cause}});
+                in->told = std::move(cause);
               }});
 }
 

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What `troupe node` says while it has no controller: node_test.sh BUILD_DIR
+set -uo pipefail
+source "$(dirname "$0")/common.sh" "$1"
+
+# says PATTERN TIMES: node.log comes to have that many lines with it, within a minute
+says() {
+  for _ in $(seq 600); do
+    [[ $(grep -cE -- "$1" node.log) -ge $2 ]] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+address=127.0.0.1:$(free_port)
+"$troupe" node --join "$address" --name one --metrics-port 0 >node.log 2>&1 &
+node=$!
+trap 'kill $node; wait $node; rm -rf "$folder"' EXIT
+nobody='info no controller is there; this node asks again until one is address=.* reason="Connection refused"$'
+says "$nobody" 1
+report "a node without a controller says why, and what it does" $?
+
+run train -n 4096 --listen "$address" --wait-for-nodes 1 --metrics-port 0 trainer.n_epochs=1 \
+  evaluation.every_steps=0 evaluation.final_episodes=1
+[[ $code -eq 0 ]]
+report "it joins one that comes" $?
+says 'warning the controller is lost; this node waits for it or its successor reason="the other side closed' 1
+report "the end of its controller is one sentence" $?
+says "$nobody" 2
+report "and then there is none, once more" $?
+sleep 2  # it has asked again several times
+[[ $(grep -c 'no controller is there' node.log) -eq 2 ]] && ! grep -q 'ipv4:' node.log
+report "the same is said once, and without what gRPC calls it" $?
+finish
