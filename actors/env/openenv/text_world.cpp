@@ -4,6 +4,7 @@
 
 #include "actors/env/openenv/blackjack_words.hpp"
 #include "actors/env/openenv/board_words.hpp"
+#include "actors/env/openenv/catch_words.hpp"
 
 namespace troupe::openenv {
 
@@ -24,8 +25,8 @@ class world_on_server final : public json_world {
 }  // namespace
 
 const std::vector<text_game>& text_games() {
-  static const std::vector<text_game> games{blackjack_game(), tic_tac_toe_game(),
-                                            connect_four_game()};
+  static const std::vector<text_game> games{blackjack_game(), catch_game(), connect_four_game(),
+                                            tic_tac_toe_game()};
   return games;
 }
 

@@ -1,6 +1,7 @@
 #include "actors/env/openenv/text_world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -150,6 +151,33 @@ TEST_CASE("connect four in words: what the real OpenSpiel shows, and what is a m
   CHECK(game.view.act(full, "2") == std::nullopt);
   CHECK(game.view.act(full, "3") == json{{"action", 3}});
   CHECK(game.view.act(full, "7") == std::nullopt);
+}
+
+TEST_CASE("catch in words: what the real OpenSpiel shows, and what is a move") {
+  const auto& view = find_text_game("catch")->view;
+  const auto play = recorded("catch");
+  REQUIRE(play.shown.size() == 10);
+  CHECK(view.show(play.shown[0]).words ==
+        "The ball is in column 1, 9 rows above the paddle, which is in column 2. LEFT, STAY or "
+        "RIGHT?");
+  CHECK(view.show(play.shown[0]).letters == "192>");
+  CHECK(view.show(play.shown[1]).letters == "183>");
+  CHECK(view.show(play.shown[9]).letters == "103>");  // missed
+  for (int move = 0; move < 3; ++move) {
+    const json action{{"action_id", move}};
+    CHECK(view.act(play.shown[0], std::array{"Left.", " STAY", "right"}[std::size_t(move)]) ==
+          action);
+    CHECK(view.act(play.shown[0], std::array{"-", "=", "+"}[std::size_t(move)]) == action);
+  }
+  CHECK(view.act(play.shown[0], "up") == std::nullopt);
+  CHECK_THROWS_WITH(view.show({{"info_state", std::vector<int>(50, 0)}}),
+                    Catch::Contains("expected a ball and a paddle"));
+  // What is practised falls as the real ball does.
+  action_random random(1);
+  const auto turns = view.practise(random);
+  REQUIRE(turns.size() == 9);
+  CHECK(turns.front().shown.letters.substr(1) == "92>");
+  CHECK(turns.back().shown.letters.substr(1, 1) == "1");
 }
 
 TEST_CASE("games on boards: what is practised is legal from the first move to the last") {

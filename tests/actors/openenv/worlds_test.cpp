@@ -3,12 +3,14 @@
 
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <random>
 #include <sstream>
 #include <thread>
 
 #include "actors/env/openenv/numeric_worlds.hpp"
 #include "actors/env/openenv/provider.hpp"
+#include "actors/env/openenv/text_world.hpp"
 #include "actors/env/openenv/world.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system.hpp"
@@ -169,6 +171,41 @@ TEST_CASE("openenv real servers: tic-tac-toe, where what is no legal move loses"
   CHECK(again.terminated == recycled_vector<std::uint8_t>{1, 1});
   CHECK(again.reward == recycled_vector<double>{-1, -1});
   CHECK(again.failures.empty());
+}
+
+/// Of the words after the last colon, "0, 2, 5?", the first number; where there are none, a stay.
+std::string first_move(const std::string& shown) {
+  const auto list = shown.rfind(": ");
+  return list == shown.npos ? "STAY"
+                            : shown.substr(list + 2, shown.find_first_of(",?", list) - list - 2);
+}
+
+task<> play_in_words(service<text_world> worlds) {
+  const session_options alone{.exclusive = true};
+  const auto table = co_await worlds.session(alone);
+  std::map<double, int> ends;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    auto now = co_await table.route<&text_world::begin>(seed);
+    while (!now.ended) {
+      now = co_await table.route<&text_world::say>(first_move(now.shown.words));
+      REQUIRE_FALSE(now.illegal);
+    }
+    ++ends[now.reward];
+  }
+  // Of 30 games of these poor players some are won and some lost.
+  CHECK(ends[1.0] > 0);
+  CHECK(ends[-1.0] > 0);
+}
+
+TEST_CASE("openenv real servers: games in words, to their ends", "[.worlds]") {
+  for (const std::string name : {"tic_tac_toe", "connect_four", "catch"}) {
+    CAPTURE(name);
+    troupe::system sys;
+    const auto servers = sys.run(from_process(server_of("openspiel_server.py", {"--game", name})));
+    const auto worlds = sys.run(sys.serve<text_world>(
+        {.name = "worlds"}, find_text_game(name)->view, worlds_on({.urls = servers.urls()}), -1.1));
+    sys.run(play_in_words(worlds));
+  }
 }
 
 std::vector<std::string> words_of(const std::string& text) {
