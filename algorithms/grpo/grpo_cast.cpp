@@ -99,8 +99,11 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
   const bool begins = !from || config.trainer.penalty() != 0.0;
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, problems.training);
-  const auto start = begins ? starting_weights(config, *subject, lesson)
-                            : grpo_start{weights_of(*from).parameters, {}};
+  auto start = begins ? starting_weights(config, *subject, lesson)
+                      : grpo_start{weights_of(*from).parameters, {}};
+  // By dr_grpo, a game's default, gradients have norms of 0.01, beside up to 1 in the warm start:
+  // by moments of that size they would move little.
+  if (game) start.moments = {};
   auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
   co_await serve_store(std::move(first));
 

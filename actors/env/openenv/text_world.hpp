@@ -60,7 +60,7 @@ struct text_game {
 };
 
 /// On OpenEnv's openspiel servers, and Troupe's environments: blackjack (Blackjack-v1), tic_tac_toe
-/// (TicTacToe-v0), connect_four (ConnectFour-v0); on the servers alone: catch.
+/// (TicTacToe-v0), connect_four (ConnectFour-v0).
 const std::vector<text_game>& text_games();
 /// Null for others.
 const text_game* find_text_game(std::string_view name);
