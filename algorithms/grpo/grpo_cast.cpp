@@ -126,7 +126,7 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
 task<> grpo_cast::serve_answering(const checkpoint* from) {
   const auto& r = config.rollout;
   const bool async = config.mode == training_mode::async;
-  const auto at_once = static_cast<std::size_t>(std::max(r.workers, r.prompts));
+  const auto at_once = static_cast<std::size_t>(std::max(r.workers, *r.prompts));
   auto writing =
       restartable(sys,
                   {.name = "generator",
@@ -154,7 +154,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
 
   // In sync mode 1: a generator that is restarted while weights are pushed may come back with those
   // before.
-  replay_options kept{.batch = r.prompts, .max_staleness = async ? r.max_staleness : 1};
+  replay_options kept{.batch = *r.prompts, .max_staleness = async ? r.max_staleness : 1};
   kept.capacity = std::max<std::size_t>(kept.capacity, at_once * (1 + kept.max_staleness));
   auto queueing = restartable(sys, {.name = "replay"}, replay_endpoints<answer_group>());
   roles.replay = co_await sys.serve<answer_queue>(std::move(queueing), kept,

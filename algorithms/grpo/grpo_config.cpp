@@ -6,25 +6,21 @@
 
 namespace troupe {
 
-namespace llm {
-
-void describe(options_schema<problem_counts>& s) {
-  s.field("size", &problem_counts::size)
+void describe(options_schema<grpo_problems_section>& s) {
+  s.field("size", &grpo_problems_section::size)
       .at_least(1)
       .at_most(9)
       .unit("digits or letters")
-      .help("of a problem: the larger, the harder");
-  s.field("training", &problem_counts::training)
+      .help("of a problem: the larger, the harder; null: 3, of sum_digits 4");
+  s.field("training", &grpo_problems_section::training)
       .at_least(1)
       .at_most(1'000'000)
-      .help("different problems to train on");
-  s.field("held_out", &problem_counts::held_out)
+      .help("different problems to train on; null: 800, of sum_digits 8000");
+  s.field("held_out", &grpo_problems_section::held_out)
       .at_least(1)
       .at_most(1'000'000)
-      .help("others, for evaluation alone");
+      .help("others, for evaluation alone; null: 100, of sum_digits 1000");
 }
-
-}  // namespace llm
 
 void describe(options_schema<grpo_task_section>& s) {
   // No list of names that are allowed: a program can have tasks of its own.
@@ -85,7 +81,10 @@ void describe(options_schema<grpo_warm_start_section>& s) {
   s.field("batches", &grpo_warm_start_section::batches)
       .at_least(0)
       .at_most(1'000'000)
-      .help("supervised steps on right answers before the first update; 0: none");
+      .help(
+          "supervised steps on right answers before the first update; 0: none; null: 40, of "
+          "problems "
+          "in letters 100");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
       .at_least(1)
       .at_most(65536)
@@ -101,7 +100,7 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .also_known_as({"batch", "batch_size"})
       .at_least(1)
       .at_most(4096)
-      .help("groups of one update");
+      .help("groups of one update; null: 64, of problems in letters 128");
   s.field("group", &grpo_rollout_section::group)
       .also_known_as({"group_size", "num_generations", "n"})
       .at_least(1)

@@ -2,6 +2,7 @@
 // Everything that decides a GRPO run.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,16 @@
 
 namespace troupe {
 
-namespace llm {
-void describe(options_schema<problem_counts>& s);
-}  // namespace llm
+/// Of the task's problems; none: as many, and as hard, as the task says itself.
+struct grpo_problems_section {
+  std::optional<int> size;
+  std::optional<std::int64_t> training, held_out;
+};
 
 /// What is asked.
 struct grpo_task_section {
   std::string name = "sum_digits";
-  llm::problem_counts problems;
+  grpo_problems_section problems;
   /// Training problems that a chat model is shown, solved, before the one that it is asked.
   int shots = 0;
 };
@@ -51,21 +54,21 @@ struct grpo_model_section {
 /// Supervised steps before the first update, on right answers: where a model gets no reward to
 /// begin with, it has nothing to learn from. Drawn from the training problems.
 struct grpo_warm_start_section {
-  int batches = 40;  ///< 0: none
+  std::optional<int> batches;  ///< 0: none; none: 40, of problems in letters 100
   int batch_size = 256;
   double lr = 1e-3;  ///< falls to 0
 };
 
 /// How answers are made.
 struct grpo_rollout_section {
-  int prompts = 64;          ///< groups of one update
-  int group = 8;             ///< answers to each prompt
-  int answer_tokens = 8;     ///< longest answer
-  double temperature = 1.0;  ///< of sampling; training takes the same
-  int rounds = 3;            ///< prompts asked for one group, until the answers teach something
-  int workers = 64;          ///< groups under way at once in async mode
-  int max_staleness = 8;     ///< versions that a group may be behind the trainer in async mode
-  int slots = 64;            ///< answers that the generator writes at the same time
+  std::optional<int> prompts;  ///< groups of one update; none: 64, of problems in letters 128
+  int group = 8;               ///< answers to each prompt
+  int answer_tokens = 8;       ///< longest answer
+  double temperature = 1.0;    ///< of sampling; training takes the same
+  int rounds = 3;              ///< prompts asked for one group, until the answers teach something
+  int workers = 64;            ///< groups under way at once in async mode
+  int max_staleness = 8;       ///< versions that a group may be behind the trainer in async mode
+  int slots = 64;              ///< answers that the generator writes at the same time
 };
 
 struct grpo_samples_section {
@@ -102,6 +105,7 @@ struct grpo_config {
   bool allow_unsandboxed_code = false;
 };
 
+void describe(options_schema<grpo_problems_section>& s);
 void describe(options_schema<grpo_task_section>& s);
 void describe(options_schema<grpo_code_section>& s);
 void describe(options_schema<grpo_game_section>& s);

@@ -29,7 +29,7 @@ evaluation evaluate_model(grpo_config config, const std::filesystem::path& model
 
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems) {
-  const auto most = static_cast<std::size_t>(config.task.problems.held_out);
+  const auto most = static_cast<std::size_t>(counts_of(task, config).held_out);
   if (problems < 1 || (problems > most && !task.game()))  // deals have no end
     throw std::invalid_argument(
         fmt::format("expected 1 to {} problems, as many as are held out, got {}", most, problems));

@@ -254,8 +254,8 @@ grpo_report counted(const grpo_learner::batch& given) {
 }  // namespace
 
 double grpo_learner::learning_rate() const {
-  const double rising =
-      options_.warmup_updates > 0 ? double(updates_ + 1) / options_.warmup_updates : 1.0;
+  const int warmup = options_.warmup_updates.value_or(0);
+  const double rising = warmup > 0 ? double(updates_ + 1) / warmup : 1.0;
   const double done = model_.updates > 0 ? double(updates_) / double(model_.updates) : 0.0;
   const double remaining = std::max(0.0, 1.0 - done);
   return annealed(options_.lr.value_or(model_.lr), options_.lr_schedule, remaining) *

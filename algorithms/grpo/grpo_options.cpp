@@ -105,7 +105,7 @@ namespace {
 void describe_loss(options_schema<grpo_options>& s) {
   s.field("variant", &grpo_options::variant)
       .help(
-          "the published algorithm that options of null are taken from; null: dapo, of games "
+          "the published algorithm that options of null are taken from; null: cispo, of games "
           "dr_grpo");
   s.field("advantage", &grpo_options::advantage)
       .help("what is subtracted from a reward, and what the difference is divided by");
@@ -167,12 +167,12 @@ void describe_learning(options_schema<grpo_options>& s) {
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("AdamW's step size; null: 3e-4 for the letters model, of games 1e-3; 1e-5 for others");
+      .help("AdamW's step size; null: 2e-4 for the letters model, of games 1e-3; 1e-5 for others");
   s.field("lr_schedule", &grpo_options::lr_schedule).help("linear: falls to 0 at the end");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")
-      .help("over which the step size rises from 0");
+      .help("over which the step size rises from 0; null: 0, of problems in letters 20");
   s.field("epochs", &grpo_options::epochs)
       .also_known_as({"num_iterations", "ppo_epochs"})
       .at_least(1)

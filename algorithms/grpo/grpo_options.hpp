@@ -28,7 +28,7 @@ enum class flat_group_rule {
 
 /// Defaults: docs/grpo.md says where they are from.
 struct grpo_options {
-  /// What the options without a value are taken from; none: dapo, or of games dr_grpo.
+  /// What the options without a value are taken from; none: cispo, or of games dr_grpo.
   std::optional<grpo_variant> variant;
   std::optional<advantage_kind> advantage;
   std::optional<policy_term> term;
@@ -52,10 +52,11 @@ struct grpo_options {
   flat_group_rule flat_groups = flat_group_rule::keep;
   bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
 
-  /// None: 3e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
+  /// None: 2e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
   std::optional<double> lr;
   annealing lr_schedule = annealing::linear;
-  int warmup_updates = 0;   ///< over which lr rises from 0
+  /// Over which lr rises from 0; none: 0, of problems in letters 20.
+  std::optional<int> warmup_updates;
   int epochs = 1;           ///< passes over a batch
   int minibatches = 1;      ///< steps a pass
   int micro_tokens = 2048;  ///< of one forward pass, at least one group; a matter of memory
@@ -64,7 +65,7 @@ struct grpo_options {
   double beta1 = 0.9, beta2 = 0.999, adam_eps = 1e-8;
   int max_skipped_steps = 10;  ///< non-finite steps in a row that end training
 
-  grpo_preset preset() const { return preset_of(variant.value_or(grpo_variant::dapo)); }
+  grpo_preset preset() const { return preset_of(variant.value_or(grpo_variant::cispo)); }
   advantage_kind advantages() const { return advantage.value_or(preset().advantage); }
   double penalty() const { return kl_coef.value_or(0.0); }
   /// The variant's, with what has a value here.

@@ -112,11 +112,12 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
 adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
                    const warm_start_lesson& lesson, llm::trained_weights& trained) {
   const auto& warm = config.warm_start;
-  if (warm.batches == 0) return {};
+  const int batches = warm.batches.value_or(0);
+  if (batches == 0) return {};
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
   action_random random(config.seed + 40'000);
-  for (int batch = 0; batch < warm.batches; ++batch) {
+  for (int batch = 0; batch < batches; ++batch) {
     std::vector<llm::token_group> groups;
     for (int i = 0; i < warm.batch_size; ++i) groups.push_back(lesson(random));
     trained.gradient.zero_();
@@ -124,7 +125,7 @@ adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
     loss.backward();
     const double norm = optimizer.step({trained.parameters.data_ptr<float>(), count},
                                        {trained.gradient.data_ptr<float>(), count},
-                                       warm.lr * (1.0 - double(batch) / warm.batches));
+                                       warm.lr * (1.0 - double(batch) / batches));
     if (!std::isfinite(norm))
       throw non_finite_training(fmt::format("grpo: step {} of the warm start has a loss of {}",
                                             batch + 1, loss.item<double>()));

@@ -45,7 +45,7 @@ struct grpo_subject {
   /// What its checkpoints are of.
   std::string describe() const;
   /// Where the options give no step size.
-  double lr() const { return style ? 1e-5 : 3e-4; }
+  double lr() const { return style ? 1e-5 : 2e-4; }
 };
 
 /// Where a game begins, as something that is asked.
@@ -65,7 +65,7 @@ warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::
 warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view);
 
 /// What training begins with: the file's weights, or those drawn by the seed, after the warm start.
-/// By the configuration alone. Throws llm_file_error, and non_finite_training.
+/// By the configuration, completed, alone. Throws llm_file_error, and non_finite_training.
 grpo_start starting_weights(const grpo_config& config, const grpo_subject& subject,
                             const warm_start_lesson& lesson);
 

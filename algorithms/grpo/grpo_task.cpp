@@ -67,16 +67,32 @@ llm::problem_set hands_of(const openenv::text_game& game, const grpo_config& con
 
 }  // namespace
 
+llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config) {
+  auto counts = task.problems() ? task.problems()->counts : llm::problem_counts{};
+  const auto& asked = config.task.problems;
+  counts.size = asked.size.value_or(counts.size);
+  counts.training = asked.training.value_or(counts.training);
+  counts.held_out = asked.held_out.value_or(counts.held_out);
+  return counts;
+}
+
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
   if (task.game()) return hands_of(*task.game(), config);
   try {
-    return make_problems(*task.problems(), config.task.problems, config.seed);
+    return make_problems(*task.problems(), counts_of(task, config), config.seed);
   } catch (const llm::problem_counts_error& e) {
     throw config_error("/task/problems/" + e.option, e.what());
   }
 }
 
 grpo_config completed(grpo_config config, const grpo_task& task) {
+  const bool letters = task.problems() && config.model.path.empty();
+  auto& batches = config.warm_start.batches;
+  auto& prompts = config.rollout.prompts;
+  auto& warmup = config.trainer.warmup_updates;
+  batches = batches.value_or(letters ? 100 : 40);
+  prompts = prompts.value_or(letters ? 128 : 64);
+  warmup = warmup.value_or(letters ? 20 : 0);
   if (!task.game()) return config;
   if (!config.game.turns) config.game.turns = task.game()->turns;
   auto& t = config.trainer;
@@ -106,8 +122,7 @@ void check_code(const grpo_config& config) {
                        "which keep no virtual time");
 }
 
-void check_at_most_held_out(const char* option, int wanted, const grpo_config& config) {
-  const auto most = config.task.problems.held_out;
+void check_at_most_held_out(const char* option, int wanted, std::int64_t most) {
   if (wanted <= most) return;
   throw config_error(
       option, fmt::format("expected at most task.problems.held_out, {}, got {}", most, wanted));
@@ -152,8 +167,9 @@ void check_game(const openenv::text_game& game, const grpo_config& config) {
 void check_options(const grpo_task& task, const grpo_config& config) {
   if (task.is_code()) check_code(config);
   if (task.game()) return check_game(*task.game(), config);
-  check_at_most_held_out("/evaluation/problems", config.evaluation.problems, config);
-  check_at_most_held_out("/evaluation/final_problems", config.evaluation.final_problems, config);
+  const auto most = counts_of(task, config).held_out;
+  check_at_most_held_out("/evaluation/problems", config.evaluation.problems, most);
+  check_at_most_held_out("/evaluation/final_problems", config.evaluation.final_problems, most);
 }
 
 void check_problems(const grpo_task& task, const grpo_config& config) {
@@ -161,7 +177,8 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto subject = subject_of(config, made.training);
   if (task.game()) return;
   const answer_judge judge(task.problems()->rewards);
-  const bool shows_answers = config.warm_start.batches > 0 || config.task.shots > 0;
+  const bool shows_answers =
+      completed(config, task).warm_start.batches > 0 || config.task.shots > 0;
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
       check_problem(task.name(), each, subject);

@@ -46,12 +46,16 @@ grpo_task find_task(const std::string& name);
 /// empty or of a task that Troupe has.
 trainable trainable_of(grpo_config config, const grpo_task& task);
 
+/// How many problems, and how hard: the configuration's, or else the task's.
+llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
+
 /// What is asked, by the seed; of a game a hundred made-up hands, and a move of each. Throws
 /// config_error where there are not as many problems as the configuration wants.
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 
-/// With the kind of task's defaults in place of options that have none of their own: games are
-/// learned with a step size, a variant and a penalty that keep a move from being given up for good.
+/// With the kind of task's defaults in place of options that have none of their own: problems in
+/// letters are learned from many prompts at once, whose noise would else undo the warm start; games
+/// with a step size, a variant and a penalty that keep a move from being given up for good.
 grpo_config completed(grpo_config config, const grpo_task& task);
 
 namespace detail {

@@ -188,7 +188,7 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
       .metrics = metrics};
   co_await run_loop(p, roles, episode(), std::move(hooks),
                     {.updates = version - done.version,
-                     .batch = static_cast<std::size_t>(config.rollout.prompts),
+                     .batch = static_cast<std::size_t>(*config.rollout.prompts),
                      .rollouts = static_cast<std::size_t>(config.rollout.workers),
                      .drain = drain});
 }

@@ -28,6 +28,12 @@ struct answered_problem {
   double tests_passed = 0.0;  ///< the share, where it's code: a coder has run it
 };
 
+struct problem_counts {
+  int size = 3;
+  std::int64_t training = 800;
+  std::int64_t held_out = 100;  ///< for evaluation alone
+};
+
 /// A kind of problem.
 struct problem_task {
   std::string name;       ///< "sum_digits"
@@ -37,7 +43,8 @@ struct problem_task {
   /// Their weighted sum is what is learned. The first is what evaluations tell the mean of: 1 for a
   /// right answer and 0 for any other.
   std::vector<reward_function<answered_problem>> rewards;
-  bool is_code = false;  ///< answers are run by a coder before they are judged
+  bool is_code = false;        ///< answers are run by a coder before they are judged
+  problem_counts counts = {};  ///< where nobody asks for others
 };
 
 /// The sum of the digits of a number that has `size` of them. Reward: whether the answer is right.
@@ -53,12 +60,6 @@ problem_task code_task();
 
 /// All of them.
 const std::vector<problem_task>& problem_tasks();
-
-struct problem_counts {
-  int size = 3;
-  std::int64_t training = 800;
-  std::int64_t held_out = 100;  ///< for evaluation alone
-};
 
 /// No problem is there twice.
 struct problem_set {

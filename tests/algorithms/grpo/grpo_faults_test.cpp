@@ -53,12 +53,12 @@ finished train(const grpo_config& config) {
   std::int64_t groups = 0;
   for (std::string line; std::getline(samples, line); ++groups) {
     const auto sample = nlohmann::json::parse(line);
-    CHECK(sample["update"] == groups / config.rollout.prompts + 1);
+    CHECK(sample["update"] == groups / *config.rollout.prompts + 1);
     CHECK(sample["answers"] == config.rollout.group);
     CHECK(sample["staleness"] <=
           (config.mode == training_mode::sync ? 1 : config.rollout.max_staleness));
   }
-  CHECK(groups == config.total_steps * config.rollout.prompts);
+  CHECK(groups == config.total_steps * *config.rollout.prompts);
   double restarts = 0;
   for (const char* service :
        {"trainer", "weights", "generator", "prompts", "exam", "rewards", "replay"}) {

@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 TEST_CASE("answer_problems: an answer that is rare among problems is learned as often as others") {
-  const auto subject = subject_of({});
+  const auto subject = subject_of(grpo_config{});
   std::vector<llm::problem> problems{{.letters = "1000>", .expected = "1"}};
   for (int i = 0; i < 99; ++i)
     problems.push_back({.letters = std::to_string(2000 + i) + ">", .expected = "2"});
