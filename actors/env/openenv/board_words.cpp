@@ -197,7 +197,6 @@ text_game connect_four_game() {
           .what = "four in a line, against an opponent at random",
           .environment = game.rules.id,
           .turns = 21,
-          .turns = 21,
           .view = view_of(game,
                           "Connect four: a disc falls to the lowest free cell of its column, and "
                           "four of yours in a row, column or diagonal win. You are X, the opponent "

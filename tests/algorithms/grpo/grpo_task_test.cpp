@@ -167,7 +167,8 @@ TEST_CASE("grpo: tasks by name; of games deals have no end, and somebody must de
   CHECK_THROWS_WITH(find_task("sum_digit"), Catch::Contains("did you mean \"sum_digits\"?"));
 
   grpo_config config;
-  config.evaluation.problems = static_cast<int>(*config.task.problems.held_out) + 1;
+  config.evaluation.problems =
+      static_cast<int>(counts_of(find_task("sum_digits"), config).held_out) + 1;
   CHECK_THROWS_AS(trainable_of(config), config_error);
   config.task.name = "blackjack";
   CHECK_NOTHROW(trainable_of(config).check());
