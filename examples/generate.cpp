@@ -72,11 +72,12 @@ task<cast> serve(troupe::system& sys, writer w) {
   const weights first{1, flatten_weights(w.model.config, w.model.weights), {}};
   co_await c.weights.route<&weight_store::put>(first);
   // What a killed replica was writing is written again.
-  serve_options options{.name = "generator", .placement = placement::thread};
+  // A chat model may take minutes.
+  serve_options options{.name = "generator", .placement = placement::thread, .deadline = 1h};
   options.idempotent = {endpoint<&generator::generate_group>};
   generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
   c.generators = co_await sys.serve<generator>(options, how, c.weights, &sys.metrics());
-  serve_options as_reference{.name = "reference", .placement = placement::thread};
+  serve_options as_reference{.name = "reference", .placement = placement::thread, .deadline = 1h};
   c.reference = co_await sys.serve<scorer>(as_reference, w.model.config, c.weights);
   co_return c;
 }

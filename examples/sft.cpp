@@ -104,7 +104,8 @@ task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
   const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
-  auto student = co_await sys.serve<tutor>({.name = "tutor"}, s.what, s.options, s.lora);
+  auto student = co_await sys.serve<tutor>({.name = "tutor", .deadline = std::chrono::hours(24)},
+                                           s.what, s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     sft_learner::batch batch;
     while (std::ssize(batch) < s.batch_size) {

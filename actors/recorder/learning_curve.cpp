@@ -161,7 +161,7 @@ void draw_legend(curve_canvas& canvas, const learning_curve& curve) {
   } else if (!curve.episodes.empty()) {
     for (int i = 0; i < 3; ++i)
       canvas.disc(x + 4 + 7 * i, y + (i == 1 ? -2 : 1), 2.4, faint(blue, 0.35));
-    label("one episode");
+    label("one " + curve.dot);
   }
   if (!curve.evaluations.empty()) {
     canvas.segment(x + 11, y - 8, x + 11, y + 8, 1.4, faint(orange, 0.55));
@@ -197,7 +197,7 @@ std::vector<curve_point> thinned(const std::vector<curve_point>& points, std::si
 }
 
 std::string mean_label(const learning_curve& curve) {
-  return fmt::format("mean of the last {} episodes", curve.mean_window);
+  return fmt::format("mean of the last {} {}s", curve.mean_window, curve.dot);
 }
 
 std::string threshold_label(double threshold) {
@@ -237,8 +237,9 @@ std::string render_learning_curve(const learning_curve& curve) {
   if (clean.threshold) draw_threshold(canvas, *clean.threshold);
   if (clean.means.empty() && clean.evaluations.empty())
     canvas.text((curve_canvas::left + curve_canvas::right) / 2,
-                (curve_canvas::top + curve_canvas::bottom) / 2, "no episode has ended yet", 14,
-                soft_ink, curve_canvas::align::centre);
+                (curve_canvas::top + curve_canvas::bottom) / 2,
+                fmt::format("no {} has ended yet", clean.dot), 14, soft_ink,
+                curve_canvas::align::centre);
   return canvas.png();
 }
 

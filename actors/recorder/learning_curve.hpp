@@ -24,6 +24,7 @@ struct learning_curve {
   std::string title;
   std::string x_label = "environment steps";
   std::string y_label = "episode return";
+  std::string dot = "episode";        ///< What one of the episodes is called.
   std::vector<curve_point> episodes;  ///< By step; drawn faint, as a band where many.
   std::vector<curve_point> means;     ///< By step; empty: moving_mean(episodes, mean_window).
   std::vector<curve_evaluation> evaluations;  ///< Drawn as points.

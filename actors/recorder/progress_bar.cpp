@@ -38,14 +38,16 @@ std::string progress_line(const progress_state& state, bool with_bar) {
     const int filled = static_cast<int>(fraction * bar_width);
     line = fmt::format("{:3}% ", static_cast<int>(fraction * 100));
     if (with_bar) line += fmt::format("|{:#<{}}{: <{}}| ", "", filled, "", bar_width - filled);
-    line += step + '/' + short_number(static_cast<double>(state.total_steps)) + " steps";
+    line += step + '/' + short_number(static_cast<double>(state.total_steps));
   } else {
-    line = step + " steps";
+    line = step;
   }
-  line += fmt::format(", {} steps/s", short_number(rate));
+  const auto& words = state.words;
+  line += fmt::format(" {}, {} {}/s", words.steps, short_number(rate), words.steps);
   if (state.total_steps > state.step && rate > 0)
     line += ", ETA " + duration_text(static_cast<double>(state.total_steps - state.step) / rate);
-  if (std::isfinite(state.mean_return)) line += fmt::format(", return {:.1f}", state.mean_return);
+  if (std::isfinite(state.mean_return))
+    line += fmt::format(", {} {:.{}f}", words.score, state.mean_return, words.decimals);
   return line;
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "actors/recorder/run_words.hpp"
+
 namespace troupe {
 
 /// How far a run is.
@@ -14,6 +16,7 @@ struct progress_state {
   std::int64_t total_steps = 0;  ///< Environment steps that were asked for; <= 0: unknown.
   std::chrono::duration<double> elapsed{};
   double mean_return = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no episode ended yet.
+  run_words words = {};
 };
 
 /// ` 42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2`, or without

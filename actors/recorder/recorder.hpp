@@ -28,6 +28,7 @@ struct run_options {
   std::string env;                  ///< "CartPole-v1"
   std::string config = "{}";        ///< The resolved configuration, stored as config.json.
   std::int64_t total_steps = 0;     ///< Environment steps asked for; 0: unknown, so no ETA.
+  run_words words = {};             ///< What these, episodes and their returns are called.
   std::optional<double> threshold;  ///< The return that counts as solved; a line in the curve.
 
   bool table = false;         ///< Print each row as a table on stdout.

@@ -35,7 +35,7 @@ std::string run_board(const learning_curve& curve, const progress_state& progres
                                {"goal", progress.total_steps},
                                {"seconds", progress.elapsed.count()},
                                {"dots", pairs_of(clean.episodes)},
-                               {"dots_label", "one episode"},
+                               {"dots_label", "one " + clean.dot},
                                {"line", pairs_of(clean.means)},
                                {"line_label", mean_label(clean)},
                                {"marks", std::move(marks)},

@@ -45,9 +45,18 @@ std::optional<text_turn> turn_of(outcome<text_turn> told) {
   std::rethrow_exception(error);
 }
 
-task<table> open_table(const answer_roles& r) {
+/// None: other games have held the worlds for too long.
+task<std::optional<table>> open_table(const answer_roles& r) {
   const session_options alone{.exclusive = true};
-  co_return co_await r.worlds.session(alone);
+  std::exception_ptr error;
+  try {
+    co_return co_await r.worlds.session(alone);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
+  detail::tell_too_late("a game is dropped, as there was no world for it in time", error);
+  co_return std::nullopt;
 }
 
 void add_sampled(game& to, const llm::completion& written) {
@@ -73,6 +82,7 @@ bool add_read(const answer_roles& r, const group_deal& deal, game& to,
   return true;
 }
 
+/// None: they were not written in time.
 task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm::token_id> prompt,
                                          std::uint64_t seed, std::int64_t answers) {
   if (r.known_moves) {
@@ -84,18 +94,20 @@ task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm:
                                   .max_tokens = r.answer_tokens,
                                   .sampling = {.temperature = r.temperature, .seed = seed},
                                   .stop_ids = r.subject->stop_ids()};
-  auto written =
-      co_await r.generators.route<&llm::generator::generate_group>(std::move(request), answers);
-  if (r.known_moves) r.known_moves->emplace(std::move(prompt), written.front());
+  auto written = co_await detail::write_answers(r, std::move(request), answers);
+  if (r.known_moves && !written.empty()) r.known_moves->emplace(std::move(prompt), written.front());
   co_return written;
 }
 
-task<llm::completion> write_move(const answer_roles& r, const group_deal& deal, const game& of) {
+/// None: it was not written in time.
+task<std::optional<llm::completion>> write_move(const answer_roles& r, const group_deal& deal,
+                                                const game& of) {
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
   // A stream of its own for each turn, which begins at another length.
   const auto seed = action_random(of.seed + 0x100000001b3u * of.played.tokens.size()).next();
   auto written = co_await write(r, std::move(history), seed, 1);
+  if (written.empty()) co_return std::nullopt;
   co_return std::move(written.front());
 }
 
@@ -120,7 +132,12 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
       of.played.truncated = true;
       break;
     }
-    written = co_await write_move(r, deal, of);
+    auto next = co_await write_move(r, deal, of);
+    if (!next) {
+      of.dropped = "deadline";
+      co_return;
+    }
+    written = std::move(*next);
   }
   of.played.right = of.played.reward > 0 ? 1.0 : 0.0;
   if (!std::isfinite(of.played.reward)) of.dropped = "reward";
@@ -133,6 +150,10 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
   std::optional<table> at = std::exchange(first, std::nullopt);
   if (!at) {
     at = co_await open_table(r);
+    if (!at) {
+      of.dropped = "environment";
+      co_return;
+    }
     auto told = co_await at->try_route<&text_world::begin>(deal.seed);
     const auto now = turn_of(std::move(told));
     if (!now || now->shown != deal.shown) {
@@ -148,6 +169,10 @@ task<answer_group> play_once(const answer_roles& r) {
   const auto drawn = co_await r.prompts.route<&prompt_source::next>();
   group_deal deal{.seed = drawn.seed >> 33, .prompt = {}, .shown = {}};  // servers take 31 bits
   std::optional<table> first = co_await open_table(r);
+  if (!first) {
+    group.dropped["environment"] = r.group;
+    co_return group;
+  }
   auto told = co_await first->try_route<&text_world::begin>(deal.seed);
   const auto opening = turn_of(std::move(told));
   if (!opening || opening->ended) {
@@ -159,6 +184,10 @@ task<answer_group> play_once(const answer_roles& r) {
   deal.prompt = group.prompt = r.subject->prompt_of(group.asked);
 
   auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
+  if (written.empty()) {
+    group.dropped["deadline"] = r.group;
+    co_return group;
+  }
   std::vector<game> games(written.size());
   std::vector<task<>> playing;
   for (std::size_t i = 0; i < games.size(); ++i) {

@@ -13,11 +13,11 @@ namespace troupe {
 /// differs by what the model says alone. A move is a turn's text; a game's reward is the sum of its
 /// turns'. Games that outlast `turns`, or the model's context, are cut.
 ///
-/// A game is dropped, and counted in `dropped` by its reason, where its world fails or is lost
-/// ("environment"), where it deals something else than to the group's first game ("deal"), where
-/// its reward isn't finite ("reward"), and where a log-probability isn't ("log_prob"). Where none
-/// is left, or with refill_flat all are equally good, another deal is played, as by
-/// generate_answers.
+/// A game is dropped, and counted in `dropped` by its reason, where its world fails, is lost or
+/// can't be had in time ("environment"), where a move is not written in time ("deadline"), where it
+/// deals something else than to the group's first game ("deal"), where its reward isn't finite
+/// ("reward"), and where a log-probability isn't ("log_prob"). Where none is left, or with
+/// refill_flat all are equally good, another deal is played, as by generate_answers.
 task<answer_group> play_games(answer_roles r);
 
 }  // namespace troupe

@@ -37,6 +37,11 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
   }
 }
 
+duration answer_deadline(const grpo_config& config) {
+  return std::chrono::ceil<duration>(
+      std::chrono::duration<double>(config.rollout.answer_deadline_s));
+}
+
 /// The seeds of an exam are so far above those of training: its deals are others. Training draws a
 /// seed a prompt.
 constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
@@ -99,11 +104,13 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
   const bool begins = !from || config.trainer.penalty() != 0.0;
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, problems.training);
+  const auto began = strand::current().now();
   auto start = begins ? starting_weights(config, *subject, lesson)
                       : grpo_start{weights_of(*from).parameters, {}};
   // By dr_grpo, a game's default, gradients have norms of 0.01, beside up to 1 in the warm start:
   // by moments of that size they would move little.
   if (game) start.moments = {};
+  if (!from) done.start += seconds_between(began, strand::current().now());
   auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
   co_await serve_store(std::move(first));
 
@@ -116,9 +123,10 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
   std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
     return grpo_learner(model, options, start, seed);
   };
-  auto learning = restartable(sys, {.name = "trainer", .placement = placement::thread},
-                              {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
-                               endpoint<&grpo_trainer::restore>});
+  auto learning =
+      restartable(sys, {.name = "trainer", .placement = placement::thread, .deadline = long_call},
+                  {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
+                   endpoint<&grpo_trainer::restore>});
   learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);
   if (from) co_await learner.route<&grpo_trainer::restore>(file_of(*from, "trainer.cbor"));
 }
@@ -131,7 +139,8 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
       restartable(sys,
                   {.name = "generator",
                    .placement = placement::thread,
-                   .max_ongoing = at_once * (game ? static_cast<std::size_t>(r.group) : 1)},
+                   .max_ongoing = at_once * (game ? static_cast<std::size_t>(r.group) : 1),
+                   .deadline = answer_deadline(config)},
                   {endpoint<&llm::generator::generate_group>});
   llm::generator_options generating{
       .config = subject->config,
@@ -155,8 +164,10 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
   // In sync mode 1: a generator that is restarted while weights are pushed may come back with those
   // before.
   replay_options kept{.batch = *r.prompts, .max_staleness = async ? r.max_staleness : 1};
+  kept.patience = std::max<duration>(kept.patience, answer_deadline(config) * r.rounds);
   kept.capacity = std::max<std::size_t>(kept.capacity, at_once * (1 + kept.max_staleness));
-  auto queueing = restartable(sys, {.name = "replay"}, replay_endpoints<answer_group>());
+  auto queueing =
+      restartable(sys, {.name = "replay", .deadline = long_call}, replay_endpoints<answer_group>());
   roles.replay = co_await sys.serve<answer_queue>(std::move(queueing), kept,
                                                   std::make_shared<answer_queue::shelf>());
   if (from) {
@@ -182,7 +193,8 @@ task<> grpo_cast::serve_coders() {
   auto coding = restartable(sys,
                             {.name = "coder",
                              .replicas = static_cast<std::size_t>(c.coders),
-                             .placement = placement::thread},
+                             .placement = placement::thread,
+                             .deadline = answer_deadline(config)},
                             {endpoint<&coder::run>});
   log::warn("what the model writes is run as this user, without a sandbox", {});
   roles.coders = co_await sys.serve<coder>(std::move(coding), running, &sys.metrics());
@@ -190,7 +202,8 @@ task<> grpo_cast::serve_coders() {
 
 task<> grpo_cast::serve_judging() {
   if (!game) {
-    auto judging = restartable(sys, {.name = "rewards"}, {endpoint<&answer_judge::evaluate>});
+    auto judging = restartable(sys, {.name = "rewards", .deadline = answer_deadline(config)},
+                               {endpoint<&answer_judge::evaluate>});
     roles.rewards = co_await sys.serve<answer_judge>(std::move(judging), what.problems()->rewards,
                                                      &sys.metrics());
     co_return;
@@ -198,8 +211,11 @@ task<> grpo_cast::serve_judging() {
   const auto& g = config.game;
   auto making = g.urls.empty() ? openenv_server::local_worlds(game->environment)
                                : openenv::worlds_on({.urls = g.urls}, &sys.metrics());
-  auto playing =
-      restartable(sys, {.name = "worlds", .replicas = static_cast<std::size_t>(g.worlds)}, {});
+  auto playing = restartable(sys,
+                             {.name = "worlds",
+                              .replicas = static_cast<std::size_t>(g.worlds),
+                              .deadline = answer_deadline(config)},
+                             {});
   roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), game->view,
                                                          std::move(making), g.illegal_reward);
   roles.turns = *g.turns;
@@ -222,6 +238,21 @@ task<checkpoint> grpo_cast::save() {
   co_return state;
 }
 
+namespace {
+
+run_words words_of(const grpo_config& c) {
+  const bool is_game = openenv::find_text_game(c.task.name) != nullptr;
+  return {.steps = "updates",
+          .axis = "updates",
+          .episode = "group",
+          .score = "reward",
+          .decimals = 3,
+          .judged = is_game ? "deals" : "held-out problems",
+          .verdict = is_game ? "reward " : "share right "};
+}
+
+}  // namespace
+
 training_settings settings_of(const grpo_config& c) {
   const auto& e = c.evaluation;
   return {.algo = c.algo,
@@ -239,6 +270,7 @@ training_settings settings_of(const grpo_config& c) {
           .model = c.model.path.empty() ? "letters" : c.model.path,
           .updates = c.total_steps,
           .total_steps = c.total_steps,
+          .words = words_of(c),
           .config = to_json(c).dump()};
 }
 

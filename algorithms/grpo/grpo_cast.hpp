@@ -63,4 +63,8 @@ class grpo_cast final : public training_cast {
 
 training_settings settings_of(const grpo_config& config);
 
+inline double seconds_between(time_point from, time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 }  // namespace troupe::detail

@@ -134,6 +134,13 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_least(1)
       .at_most(4096)
       .help("answers that the generator writes at the same time");
+  s.field("answer_deadline_s", &grpo_rollout_section::answer_deadline_s)
+      .above(0)
+      .at_most(1e6)
+      .unit("seconds")
+      .help(
+          "until a group's answers are written, or one is judged, waiting in line included; those "
+          "that come later are dropped and counted, and another prompt is asked, up to rounds");
 }
 
 void describe(options_schema<grpo_samples_section>& s) {

@@ -69,6 +69,9 @@ struct grpo_rollout_section {
   int workers = 64;            ///< groups under way at once in async mode
   int max_staleness = 8;       ///< versions that a group may be behind the trainer in async mode
   int slots = 64;              ///< answers that the generator writes at the same time
+  /// Seconds until a group's answers, or a game's next move, are written; until an answer is judged
+  /// or its code has run; until a game has a world, and that an answer. Waiting in line counts.
+  double answer_deadline_s = 14'400;
 };
 
 struct grpo_samples_section {

@@ -1,11 +1,15 @@
 #include "algorithms/grpo/grpo_episode.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
 
 namespace troupe {
 namespace {
@@ -23,11 +27,14 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
-/// Throws unless the role has failed, and nothing else.
+/// Throws unless the role has failed or was too slow, and nothing else.
 template <class T>
 bool came(const outcome<T>& result) {
   if (result) return true;
-  if (!is_kind(result.error(), error_kind::role_error)) std::rethrow_exception(result.error());
+  const auto error = result.error();
+  if (is_kind(error, error_kind::role_error)) return false;
+  if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
+  detail::tell_too_late("an answer is dropped, as it was not judged in time", error);
   return false;
 }
 
@@ -61,6 +68,12 @@ task<answer_group> ask_once(const answer_roles& r) {
   co_return group;
 }
 
+std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& dropped) {
+  std::vector<std::string> words;
+  for (const auto& [reason, count] : dropped) words.push_back(fmt::format("{} {}", reason, count));
+  return words;
+}
+
 }  // namespace
 
 task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
@@ -70,8 +83,11 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
                                   .max_tokens = r.answer_tokens,
                                   .sampling = {.temperature = r.temperature, .seed = drawn.seed},
                                   .stop_ids = r.subject->stop_ids()};
-  auto written =
-      co_await r.generators.route<&llm::generator::generate_group>(std::move(request), r.group);
+  auto written = co_await detail::write_answers(r, std::move(request), r.group);
+  if (written.empty()) {
+    group.dropped["deadline"] = r.group;
+    co_return group;
+  }
   group.version = written.front().first_version();
   for (auto& each : written) {
     group.version = std::min(group.version, each.first_version());
@@ -92,6 +108,21 @@ bool detail::has_finite_log_probs(const llm::completion& written) {
   return std::ranges::all_of(written.log_probs, [](double each) { return std::isfinite(each); });
 }
 
+void detail::tell_too_late(std::string_view what, const std::exception_ptr& error) {
+  log::warn(what, {{"error", describe(error)}, {"option", "rollout.answer_deadline_s"}});
+}
+
+task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
+                                                         llm::generation_request request,
+                                                         std::int64_t answers) {
+  auto written =
+      co_await r.generators.try_route<&llm::generator::generate_group>(std::move(request), answers);
+  if (!is_kind(written.error(), error_kind::deadline_exceeded))
+    co_return std::move(written).value();
+  tell_too_late("answers are dropped, as they were not written in time", written.error());
+  co_return std::vector<llm::completion>();
+}
+
 task<answer_group> detail::ask_in_rounds(const answer_roles& r,
                                          task<answer_group> (*ask)(const answer_roles&)) {
   std::map<std::string, std::int64_t> dropped;
@@ -107,8 +138,10 @@ task<answer_group> detail::ask_in_rounds(const answer_roles& r,
       co_return group;
     }
     if (round == r.rounds)
-      throw std::runtime_error(fmt::format(
-          "grpo: none of the {} answers to each of {} prompts can be trained on", r.group, round));
+      throw std::runtime_error(
+          fmt::format("grpo: none of the {} answers to each of {} prompts can be trained on; "
+                      "dropped, by reason: {}",
+                      r.group, round, fmt::join(in_words(dropped), ", ")));
     flat += !none;
   }
 }

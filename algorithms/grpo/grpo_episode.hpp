@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/coder/coder.hpp"
@@ -45,15 +46,16 @@ struct answer_roles {
 };
 
 /// The first half of an episode: the answers that the generators write to a prompt, not judged yet.
-/// One with a log-probability that isn't finite is dropped and counted ("log_prob").
+/// One with a log-probability that isn't finite is dropped and counted ("log_prob"); all are where
+/// they are not written in time ("deadline").
 task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 
 /// The whole of one. A group with at least one answer. An answer is dropped, and counted in
-/// `dropped` by its reason, where its reward throws or isn't finite ("reward"), a log-probability
-/// isn't ("log_prob"), or its code could not be run, whatever it is ("coder"). Where no answer is
-/// left, or with refill_flat all are equally good, another prompt is asked, `rounds` in all; the
-/// last group is taken as it is, if there are answers. Throws std::runtime_error where there are
-/// none.
+/// `dropped` by its reason, as by write_group, where its reward throws, isn't finite or comes too
+/// late ("reward"), and where its code could not be run in time, whatever it is ("coder"). What is
+/// in time is said by the services' deadlines. Where no answer is left, or with refill_flat all are
+/// equally good, another prompt is asked, `rounds` in all; the last group is taken as it is, if
+/// there are answers. Throws std::runtime_error where there are none.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {
@@ -61,6 +63,14 @@ namespace detail {
 /// Asks until a group comes that can be trained on, as above.
 task<answer_group> ask_in_rounds(const answer_roles& r,
                                  task<answer_group> (*ask)(const answer_roles&));
+
+/// Logs what a deadline has ended, and which option has that deadline.
+void tell_too_late(std::string_view what, const std::exception_ptr& error);
+
+/// That many answers to one prompt; none, which is logged, where they are not written in time.
+task<std::vector<llm::completion>> write_answers(const answer_roles& r,
+                                                 llm::generation_request request,
+                                                 std::int64_t answers);
 
 bool has_finite_log_probs(const llm::completion& written);
 

@@ -15,7 +15,9 @@
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/trainer/adam.hpp"
+#include "algorithms/grpo/now_and_then.hpp"
 #include "algorithms/non_finite_training.hpp"
+#include "runtime/log.hpp"
 
 namespace troupe {
 
@@ -117,6 +119,8 @@ adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
   action_random random(config.seed + 40'000);
+  now_and_then tell;
+  double loss_now = 0.0;
   for (int batch = 0; batch < batches; ++batch) {
     std::vector<llm::token_group> groups;
     for (int i = 0; i < warm.batch_size; ++i) groups.push_back(lesson(random));
@@ -126,10 +130,14 @@ adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
     const double norm = optimizer.step({trained.parameters.data_ptr<float>(), count},
                                        {trained.gradient.data_ptr<float>(), count},
                                        warm.lr * (1.0 - double(batch) / batches));
+    loss_now = loss.item<double>();
     if (!std::isfinite(norm))
-      throw non_finite_training(fmt::format("grpo: step {} of the warm start has a loss of {}",
-                                            batch + 1, loss.item<double>()));
+      throw non_finite_training(
+          fmt::format("grpo: step {} of the warm start has a loss of {}", batch + 1, loss_now));
+    if (tell.due())
+      log::info("warm start", {{"batch", batch + 1}, {"of", batches}, {"loss", loss_now}});
   }
+  log::info("the warm start is over", {{"batches", batches}, {"loss", loss_now}});
   return optimizer.state();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/grpo/grpo_cast.hpp"
+#include "algorithms/grpo/now_and_then.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/training/training_loop.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -16,7 +17,7 @@ namespace {
 using answer_queue = replay_queue<answer_group>;
 
 double seconds_since(time_point then) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+  return seconds_between(then, std::chrono::steady_clock::now());
 }
 
 /// What came with the groups of a batch besides answers.
@@ -148,11 +149,27 @@ task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
   co_return p.done.version;
 }
 
+/// What has been answered so far of an evaluation, which tells of that where it takes long.
+struct exam_so_far {
+  std::size_t problems = 0;  // in all
+  std::vector<sampled_answer> answers;
+  double right = 0.0;  // of the answers
+  now_and_then tell = {};
+
+  void add(const sampled_answer& one) {
+    answers.push_back(one);
+    right += one.right;
+    if (tell.due())
+      log::info("evaluation", {{"answered", answers.size()},
+                               {"of", problems},
+                               {"right", right / double(answers.size())}});
+  }
+};
+
 /// Asks `count` problems one after the other, and adds the answers.
-task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count,
-                std::vector<sampled_answer>& answers) {
+task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count, exam_so_far& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
-    answers.push_back(group.answers.front());
+    seen.add(group.answers.front());
     return --count == 0;
   };
   co_await loops::evaluate(roles, p.episode(), enough);
@@ -166,8 +183,13 @@ task<> tell_win_rate(const grpo_cast& p, double rate) {
 /// The curve's first point: what the model can do before it learns.
 task<> evaluate_start(grpo_cast& p) {
   const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
+  const auto began = strand::current().now();
   auto first = co_await p.newest();
   const auto found = co_await p.evaluate(std::move(first), problems);
+  const auto seconds = seconds_between(began, strand::current().now());
+  p.done.start += seconds;
+  log::info("before the first update",
+            {{p.game ? "reward" : "right", found.mean}, {"of", problems}, {"seconds", seconds}});
   co_await p.records.route<&recorder::evaluation>(0, found.mean, found.std);
   if (p.callbacks.evaluated) co_await p.callbacks.evaluated({}, found);
 }
@@ -207,20 +229,16 @@ task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
   asking.refill_flat = false;
   // Side by side, so that the generator has many to write at once.
   const auto at_once = std::min(problems, static_cast<std::size_t>(config.rollout.slots));
-  std::vector<sampled_answer> answers;
+  exam_so_far seen{.problems = problems, .answers = {}};
   std::vector<task<>> all_of_them;
   for (std::size_t i = 0; i < at_once; ++i) {
     const auto share = (problems + i) / at_once;
-    all_of_them.push_back(ask_some(*this, asking, share, answers));
+    all_of_them.push_back(ask_some(*this, asking, share, seen));
   }
   co_await all(std::move(all_of_them));
   std::vector<double> scores;
-  double right = 0.0;
-  for (const auto& each : answers) {
-    scores.push_back(game ? each.reward : each.right);
-    right += each.right / double(answers.size());
-  }
-  if (game && records) co_await tell_win_rate(*this, right);
+  for (const auto& each : seen.answers) scores.push_back(game ? each.reward : each.right);
+  if (game && records) co_await tell_win_rate(*this, seen.right / double(seen.answers.size()));
   co_return summarise(std::move(scores), of.version);
 }
 

@@ -100,7 +100,7 @@ task<> off_policy_cast::serve_learning(const checkpoint* from) {
                                    .normalize_reward = c.env.normalize_reward};
   using transitions = transition_store;
   auto keeping_transitions =
-      restartable(sys, {.name = "replay"},
+      restartable(sys, {.name = "replay", .deadline = long_call},
                   {endpoint<&transitions::admit>, endpoint<&transitions::insert>,
                    endpoint<&transitions::sample>, endpoint<&transitions::trained>,
                    endpoint<&transitions::close>, endpoint<&transitions::prioritise>,
@@ -114,10 +114,13 @@ task<> off_policy_cast::serve_learning(const checkpoint* from) {
   off_policy_trainer::maker make = [make = algorithm.make_learner, shape = shape] {
     return make(shape);
   };
-  auto learning = restartable(
-      sys, {.name = "trainer", .placement = async ? placement::thread : placement::shared},
-      {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
-       endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>});
+  auto learning =
+      restartable(sys,
+                  {.name = "trainer",
+                   .placement = async ? placement::thread : placement::shared,
+                   .deadline = long_call},
+                  {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
+                   endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>});
   auto learner_shelf = std::make_shared<off_policy_trainer::shelf>();
   trainer = co_await sys.serve<off_policy_trainer>(std::move(learning), std::move(make),
                                                    algorithm.batch_size, widths_of(shape),
@@ -139,10 +142,12 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
                                .discount_rewards = c.env.normalize_reward,
                                .gamma = algorithm.gamma,
                                .seed = settings.seed + 40'000};
-  auto hosting = restartable(
-      sys,
-      {.name = "collectors", .replicas = collectors(), .placement = placement_of(c.env.placement)},
-      {});
+  auto hosting = restartable(sys,
+                             {.name = "collectors",
+                              .replicas = collectors(),
+                              .placement = placement_of(c.env.placement),
+                              .deadline = long_call},
+                             {});
   roles.collectors =
       co_await sys.serve<collector>(std::move(hosting), std::move(collecting), store);
   if (!from) co_return;
@@ -179,9 +184,11 @@ task<training_summary> off_policy_cast::conclude() {
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const int episodes = settings.evaluation.final_episodes;
-  auto measuring =
-      restartable(sys, {.name = "final_evaluator", .placement = place_of_evaluation(settings.env)},
-                  {endpoint<&evaluator::evaluate>});
+  auto measuring = restartable(sys,
+                               {.name = "final_evaluator",
+                                .placement = place_of_evaluation(settings.env),
+                                .deadline = long_call},
+                               {endpoint<&evaluator::evaluate>});
   final_judge =
       co_await sys.serve<evaluator>(std::move(measuring), judging(*this, episodes, 20'000));
   if (stop_asked && stop_asked()) {

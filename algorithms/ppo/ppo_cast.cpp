@@ -34,10 +34,13 @@ task<service<ppo_trainer>> serve_trainer(production& p,
                                          portable_function<rollout_learner()> make_learner) {
   const auto& c = p.config;
   const auto world = static_cast<std::size_t>(c.trainer.replicas);
-  auto learning =
-      restartable(p.sys, {.name = "trainer", .replicas = world, .placement = place_of_trainer(c)},
-                  {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
-                   endpoint<&ppo_trainer::restore>});
+  auto learning = restartable(p.sys,
+                              {.name = "trainer",
+                               .replicas = world,
+                               .placement = place_of_trainer(c),
+                               .deadline = long_call},
+                              {endpoint<&ppo_trainer::push_weights>, endpoint<&ppo_trainer::save>,
+                               endpoint<&ppo_trainer::restore>});
   if (world == 1) {
     co_return co_await p.sys.serve<ppo_trainer>(std::move(learning), std::move(make_learner),
                                                 p.store);
@@ -117,7 +120,8 @@ task<> serve_experience(production& p, const checkpoint* from) {
                       .max_staleness = async ? c.rollout.max_staleness : 1};
   kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
   using queue = replay_queue<rollout>;
-  auto queueing = restartable(p.sys, {.name = "replay"}, replay_endpoints<rollout>());
+  auto queueing =
+      restartable(p.sys, {.name = "replay", .deadline = long_call}, replay_endpoints<rollout>());
   p.roles.replay =
       co_await p.sys.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
   p.roles.n_steps = c.rollout.n_steps;

@@ -32,6 +32,7 @@ training_progress progress_of(const checkpoint& from) {
                          .stopped = state.get<bool>("stopped"),
                          .wall = state.get<double>("wall"),
                          .overlapped = state.get<double>("overlapped")};
+  if (state.has("start")) state.get("start", done.start);  // not in those of older versions
   done.scores.restore(state.get<std::string>("scores"));
   return done;
 }
@@ -55,6 +56,7 @@ std::string progress_bytes(const training_progress& done) {
   to.put("failed", done.failed);
   to.put("scores", done.scores.save());
   to.put("stopped", done.stopped);
+  to.put("start", done.start);
   to.put("wall", done.wall);
   to.put("overlapped", done.overlapped);
   return to.bytes();

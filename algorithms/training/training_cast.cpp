@@ -110,6 +110,7 @@ serve_options restartable(const system& sys, serve_options options,
                           std::vector<const endpoint_info*> idempotent) {
   options.idempotent = std::move(idempotent);
   if (!sys.options().faults.any()) return options;
+  options.deadline = no_limit;  // else a message that is lost on purpose is waited for until then
   options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
   options.backoff_limit = std::chrono::milliseconds(100);
   return options;
@@ -185,6 +186,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
       .env = s.env.id,
       .config = s.config,
       .total_steps = s.total_steps,
+      .words = s.words,
       .threshold = cast.threshold(),
       .table = cast.output.table,
       .progress_bar = cast.output.progress_bar,
@@ -211,9 +213,10 @@ task<> serve_evaluator(environment_cast& cast) {
       .shape = cast.shape,
       .network = s.network,
       .seed = s.seed + 10'000};
-  auto measuring =
-      restartable(cast.sys, {.name = "evaluator", .placement = place_of_evaluation(s.env)},
-                  {endpoint<&evaluator::evaluate>});
+  auto measuring = restartable(
+      cast.sys,
+      {.name = "evaluator", .placement = place_of_evaluation(s.env), .deadline = long_call},
+      {endpoint<&evaluator::evaluate>});
   cast.judge = co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging));
 }
 
@@ -277,6 +280,7 @@ training_summary summary_of(const training_cast& cast, const evaluation& final,
           .mode = cast.settings.mode,
           .seed = cast.settings.seed,
           .steps = done.steps,
+          .start_s = done.start,
           .wall_s = done.wall,
           .cpu_s = process_cpu_seconds(),
           .steps_per_s = done.wall > 0 ? static_cast<double>(done.steps) / done.wall : 0,

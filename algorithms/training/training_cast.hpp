@@ -25,6 +25,7 @@ struct training_progress {
   std::int64_t failed = 0;      ///< Rollouts that ended with an error.
   loops::score_history scores;  ///< The means of the evaluations.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
+  double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
   double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
 };
@@ -95,6 +96,11 @@ class environment_cast : public training_cast {
   const network_shape shape;
   service<evaluator> judge;
 };
+
+/// The deadline of calls that compute or wait for as long as the work takes, however slow the cores
+/// are: updates, evaluations, collections, and admission between updates. Only a call that is stuck
+/// passes it, and the run ends with its error.
+inline constexpr duration long_call = std::chrono::hours(24);
 
 /// Options of a role that may die at any moment: a call that is lost with it is made again, if it
 /// is one of the `idempotent`. Injected faults say nothing about a role or a call, so none is given

@@ -261,6 +261,7 @@ std::string training_summary::to_json() const {
                                 {"mode", mode == training_mode::sync ? "sync" : "async"},
                                 {"seed", seed},
                                 {"steps", steps},
+                                {"start_s", start_s},
                                 {"wall_s", wall_s},
                                 {"cpu_s", cpu_s},
                                 {"steps_per_s", steps_per_s},

@@ -22,6 +22,7 @@
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/service/fault_plan.hpp"
@@ -50,6 +51,7 @@ struct training_summary {
   training_mode mode = training_mode::sync;
   std::uint64_t seed = 0;
   std::int64_t steps = 0;  ///< Environment steps trained on.
+  double start_s = 0;      ///< Of warm start and first evaluation, before the first rollout.
   double wall_s = 0;       ///< From the first rollout to the last update.
   double cpu_s = 0;        ///< Of the whole process, until the end of the final evaluation.
   double steps_per_s = 0;  ///< steps / wall_s; 0 in virtual time
@@ -87,6 +89,7 @@ struct training_settings {
   std::string model = {};
   std::int64_t updates = 0;      ///< Of the whole run.
   std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
+  run_words words = {};          ///< What these are called, and how good the run is.
   std::string config;            ///< The resolved configuration, as JSON.
   std::size_t threads = 0;       ///< That its roles can use at once; 0: any number.
 };

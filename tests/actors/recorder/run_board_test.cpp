@@ -37,6 +37,14 @@ TEST_CASE("run_board: holds the curve, its legend and how far the run is", "[rec
   CHECK(board["level_label"] == "solved at 475");
 }
 
+TEST_CASE("run_board: its legend has the word for what the points are", "[recorder]") {
+  auto curve = of_episodes(3);
+  CHECK(board_of(curve)["dots_label"] == "one episode");
+  curve.dot = "group";
+  CHECK(board_of(curve)["dots_label"] == "one group");
+  CHECK(board_of(curve)["line_label"] == "mean of the last 100 groups");
+}
+
 TEST_CASE("run_board: before the first episode there is nothing to draw", "[recorder]") {
   const auto board = board_of({});
   CHECK(board["dots"].empty());

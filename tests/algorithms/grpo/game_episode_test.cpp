@@ -55,21 +55,24 @@ std::shared_ptr<const grpo_subject> subject_for(std::int64_t max_positions) {
   return subject;
 }
 
-/// The services of an episode on such worlds.
-task<answer_roles> serve_roles(system& sys, openenv::world_maker make) {
-  const auto store = co_await sys.serve<weight_store>({.name = "weights"});
+/// The services of an episode on such worlds, of which generator and worlds have that deadline, and
+/// the generator alone has late messages where a test says that any are.
+task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
+                               duration deadline = no_limit) {
+  const auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
   weights first{3, small_weights(), {}};
   co_await store.route<&weight_store::put>(first);
   answer_roles roles;
   roles.subject = subject_for(64);
   llm::generator_options writing{
       .config = small_model(), .engine = {}, .texts = llm::texts_of(roles.subject->tokens)};
-  roles.generators =
-      co_await sys.serve<llm::generator>({.name = "generator", .max_ongoing = 64}, writing, store);
-  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts"},
+  roles.generators = co_await sys.serve<llm::generator>(
+      {.name = "generator", .max_ongoing = 64, .deadline = deadline}, writing, store);
+  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
                                                     std::vector<llm::problem>(1), true, 1u);
-  roles.worlds = co_await sys.serve<openenv::text_world>({.name = "worlds", .replicas = 3},
-                                                         countdown_view(), make, -1.0);
+  roles.worlds = co_await sys.serve<openenv::text_world>(
+      {.name = "worlds", .replicas = 3, .deadline = deadline, .faults = false}, countdown_view(),
+      make, -1.0);
   roles.group = 6;
   roles.answer_tokens = 4;
   roles.turns = 5;
@@ -80,8 +83,8 @@ openenv::world_maker countdowns() {
   return [] { return std::make_unique<countdown>(); };
 }
 
-void play(task<> (*what)(system&)) {
-  troupe::system sys({.deterministic = true, .seed = 1});
+void play(task<> (*what)(system&), const fault_plan& faults = {}) {
+  troupe::system sys({.deterministic = true, .seed = 1, .faults = faults});
   sys.run(what(sys));
 }
 
@@ -234,6 +237,51 @@ TEST_CASE(
   play(drop_what_goes_wrong);
 }
 
+task<> drop_late_moves(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(), std::chrono::seconds(10));
+  roles.group = 8;
+  roles.rounds = 10;
+  const auto group = co_await play_games(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.answers.size() < 8);
+  CHECK(group.dropped.at("deadline") > 0);
+  std::int64_t dropped = 0;  // those that have waited too long for a world among them
+  for (const auto& [reason, count] : group.dropped) dropped += count;
+  CHECK(dropped % 8 == 8 - std::ssize(group.answers));
+}
+
+TEST_CASE("play_games: a game whose move is written too late is dropped and counted") {
+  play(drop_late_moves, {.delay = 1, .delay_limit = std::chrono::seconds(10)});
+}
+
+/// A world that takes its time.
+struct slow final : openenv::json_world {
+  task<openenv::result> reset(json with) override {
+    auto made = co_await inner.reset(std::move(with));
+    co_return made;
+  }
+  task<openenv::result> step(json said) override {
+    co_await sleep_for(std::chrono::seconds(30));
+    auto made = co_await inner.step(std::move(said));
+    co_return made;
+  }
+
+  countdown inner;
+};
+
+task<> wait_for_worlds(system& sys) {
+  // Six games want three worlds, each of which is busy with its first for a minute and a half.
+  auto roles =
+      co_await serve_roles(sys, [] { return std::make_unique<slow>(); }, std::chrono::seconds(61));
+  const auto group = co_await play_games(roles);
+  CHECK(group.answers.size() == 3);
+  CHECK(group.dropped == std::map<std::string, std::int64_t>{{"environment", 3}});
+}
+
+TEST_CASE("play_games: a game that waits too long for a world is dropped") {
+  play(wait_for_worlds);
+}
+
 struct dead final : openenv::json_world {
   task<openenv::result> reset(json) override {
     throw openenv::error(openenv::failure::connect, "nobody is there");
@@ -250,7 +298,9 @@ task<> play_in_vain(system& sys) {
   } catch (const std::runtime_error& e) {
     said = e.what();
   }
-  CHECK(said == "grpo: none of the 6 answers to each of 3 prompts can be trained on");
+  CHECK(said ==
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
+        "environment 18");
 }
 
 TEST_CASE("play_games: where no world answers, other deals are tried, and then it is an error") {

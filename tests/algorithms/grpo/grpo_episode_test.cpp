@@ -13,10 +13,11 @@ namespace {
 
 using judge_function = std::function<double(const llm::answered_problem&)>;
 
-/// The services of an episode, with a judge of the test's own.
-task<answer_roles> serve_roles(system& sys, judge_function judge) {
+/// The services of an episode, with a judge of the test's own. `deadline`: of the generator, whose
+/// messages alone are late where a test says that any are.
+task<answer_roles> serve_roles(system& sys, judge_function judge, duration deadline = no_limit) {
   auto config = small_model();
-  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
   weights first{3, small_weights(), {}};
   co_await store.route<&weight_store::put>(first);
   answer_roles roles;
@@ -25,12 +26,13 @@ task<answer_roles> serve_roles(system& sys, judge_function judge) {
   roles.subject = subject;
   llm::generator_options writing{
       .config = config, .engine = {}, .texts = llm::texts_of(subject->tokens)};
-  roles.generators = co_await sys.serve<llm::generator>({.name = "generator"}, writing, store);
+  roles.generators = co_await sys.serve<llm::generator>({.name = "generator", .deadline = deadline},
+                                                        writing, store);
   auto problems = llm::make_problems(llm::sum_digits_task(), {.training = 20, .held_out = 5}, 1);
-  roles.prompts =
-      co_await sys.serve<prompt_source>({.name = "prompts"}, problems.training, true, 1);
+  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
+                                                    problems.training, true, 1);
   const std::vector<reward_function<llm::answered_problem>> functions{{"test", judge}};
-  roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, functions);
+  roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards", .faults = false}, functions);
   roles.replay =
       co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, replay_options{});
   roles.group = 6;
@@ -38,8 +40,8 @@ task<answer_roles> serve_roles(system& sys, judge_function judge) {
   co_return roles;
 }
 
-void play(task<> (*what)(system&)) {
-  troupe::system sys({.deterministic = true, .seed = 1});
+void play(task<> (*what)(system&), const fault_plan& faults = {}) {
+  troupe::system sys({.deterministic = true, .seed = 1, .faults = faults});
   sys.run(what(sys));
 }
 
@@ -97,11 +99,63 @@ task<> ask_in_vain(system& sys) {
   } catch (const std::runtime_error& e) {
     said = e.what();
   }
-  CHECK(said == "grpo: none of the 6 answers to each of 3 prompts can be trained on");
+  CHECK(said ==
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
+        "reward 18");
 }
 
 TEST_CASE("generate_answers: a group without any answer is asked anew, and then an error") {
   play(ask_in_vain);
+}
+
+/// Requests and replies take up to ten seconds each: one of 22 calls ends within three.
+const fault_plan slow_messages{.delay = 1, .delay_limit = std::chrono::seconds(10)};
+
+task<> drop_what_is_late(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of, std::chrono::seconds(3));
+  roles.rounds = 100;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() == 6);
+  CHECK(group.dropped.at("deadline") > 0);
+  CHECK(group.dropped.at("deadline") % 6 == 0);
+}
+
+TEST_CASE("generate_answers: a group that is written too late is dropped and counted") {
+  play(drop_what_is_late, slow_messages);
+}
+
+task<> wait_in_vain(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of, std::chrono::milliseconds(1));
+  roles.rounds = 3;
+  std::string said;
+  try {
+    co_await generate_answers(roles);
+  } catch (const std::runtime_error& e) {
+    said = e.what();
+  }
+  CHECK(said ==
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
+        "deadline 18");
+}
+
+TEST_CASE("generate_answers: where none is written in time that is an error, after all rounds") {
+  play(wait_in_vain, slow_messages);
+}
+
+task<> drop_what_is_judged_late(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"test", length_of}};
+  roles.rewards = co_await sys.serve<answer_judge>(
+      {.name = "slow", .deadline = std::chrono::seconds(10)}, functions);
+  roles.group = 40;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.dropped.at("reward") == 40 - std::ssize(group.answers));
+  CHECK(group.dropped.at("reward") > 0);
+}
+
+TEST_CASE("generate_answers: an answer that is judged too late is dropped and counted") {
+  play(drop_what_is_judged_late, slow_messages);
 }
 
 double constant(const llm::answered_problem&) { return 0.5; }

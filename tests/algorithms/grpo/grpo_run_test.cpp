@@ -10,6 +10,7 @@
 #include "algorithms/grpo/grpo_config.hpp"
 #include "algorithms/grpo/grpo_evaluation.hpp"
 #include "algorithms/grpo/grpo_task.hpp"
+#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -110,6 +111,21 @@ grpo_config code_run(const std::filesystem::path& model) {
   config.rollout.temperature = 0.1;
   config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 1, .stop_at = {}};
   return config;
+}
+
+TEST_CASE("grpo: a deadline that no answer can keep ends the run with its reason") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.deterministic = false;
+  config.warm_start.batches = 0;
+  config.evaluation.every_updates = 0;
+  config.rollout.prompts = config.rollout.group = 64;
+  config.rollout.rounds = 1;
+  config.rollout.answer_deadline_s = 1e-9;
+  log::set_level("off");
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Catch::Contains("dropped, by reason: deadline 64"));
+  log::set_level("info");
 }
 
 TEST_CASE("grpo: code that a chat model writes is run on its tests") {

@@ -367,6 +367,7 @@ TEST_CASE("ppo_summary: one line of JSON that holds every key") {
                           "mode",
                           "seed",
                           "steps",
+                          "start_s",
                           "wall_s",
                           "cpu_s",
                           "steps_per_s",
