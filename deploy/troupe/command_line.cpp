@@ -61,7 +61,9 @@ void refuse_unknown_options(CLI::App& app) {
   if (!meant.empty()) message += " did you mean " + meant + "?";
   message += " `troupe" + name + " --help` lists them";
   if (name == " train") {
-    message += "; options of the algorithm are given as trainer.lr=3e-4, see `troupe config ppo`";
+    const auto algo = asked->get_option("--algo")->results();
+    message += "; options of the algorithm are given as trainer.lr=3e-4, see `troupe config " +
+               (algo.empty() ? "ppo" : algo.back()) + '`';
   }
   throw std::invalid_argument(message);
 }
@@ -213,7 +215,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   auto* train_command = app.add_subcommand("train", "Train an agent; see `troupe list`.");
   train_command->add_option("--algo", train.algo, "the algorithm (the --config file's, else ppo)");
   train_command->add_option("--env", train.env, "the environment");
-  train_command->add_option("--task", train.task, "what a language model is asked (--algo grpo)");
+  train_command->add_option("--task", train.task,
+                            "what a language model is asked (--algo grpo); see `troupe list`");
   train_command->add_option("-n,--steps", train.total_steps,
                             "environment steps, at least; of grpo, updates");
   train_command->add_option("--seed", train.seed, "of everything that is drawn");

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,38 @@ nlohmann::json resolve(const train_arguments& arguments) {
   return load_config(arguments.config_file, overrides);
 }
 
+/// The words of a list, each with `before` it: "--algo ppo, --algo a2c".
+std::string list_of(const std::vector<std::string>& words, const std::string& before) {
+  return fmt::format("{}{}", before, fmt::join(words, ", " + before));
+}
+
+std::vector<std::string> algorithms_with(const char* section) {
+  std::vector<std::string> names;
+  for (const auto& one : algorithms()) {
+    if (one.schema()["properties"].contains(section)) names.emplace_back(one.name);
+  }
+  return names;
+}
+
+/// Who gives a task to an algorithm that learns on environments, or the other way round, would only
+/// hear of an unknown key. Throws std::invalid_argument.
+void refuse_misfit(const nlohmann::json& document, const algorithm& which) {
+  if (!document.is_object()) return;
+  const auto options = which.schema()["properties"];
+  if (document.contains("task") && !options.contains("task")) {
+    throw std::invalid_argument(
+        fmt::format("{} learns on an environment (--env), not on a task; for a task of a language "
+                    "model say {}",
+                    which.name, list_of(algorithms_with("task"), "--algo ")));
+  }
+  if (document.contains("env") && !options.contains("env")) {
+    throw std::invalid_argument(
+        fmt::format("{} trains a language model on a task, not on an environment: say --task and "
+                    "one of those that `troupe list` has; for an environment say {}",
+                    which.name, list_of(algorithms_with("env"), "--algo ")));
+  }
+}
+
 /// A language model that is installed is known by its name; a run's configuration has its file.
 /// Throws std::invalid_argument.
 void find_language_model(nlohmann::json& document) {
@@ -64,15 +97,19 @@ void find_language_model(nlohmann::json& document) {
   if (!named.empty()) document[at] = resolve_model(named).string();
 }
 
-void print_for_people(const training_summary& s) {
+void print_for_people(const training_summary& s, const run_words& words) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
     verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
   }
-  std::printf("%s after %lld steps in %.1f s (%.0f steps/s): %.1f +/- %.1f over %lld episodes%s\n",
-              s.env.c_str(), static_cast<long long>(s.steps), s.wall_s, s.steps_per_s, s.eval_mean,
-              s.eval_std, static_cast<long long>(s.eval_episodes), verdict.c_str());
+  const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
+  fmt::print("{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
+             s.env, s.steps, words.steps, s.wall_s, s.steps_per_s, rate_decimals, words.steps,
+             words.verdict, s.eval_mean, words.decimals, s.eval_std, words.decimals,
+             s.eval_episodes, words.judged, verdict);
+  if (s.start_s > 0)
+    fmt::print("before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
   std::printf("run directory: %s\n", s.run_directory.c_str());
 }
 
@@ -116,8 +153,9 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   }
   auto document = resolve(arguments);
   find_language_model(document);
-  auto what = algorithm_of(document, arguments.algo)
-                  .configure(document, {.unsandboxed_code = arguments.allow_unsandboxed_code});
+  const auto& which = algorithm_of(document, arguments.algo);
+  refuse_misfit(document, which);
+  auto what = which.configure(document, {.unsandboxed_code = arguments.allow_unsandboxed_code});
   what.check();
   if (arguments.go_on) {
     const auto& settings = what.settings;
@@ -148,20 +186,20 @@ class stop_request {
 };
 
 /// The exit code: 0 where the run can go on.
-int report_stopped(const training_result& result, bool keeps_checkpoints) {
+int report_stopped(const training_result& result, const training_settings& settings) {
   const auto& directory = result.run_directory;
   if (directory.empty()) return 130;  // before there was anything to keep
-  const auto steps = static_cast<long long>(result.steps);
-  if (keeps_checkpoints) {
-    std::printf("stopped after %lld steps; go on with: troupe train --resume %s\n", steps,
+  const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
+  if (settings.checkpoint.every_updates > 0) {
+    std::printf("stopped after %s; go on with: troupe train --resume %s\n", so_far.c_str(),
                 directory.c_str());
     return 0;
   }
   const auto model = run_directory::open(directory).last_model();
   std::error_code ignored;
   if (std::filesystem::exists(model, ignored)) {
-    std::printf("stopped after %lld steps; the model of that moment is %s: troupe eval %s\n", steps,
-                model.c_str(), directory.c_str());
+    std::printf("stopped after %s; the model of that moment is %s: troupe eval %s\n",
+                so_far.c_str(), model.c_str(), directory.c_str());
   }
   std::printf("it can't go on: it kept no checkpoints, as checkpoint.every_updates=10 does\n");
   return 130;
@@ -169,8 +207,8 @@ int report_stopped(const training_result& result, bool keeps_checkpoints) {
 
 int report(const train_arguments& arguments, const training_settings& settings,
            const training_result& result) {
-  if (!result.summary) return report_stopped(result, settings.checkpoint.every_updates > 0);
-  print_for_people(*result.summary);
+  if (!result.summary) return report_stopped(result, settings);
+  print_for_people(*result.summary, settings.words);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return 0;
 }

@@ -23,7 +23,15 @@ refuses "an unknown environment is told the known ones and the nearest" 2 \
 refuses "an unknown version of an environment is told the nearest there is" 2 \
   'unknown environment "CartPole-v2"; did you mean "CartPole-v1"?' train --env CartPole-v2
 refuses "an unknown task of a language model is told the known ones" 2 \
-  '/task/name: unknown task "sum_digit"; did you mean "sum_digits"?' train --algo grpo --task sum_digit
+  '/task/name: unknown task "sum_digit"; did you mean "sum_digits"? known: "' train --algo grpo --task sum_digit
+refuses "a task without an algorithm for it is told which" 2 \
+  'ppo learns on an environment (--env), not on a task; for a task of a language model say --algo grpo' \
+  train --task sum_digits
+refuses "an environment for a language model is told --task, and whose it is" 2 \
+  'grpo trains a language model on a task, not on an environment: say --task' \
+  train --algo grpo --env CartPole-v1
+grep -q -- 'for an environment say --algo ppo, --algo a2c' err
+report "and the algorithms of environments" $?
 refuses "a language model that is no file and has no such name is refused by it" 2 \
   '"smollm": expected a Hugging Face folder, a GGUF file, or one of' train --algo grpo model.path=smollm
 refuses "code is not run unless that is allowed, and that is said to be what it means" 2 \
@@ -58,6 +66,9 @@ refuses "an option by another library's name is told ours" 2 'unknown option "--
   train --total-timesteps 100
 refuses "an option of the algorithm is told how those are given" 2 'given as trainer.lr=3e-4' \
   train --learning-rate 1e-3
+refuses "and where they are listed" 2 'see `troupe config ppo`' train --learning-rate 1e-3
+refuses "those of the algorithm that was named" 2 'see `troupe config grpo`' \
+  train --algo grpo --task sum_digits --learning-rate 1e-3
 refuses "an unknown option of eval is told the nearest" 2 'did you mean --episodes?' eval runs --episode 3
 refuses "fewer steps than those before the first update are told their number" 2 \
   '/total_steps: expected more than the 100 environment steps before the first update' \
@@ -103,7 +114,7 @@ grep -q 'a run begins.*directory=runs/ppo/CartPole-v1_1' err
 report "stderr says where the run is" $?
 grep -q 'NOT solved: that takes 475' out
 report "what is not solved is said to be" $?
-holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps wall_s cpu_s
+holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps start_s wall_s cpu_s
   steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped rollouts_failed staleness_mean staleness_max overlap_fraction
   metrics_port resumed_from_step weights_sha256 run_directory'''.split())"
 holds "the summary tells of this run" "s['algo'] == 'ppo' and s['env'] == 'CartPole-v1' and
@@ -370,6 +381,12 @@ run train --algo grpo -n 2 --runs words --metrics-port 0 --json warm_start.batch
   task.problems.size=1 task.problems.training=6 task.problems.held_out=3 rollout.prompts=2 rollout.group=4 \
   evaluation.every_updates=1 evaluation.problems=3 evaluation.final_problems=3
 report "train --algo grpo ends well" $((code != 0))
+grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info before the first update right=' err
+report "its warm start and its first evaluation are told" $?
+grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]{3} \+/- ' out &&
+  grep -qE '^before that: [0-9.]+ s of warm start and first evaluation' out
+report "the last lines speak of updates and shares, and of the time before" $?
+holds "and so does the summary" "s['start_s'] > 0"
 tail -1 out >trained
 run eval words/grpo/sum_digits_1 --json
 report "eval takes a run of grpo" $((code != 0))
