@@ -23,6 +23,7 @@
 #include "runtime/system.hpp"
 
 using namespace troupe;
+using namespace std::chrono_literals;
 
 using examples = dataset<sft_example>;
 
@@ -104,14 +105,12 @@ task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
   const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
-  auto student = co_await sys.serve<tutor>({.name = "tutor", .deadline = std::chrono::hours(24)},
-                                           s.what, s.options, s.lora);
+  auto student =
+      co_await sys.serve<tutor>({.name = "tutor", .deadline = 24h}, s.what, s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     sft_learner::batch batch;
-    while (std::ssize(batch) < s.batch_size) {
-      auto one = co_await data.route<&examples::next>();
-      batch.push_back(std::move(one));
-    }
+    while (std::ssize(batch) < s.batch_size)
+      batch.push_back(co_await data.route<&examples::next>());
     const auto report = co_await student.route<&tutor::train_step>(std::move(batch));
     if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report.loss);
   }
