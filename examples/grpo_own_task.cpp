@@ -53,7 +53,9 @@ grpo_config usual(bool letters) {
   config.task.problems = {.size = 4, .training = 1000, .held_out = 100};
   config.total_steps = 30;
   config.warm_start = {.batches = letters ? 25 : 0, .batch_size = 32, .lr = 3e-3};
-  config.rollout.prompts = letters ? 32 : 8;
+  config.rollout.prompts = letters ? 64 : 8;
+  config.rollout.group = letters ? 4 : 8;
+  config.trainer.lr = letters ? 4e-4 : 1e-5;
   config.trainer.lr_schedule = annealing::constant;
   config.trainer.warmup_updates = 0;
   config.evaluation = {.every_updates = 10, .problems = 50, .final_problems = 50, .stop_at = {}};

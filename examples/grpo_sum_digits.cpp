@@ -30,6 +30,7 @@ task<> learn(troupe::system& sys) {
   config.warm_start = {.batches = 40, .batch_size = 128, .lr = 2e-3};
   config.rollout.prompts = 64;
   config.rollout.group = 8;
+  config.trainer.lr = 2e-4;
   config.trainer.warmup_updates = 0;
   config.evaluation = {.every_updates = 10, .problems = 100, .final_problems = 100, .stop_at = {}};
   const auto result =

@@ -9,6 +9,7 @@
 #include "actors/env/openenv_server/local_world.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "algorithms/grpo/grpo_defaults.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "algorithms/training/replay_endpoints.hpp"
 #include "runtime/log.hpp"
@@ -51,7 +52,7 @@ constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
 grpo_cast::grpo_cast(system& sys, grpo_config config, grpo_task task, training_output output,
                      training_callbacks callbacks)
     : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
-      config(completed(std::move(config), task)),
+      config(std::move(config)),
       what(std::move(task)),
       game(what.game()),
       problems(problems_of(what, this->config)),
@@ -105,11 +106,8 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, problems.training);
   const auto began = strand::current().now();
-  auto start = begins ? starting_weights(config, *subject, lesson)
-                      : grpo_start{weights_of(*from).parameters, {}};
-  // By dr_grpo, a game's default, gradients have norms of 0.01, beside up to 1 in the warm start:
-  // by moments of that size they would move little.
-  if (game) start.moments = {};
+  const auto start = begins ? starting_weights(config, *subject, lesson)
+                            : grpo_start{weights_of(*from).parameters, {}};
   if (!from) done.start += seconds_between(began, strand::current().now());
   auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
   co_await serve_store(std::move(first));
@@ -118,7 +116,6 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
       .config = subject->config,
       .temperature = config.rollout.temperature,
       .answer_tokens = config.rollout.answer_tokens * (game ? *config.game.turns : 1),
-      .lr = subject->lr(),
       .updates = config.total_steps};
   std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
     return grpo_learner(model, options, start, seed);
@@ -139,12 +136,12 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
       restartable(sys,
                   {.name = "generator",
                    .placement = placement::thread,
-                   .max_ongoing = at_once * (game ? static_cast<std::size_t>(r.group) : 1),
+                   .max_ongoing = at_once * (game ? static_cast<std::size_t>(*r.group) : 1),
                    .deadline = answer_deadline(config)},
                   {endpoint<&llm::generator::generate_group>});
   llm::generator_options generating{
       .config = subject->config,
-      .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once) * r.group + r.slots},
+      .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once) * *r.group + r.slots},
       .texts = llm::texts_of(subject->tokens),
       .seed = config.seed};
   roles.generators = co_await sys.serve<llm::generator>(std::move(writing), std::move(generating),
@@ -176,7 +173,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
   }
 
   roles.subject = subject;
-  roles.group = r.group;
+  roles.group = *r.group;
   roles.answer_tokens = r.answer_tokens;
   roles.temperature = r.temperature;
   roles.rounds = r.rounds;
@@ -274,8 +271,9 @@ training_settings settings_of(const grpo_config& c) {
           .config = to_json(c).dump()};
 }
 
-trainable trainable_with(const grpo_config& config, const grpo_task& task) {
-  check_options(task, config);
+trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
+  check_options(task, asked);
+  const auto config = completed(asked, task);
   return {.settings = settings_of(config),
           .make =
               [config, task](system& sys, training_output output, training_callbacks callbacks) {

@@ -24,6 +24,7 @@ using episode_function = task<answer_group> (*)(answer_roles);
 
 class grpo_cast final : public training_cast {
  public:
+  /// The configuration is a completed one.
   grpo_cast(system& sys, grpo_config config, grpo_task task, training_output output,
             training_callbacks callbacks);
   /// Stops the services, those that call others first.

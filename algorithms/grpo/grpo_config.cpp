@@ -83,8 +83,7 @@ void describe(options_schema<grpo_warm_start_section>& s) {
       .at_most(1'000'000)
       .help(
           "supervised steps on right answers before the first update; 0: none; null: 40, of "
-          "problems "
-          "in letters 100");
+          "problems in letters 120");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
       .at_least(1)
       .at_most(65536)
@@ -93,6 +92,9 @@ void describe(options_schema<grpo_warm_start_section>& s) {
   s.field("lr", &grpo_warm_start_section::lr)
       .above(0)
       .help("AdamW's step size at the first of them; it falls to 0");
+  s.field("keep_moments", &grpo_warm_start_section::keep_moments)
+      .help(
+          "the trainer's Adam goes on with these steps' moments; null: of problems, not of games");
 }
 
 void describe(options_schema<grpo_rollout_section>& s) {
@@ -100,13 +102,13 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .also_known_as({"batch", "batch_size"})
       .at_least(1)
       .at_most(4096)
-      .help("groups of one update; null: 64, of problems in letters 128");
+      .help("groups of one update; null: 64, of problems in letters 256");
   s.field("group", &grpo_rollout_section::group)
       .also_known_as({"group_size", "num_generations", "n"})
       .at_least(1)
       .at_most(4096)
       .unit("answers")
-      .help("to each prompt");
+      .help("to each prompt; null: 8, of problems in letters 4");
   s.field("answer_tokens", &grpo_rollout_section::answer_tokens)
       .also_known_as({"max_completion_length", "max_new_tokens"})
       .at_least(1)
@@ -196,10 +198,10 @@ void describe(options_schema<grpo_config>& s) {
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
   describe_faults(s);
-  s.rule("rollout", "group of at least 2, or trainer.advantage of reward",
-         [](const grpo_config& c) {
-           return c.rollout.group > 1 || c.trainer.advantages() == advantage_kind::reward;
-         });
+  s.rule(
+      "rollout", "group of at least 2, or trainer.advantage of reward", [](const grpo_config& c) {
+        return c.rollout.group.value_or(8) > 1 || c.trainer.advantages() == advantage_kind::reward;
+      });
   s.rule("game", "no urls where deterministic, as a server's replies come when they come",
          [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
 }

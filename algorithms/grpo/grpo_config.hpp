@@ -54,15 +54,17 @@ struct grpo_model_section {
 /// Supervised steps before the first update, on right answers: where a model gets no reward to
 /// begin with, it has nothing to learn from. Drawn from the training problems.
 struct grpo_warm_start_section {
-  std::optional<int> batches;  ///< 0: none; none: 40, of problems in letters 100
+  std::optional<int> batches;  ///< 0: none; none: 40, of problems in letters 120
   int batch_size = 256;
   double lr = 1e-3;  ///< falls to 0
+  /// The trainer's Adam goes on with the moments of these steps; none: of problems, not of games.
+  std::optional<bool> keep_moments;
 };
 
 /// How answers are made.
 struct grpo_rollout_section {
-  std::optional<int> prompts;  ///< groups of one update; none: 64, of problems in letters 128
-  int group = 8;               ///< answers to each prompt
+  std::optional<int> prompts;  ///< groups of one update; none: 64, of problems in letters 256
+  std::optional<int> group;    ///< answers to each prompt; none: 8, of problems in letters 4
   int answer_tokens = 8;       ///< longest answer
   double temperature = 1.0;    ///< of sampling; training takes the same
   int rounds = 3;              ///< prompts asked for one group, until the answers teach something

@@ -7,6 +7,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/grpo/grpo_cast.hpp"
+#include "algorithms/grpo/grpo_defaults.hpp"
 
 namespace troupe {
 
@@ -37,6 +38,7 @@ evaluation evaluate_model(grpo_config config, const grpo_task& task,
   if (!config.model.path.empty()) config.model.path = model.string();
   config.task.name = task.name();
   detail::check_options(task, config);
+  config = completed(std::move(config), task);
   system sys({.deterministic = config.deterministic, .seed = config.seed});
   detail::grpo_cast cast(sys, std::move(config), task, {}, {});
   const weights of{0, parameters_of(model, cast.subject->config), {}};

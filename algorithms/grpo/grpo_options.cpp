@@ -167,7 +167,7 @@ void describe_learning(options_schema<grpo_options>& s) {
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("AdamW's step size; null: 2e-4 for the letters model, of games 1e-3; 1e-5 for others");
+      .help("AdamW's step size; null: 1e-4 for the letters model, of games 1e-3; 1e-5 for others");
   s.field("lr_schedule", &grpo_options::lr_schedule).help("linear: falls to 0 at the end");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)

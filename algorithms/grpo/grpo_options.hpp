@@ -52,7 +52,7 @@ struct grpo_options {
   flat_group_rule flat_groups = flat_group_rule::keep;
   bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
 
-  /// None: 2e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
+  /// None: 1e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
   std::optional<double> lr;
   annealing lr_schedule = annealing::linear;
   /// Over which lr rises from 0; none: 0, of problems in letters 20.

@@ -180,6 +180,7 @@ grpo_start starting_weights(const grpo_config& config, const grpo_subject& subje
   };
   auto trained = llm::train_weights(subject.config, llm::flatten_weights(subject.config, read()));
   auto moments = warm_up(config, subject, lesson, trained);
+  if (!config.warm_start.keep_moments.value_or(true)) moments = {};
   return {trained.parameters, std::move(moments)};
 }
 

@@ -44,8 +44,6 @@ struct grpo_subject {
   void write_model(const std::filesystem::path& folder, const at::Tensor& parameters) const;
   /// What its checkpoints are of.
   std::string describe() const;
-  /// Where the options give no step size.
-  double lr() const { return style ? 1e-5 : 2e-4; }
 };
 
 /// Where a game begins, as something that is asked.

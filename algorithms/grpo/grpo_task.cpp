@@ -85,23 +85,6 @@ llm::problem_set problems_of(const grpo_task& task, const grpo_config& config) {
   }
 }
 
-grpo_config completed(grpo_config config, const grpo_task& task) {
-  const bool letters = task.problems() && config.model.path.empty();
-  auto& batches = config.warm_start.batches;
-  auto& prompts = config.rollout.prompts;
-  auto& warmup = config.trainer.warmup_updates;
-  batches = batches.value_or(letters ? 100 : 40);
-  prompts = prompts.value_or(letters ? 128 : 64);
-  warmup = warmup.value_or(letters ? 20 : 0);
-  if (!task.game()) return config;
-  if (!config.game.turns) config.game.turns = task.game()->turns;
-  auto& t = config.trainer;
-  if (!t.variant) t.variant = grpo_variant::dr_grpo;
-  if (!t.kl_coef) t.kl_coef = 0.1;
-  if (!t.lr && config.model.path.empty()) t.lr = 1e-3;
-  return config;
-}
-
 namespace detail {
 namespace {
 
@@ -156,10 +139,10 @@ void check_game(const openenv::text_game& game, const grpo_config& config) {
     throw config_error("/game/urls", fmt::format("expected servers for {}, which names no "
                                                  "environment of Troupe's, got none",
                                                  game.name));
-  if (config.game.turns.value_or(game.turns) < 1)
-    throw config_error("/game/turns", fmt::format("expected at least 1, as {} says nothing itself, "
-                                                  "got none",
-                                                  game.name));
+  const int turns = config.game.turns.value_or(game.turns);
+  if (turns < 1)
+    throw config_error("/game/turns",
+                       fmt::format("expected at least 1 for {}, got {}", game.name, turns));
 }
 
 }  // namespace
@@ -177,8 +160,7 @@ void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto subject = subject_of(config, made.training);
   if (task.game()) return;
   const answer_judge judge(task.problems()->rewards);
-  const bool shows_answers =
-      completed(config, task).warm_start.batches > 0 || config.task.shots > 0;
+  const bool shows_answers = config.warm_start.batches > 0 || config.task.shots > 0;
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
       check_problem(task.name(), each, subject);

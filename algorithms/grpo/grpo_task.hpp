@@ -53,17 +53,12 @@ llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
 /// config_error where there are not as many problems as the configuration wants.
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 
-/// With the kind of task's defaults in place of options that have none of their own: problems in
-/// letters are learned from many prompts at once, whose noise would else undo the warm start; games
-/// with a step size, a variant and a penalty that keep a move from being given up for good.
-grpo_config completed(grpo_config config, const grpo_task& task);
-
 namespace detail {
 
 /// Throws config_error where the task can't be learned, or evaluated, by that configuration.
 void check_options(const grpo_task& task, const grpo_config& config);
-/// Makes everything that a run is asked. Throws as problems_of and subject_of, and
-/// std::invalid_argument for what the model can't read, or has no rewards.
+/// Makes everything that a run by a completed configuration is asked. Throws as problems_of and
+/// subject_of, and std::invalid_argument for what the model can't read, or has no rewards.
 void check_problems(const grpo_task& task, const grpo_config& config);
 /// A run of the task that config.task.name is the name of.
 trainable trainable_with(const grpo_config& config, const grpo_task& task);

@@ -8,6 +8,7 @@
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
+#include "algorithms/grpo/grpo_defaults.hpp"
 #include "algorithms/grpo/grpo_evaluation.hpp"
 #include "algorithms/grpo/grpo_task.hpp"
 #include "runtime/log.hpp"
@@ -223,7 +224,7 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
   };
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
   CHECK(completed(config).trainer.penalty() == 0.0);
-  CHECK(completed(config).trainer.lr == std::nullopt);
+  CHECK(completed(config).trainer.lr == 1e-4);
   config.task.name = "blackjack";
   CHECK(completed(config).trainer.advantages() == advantage_kind::group_mean);
   CHECK(completed(config).trainer.penalty() == 0.1);
@@ -241,7 +242,7 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
   CHECK(completed(config).game.turns == 3);
   config.trainer.lr.reset();
   config.model.path = "a chat model";
-  CHECK(completed(config).trainer.lr == std::nullopt);
+  CHECK(completed(config).trainer.lr == 1e-5);
 }
 
 TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
