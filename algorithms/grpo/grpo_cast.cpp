@@ -51,7 +51,7 @@ constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
 
 grpo_cast::grpo_cast(system& sys, grpo_config config, grpo_task task, training_output output,
                      training_callbacks callbacks)
-    : training_cast(sys, settings_of(config), std::move(output), std::move(callbacks)),
+    : training_cast(sys, settings_of(config, task), std::move(output), std::move(callbacks)),
       config(std::move(config)),
       what(std::move(task)),
       game(what.game()),
@@ -237,20 +237,19 @@ task<checkpoint> grpo_cast::save() {
 
 namespace {
 
-run_words words_of(const grpo_config& c) {
-  const bool is_game = openenv::find_text_game(c.task.name) != nullptr;
+run_words words_of(const grpo_task& task) {
   return {.steps = "updates",
           .axis = "updates",
           .episode = "group",
           .score = "reward",
           .decimals = 3,
-          .judged = is_game ? "deals" : "held-out problems",
-          .verdict = is_game ? "reward " : "share right "};
+          .judged = task.game() ? "deals" : "held-out problems",
+          .verdict = task.game() ? "reward " : "share right "};
 }
 
 }  // namespace
 
-training_settings settings_of(const grpo_config& c) {
+training_settings settings_of(const grpo_config& c, const grpo_task& task) {
   const auto& e = c.evaluation;
   return {.algo = c.algo,
           .env = {.id = c.task.name},
@@ -267,14 +266,14 @@ training_settings settings_of(const grpo_config& c) {
           .model = c.model.path.empty() ? "letters" : c.model.path,
           .updates = c.total_steps,
           .total_steps = c.total_steps,
-          .words = words_of(c),
+          .words = words_of(task),
           .config = to_json(c).dump()};
 }
 
 trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
   const auto config = completed(asked, task);
-  return {.settings = settings_of(config),
+  return {.settings = settings_of(config, task),
           .make =
               [config, task](system& sys, training_output output, training_callbacks callbacks) {
                 return std::make_unique<grpo_cast>(sys, config, task, std::move(output),

@@ -62,7 +62,7 @@ class grpo_cast final : public training_cast {
   task<> serve_judging();
 };
 
-training_settings settings_of(const grpo_config& config);
+training_settings settings_of(const grpo_config& config, const grpo_task& task);
 
 inline double seconds_between(time_point from, time_point to) {
   return std::chrono::duration<double>(to - from).count();
