@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -27,12 +28,23 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
+/// A reward of a program's own may fail at every answer: the first ten of the process say why.
+void tell_failure(const std::exception_ptr& error) {
+  static std::atomic<int> told = 0;
+  if (told.fetch_add(1) < 10)
+    log::warn("an answer is dropped, as what judges or runs it has failed",
+              {{"error", describe(error)}});
+}
+
 /// Throws unless the role has failed or was too slow, and nothing else.
 template <class T>
 bool came(const outcome<T>& result) {
   if (result) return true;
   const auto error = result.error();
-  if (is_kind(error, error_kind::role_error)) return false;
+  if (is_kind(error, error_kind::role_error)) {
+    tell_failure(error);
+    return false;
+  }
   if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
   detail::tell_too_late("an answer is dropped, as it was not judged in time", error);
   return false;
@@ -132,7 +144,7 @@ task<answer_group> detail::ask_in_rounds(const answer_roles& r,
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
     const bool in_vain = none || (r.refill_flat && is_flat(group));
-    if (!in_vain || (round == r.rounds && !none)) {
+    if (!in_vain || (round == r.rounds && (!none || r.may_be_empty))) {
       group.dropped = std::move(dropped);
       group.flat_before = flat;
       co_return group;

@@ -36,9 +36,10 @@ struct answer_roles {
   double temperature = 1.0;        ///< 0: the likeliest tokens
   /// Prompts asked for one group until it can be trained on. At least 1.
   int rounds = 1;
-  bool refill_flat = false;  ///< a group whose rewards are all the same can't be
-  std::int64_t turns = 6;    ///< of a game, after which it is cut
-  std::string rules;         ///< what a model that reads English is told before a game
+  bool may_be_empty = false;  ///< after these a group without an answer is no error: of an exam
+  bool refill_flat = false;   ///< a group whose rewards are all the same can't be
+  std::int64_t turns = 6;     ///< of a game, after which it is cut
+  std::string rules;          ///< what a model that reads English is told before a game
   /// With a temperature of 0: moves by the text before them, of the weights in use. Where many
   /// games are played most texts come often, and each is asked once. Null: none is kept. Of one
   /// actor.

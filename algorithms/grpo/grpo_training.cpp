@@ -169,7 +169,8 @@ struct exam_so_far {
 /// Asks `count` problems one after the other, and adds the answers.
 task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count, exam_so_far& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
-    seen.add(group.answers.front());
+    // One that was dropped is not right.
+    seen.add(group.answers.empty() ? sampled_answer{} : group.answers.front());
     return --count == 0;
   };
   co_await loops::evaluate(roles, p.episode(), enough);
@@ -225,6 +226,7 @@ task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
     asking.known_moves = std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
   } else {
     asking.rounds = 1;
+    asking.may_be_empty = true;
   }
   asking.refill_flat = false;
   // Side by side, so that the generator has many to write at once.

@@ -4,11 +4,11 @@
 // algorithm.
 //
 //   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
-//   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .max_staleness =
-//   1}); auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
+//   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
+//   auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
 //
-// Roles has a member `replay`, a service<replay_queue<Experience>>. Where Experience has an
-// `item_id id`, the loop numbers it, and the replay's `insert` may be named idempotent.
+// Roles has a member `replay`, a service<replay_queue<Experience>>, which bounds staleness. Where
+// Experience has an `item_id id`, the loop numbers it, and replay's `insert` may be idempotent.
 
 #include <cstdint>
 #include <functional>

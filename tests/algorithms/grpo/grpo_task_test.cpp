@@ -2,11 +2,13 @@
 
 #include "algorithms/grpo/grpo_task.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/grpo/grpo_evaluation.hpp"
+#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -93,6 +95,26 @@ TEST_CASE(
       run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
   REQUIRE(resumed.summary);
   CHECK(resumed.summary->weights_sha256 == whole.summary->weights_sha256);
+}
+
+TEST_CASE("grpo: a reward that throws at held-out problems counts as not right, and ends no run") {
+  const temporary_folder folder;
+  auto task = next_letter();
+  task.rewards[0].value = [](const llm::answered_problem& a) -> double {
+    if (a.asked.letters.starts_with("a")) throw std::out_of_range("no such letter");
+    return 1.0;
+  };
+  auto config = small_run();
+  config.task.problems = {.size = 2, .training = 12, .held_out = 10};
+  config.evaluation.problems = config.evaluation.final_problems = 10;
+  const auto with_a = std::ranges::count_if(
+      problems_of(task, config).held_out, [](const auto& p) { return p.letters.starts_with("a"); });
+  REQUIRE((0 < with_a && with_a < 10));
+  log::set_level("off");
+  const auto result = run_training(trainable_of(config, task), {.root = folder.path.string()}, {});
+  log::set_level("info");
+  REQUIRE(result.summary);
+  CHECK(result.summary->eval_mean == Approx(1.0 - double(with_a) / 10));
 }
 
 /// What is wrong with such a run.
