@@ -88,10 +88,8 @@ TEST_CASE("generate_answers: an answer whose reward throws or is NaN is dropped 
   play(drop_what_cannot_be_judged);
 }
 
-double always_broken(const llm::answered_problem&) { throw std::runtime_error("no"); }
-
-task<> ask_in_vain(system& sys) {
-  auto roles = co_await serve_roles(sys, always_broken);
+/// Three prompts are asked, and none of the answers can be trained on.
+task<> check_all_dropped(answer_roles roles, std::string reason) {
   roles.rounds = 3;
   std::string said;
   try {
@@ -100,8 +98,15 @@ task<> ask_in_vain(system& sys) {
     said = e.what();
   }
   CHECK(said ==
-        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
-        "reward 18");
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: " +
+            reason + " 18");
+}
+
+double always_broken(const llm::answered_problem&) { throw std::runtime_error("no"); }
+
+task<> ask_in_vain(system& sys) {
+  const auto roles = co_await serve_roles(sys, always_broken);
+  co_await check_all_dropped(roles, "reward");
 }
 
 TEST_CASE("generate_answers: a group without any answer is asked anew, and then an error") {
@@ -125,17 +130,8 @@ TEST_CASE("generate_answers: a group that is written too late is dropped and cou
 }
 
 task<> wait_in_vain(system& sys) {
-  auto roles = co_await serve_roles(sys, length_of, std::chrono::milliseconds(1));
-  roles.rounds = 3;
-  std::string said;
-  try {
-    co_await generate_answers(roles);
-  } catch (const std::runtime_error& e) {
-    said = e.what();
-  }
-  CHECK(said ==
-        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
-        "deadline 18");
+  const auto roles = co_await serve_roles(sys, length_of, std::chrono::milliseconds(1));
+  co_await check_all_dropped(roles, "deadline");
 }
 
 TEST_CASE("generate_answers: where none is written in time that is an error, after all rounds") {
