@@ -37,6 +37,7 @@ struct training_metrics::handles {
   metric_gauge replay_items;
   metric_gauge replay_bytes;
   metric_counter replay_repeated;
+  metric_counter replay_stale;
   metric_counter train_steps;
   metric_counter train_samples;
   metric_counter train_skipped;
@@ -86,6 +87,8 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env) 
   replay_bytes = r.gauge("troupe_replay_bytes", "Bytes of these.");
   replay_repeated = r.counter("troupe_replay_repeated_total",
                               "Items that came to the replay once more and were dropped.");
+  replay_stale = r.counter("troupe_replay_stale_total",
+                           "Items that the replay dropped because they were too stale.");
   train_steps = r.counter("troupe_train_steps_total", "Updates done.");
   train_samples = r.counter("troupe_train_samples_total", "Rows trained on, once an update.");
   train_skipped = r.counter("troupe_train_skipped_steps_total",
@@ -158,13 +161,17 @@ void training_metrics::batch_sampled(std::int64_t staleness) const {
   if (to_) to_->staleness.observe(static_cast<double>(staleness));
 }
 
-void training_metrics::replay_holds(std::size_t items, std::size_t bytes,
-                                    std::int64_t repeated) const {
+void training_metrics::replay_holds(std::size_t items, std::size_t bytes, std::int64_t repeated,
+                                    std::int64_t stale) const {
   if (!to_) return;
   to_->replay_items.set(static_cast<double>(items));
   to_->replay_bytes.set(static_cast<double>(bytes));
-  const auto more = static_cast<double>(repeated) - to_->replay_repeated.value();
-  if (more > 0) to_->replay_repeated.increment(more);
+  const auto raise = [](const metric_counter& counter, std::int64_t total) {
+    const auto more = static_cast<double>(total) - counter.value();
+    if (more > 0) counter.increment(more);
+  };
+  raise(to_->replay_repeated, repeated);
+  raise(to_->replay_stale, stale);
 }
 
 void training_metrics::trained(std::int64_t rows, double seconds) const {

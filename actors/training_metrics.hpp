@@ -27,8 +27,10 @@ class training_metrics {
   void rollout_failed() const;
 
   void batch_sampled(std::int64_t staleness) const;
-  /// `repeated`: items dropped so far because they had come before.
-  void replay_holds(std::size_t items, std::size_t bytes, std::int64_t repeated) const;
+  /// So far `repeated` items were dropped because they had come before, and `stale` because they
+  /// were older than allowed.
+  void replay_holds(std::size_t items, std::size_t bytes, std::int64_t repeated,
+                    std::int64_t stale) const;
 
   void trained(std::int64_t rows, double seconds) const;
   void steps_skipped(std::int64_t optimizer_steps) const;

@@ -69,7 +69,7 @@ task<std::int64_t> train(roles r, std::vector<answer_group> groups) {
 
 /// The share of them, of the likeliest answers.
 task<double> right_answers(roles r, int count) {
-  co_await r.exam.route<&prompt_source::rewind>();
+  co_await r.exam.route<&prompt_source::rewind>(std::uint64_t{2});
   r.prompts = r.exam;
   r.group = 1;
   r.temperature = 0;

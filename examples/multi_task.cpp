@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <random>
 
+#include "actors/derived_seed.hpp"
 #include "actors/env/vector_env.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "actors/torch_threads.hpp"
@@ -87,8 +88,8 @@ task<service<hosted_environment>> serve_shelves(troupe::system& sys, std::string
   hosted_environment::factory make = [task] {
     return std::make_unique<vector_env<shelf>>(8, [task] { return shelf(task); });
   };
+  const auto seed = derived_seed(sys.options().seed, name);
   serve_options options{.name = std::move(name), .replicas = rollouts};
-  const auto seed = 1000 * sys.options().seed + 100 * static_cast<unsigned>(task);
   co_return co_await sys.serve<hosted_environment>(options, make, seed);
 }
 

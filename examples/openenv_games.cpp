@@ -20,6 +20,7 @@
 #include <map>
 #include <sstream>
 
+#include "actors/derived_seed.hpp"
 #include "actors/env/openenv/provider.hpp"
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
@@ -79,7 +80,8 @@ task<> play_and_learn(troupe::system& sys, games::game what, std::vector<std::st
   const auto by_ppo = co_await games::learn_by_ppo(sys, what, servers, seed);
   players.push_back({"ppo", by_ppo});
   for (const auto& [name, choose] : players) {
-    const auto seen = co_await games::play(client, what, choose, count, seed + 1'000'000);
+    const auto seen =
+        co_await games::play(client, what, choose, count, derived_seed(seed, "games"));
     print_row(name, seen, results);
   }
   if (options.json) std::puts(results.dump().c_str());

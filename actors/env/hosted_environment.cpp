@@ -4,14 +4,20 @@
 
 #include <utility>
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
+
+std::uint64_t hosted_environment::first_seed(const replica_info& info, std::uint64_t seed) {
+  return environment_seed(seed, "environments", {info.index, info.generation});
+}
 
 hosted_environment::hosted_environment(const replica_info& info, const factory& make,
                                        std::uint64_t seed, env_observers observers,
                                        std::optional<double> discount, std::size_t groups)
     : environments_(make()),
-      seed_(seed + 1'000'003 * (info.index / groups) +
-            environments_->size() * (info.index % groups) + 7'368'787 * info.generation),
+      seed_(first_seed({info.index / groups, info.generation}, seed) +
+            environments_->size() * (info.index % groups)),
       observers_(std::move(observers)) {
   if (discount) returns_.emplace(environments_->size(), *discount);
 }

@@ -40,12 +40,16 @@ class hosted_environment {
   /// Called in the replica, so that each has environments of its own.
   using factory = portable_function<std::unique_ptr<vector_environment>()>;
 
-  /// `seed`: of the first replica's first environment; the others there have the numbers after it.
-  /// `discount`: steps come with discounted returns; none: without. `groups`: so many replicas, one
-  /// after the other, are seeded as one that had all their environments.
+  /// `seed`: each replica, and each restart of one, seeds its environments by a hash of it: see
+  /// first_seed. `discount`: steps come with discounted returns; none: without. `groups`: so many
+  /// replicas, one after the other, are seeded as one that had all their environments.
   hosted_environment(const replica_info& info, const factory& make, std::uint64_t seed,
                      env_observers observers = {}, std::optional<double> discount = std::nullopt,
                      std::size_t groups = 1);
+
+  /// What the first environment of a replica without groups is seeded with; the others there have
+  /// the numbers after it.
+  static std::uint64_t first_seed(const replica_info& info, std::uint64_t seed);
 
   env_spec spec() { return environments_->spec(); }
   std::size_t size() { return environments_->size(); }  ///< B

@@ -6,18 +6,22 @@
 #include <numeric>
 #include <string>
 
+#include "actors/derived_seed.hpp"
 #include "actors/policy/shape_of.hpp"
 
 namespace troupe {
 
-evaluation summarise(std::vector<double> returns, std::int64_t version) {
+evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version) {
   evaluation e;
-  const auto n = static_cast<double>(returns.size());
-  e.mean = std::accumulate(returns.begin(), returns.end(), 0.0) / n;
-  for (const double r : returns) e.std += (r - e.mean) * (r - e.mean);
-  e.std = std::sqrt(e.std / n);
-  e.returns = std::move(returns);
   e.version = version;
+  const auto n = static_cast<double>(episodes.size());
+  for (const auto& one : episodes) {
+    e.returns.push_back(one.episode_return);
+    e.mean_length += one.length / n;
+  }
+  e.mean = std::accumulate(e.returns.begin(), e.returns.end(), 0.0) / n;
+  for (const double r : e.returns) e.std += (r - e.mean) * (r - e.mean);
+  e.std = std::sqrt(e.std / n);
   return e;
 }
 
@@ -28,8 +32,8 @@ evaluator::evaluator(evaluator_options options)
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }
-  network_ =
-      make_acting_network(options_.shape, options_.network, spec.action_space, options_.seed);
+  constexpr std::uint64_t any_seed = 0;  // evaluate loads all weights
+  network_ = make_acting_network(options_.shape, options_.network, spec.action_space, any_seed);
 }
 
 env_actions evaluator::act(std::span<const float> obs, action_random& random) {
@@ -48,19 +52,19 @@ env_actions evaluator::act(std::span<const float> obs, action_random& random) {
   return actions;
 }
 
-evaluation evaluator::evaluate(weights of, std::size_t episodes) {
+evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t seed) {
   if (episodes == 0) throw std::invalid_argument("evaluate: expected episodes > 0, got 0");
   network_->load_parameters(of.parameters);
-  action_random random(options_.seed);
+  action_random random(derived_seed(seed, "evaluation's actions"));
   const auto n = environments_->size();
 
   std::vector<std::size_t> left(n);
   for (std::size_t i = 0; i < n; ++i) left[i] = (episodes + i) / n;
-  std::vector<double> returns;
+  std::vector<evaluated_episode> played;
   std::size_t failed = 0;
   std::int64_t waited = 0;
-  auto obs = environments_->reset(options_.seed).obs;
-  while (returns.size() < episodes) {
+  auto obs = environments_->reset(environment_seed(seed, "evaluation's environments")).obs;
+  while (played.size() < episodes) {
     auto after = environments_->step(act(obs, random));
     failed += after.failures.size();
     if (failed > 10 * episodes) {
@@ -71,7 +75,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes) {
     for (const auto& ended : after.finished) {
       if (left[ended.index] == 0) continue;
       --left[ended.index];
-      returns.push_back(ended.episode_return);
+      played.push_back({ended.episode_return, static_cast<double>(ended.length)});
       waited = 0;
     }
     if (++waited > patience) {
@@ -80,7 +84,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes) {
     }
     obs = std::move(after.obs);
   }
-  return summarise(std::move(returns), of.version);
+  return summarise(played, of.version);
 }
 
 }  // namespace troupe

@@ -19,22 +19,28 @@ class evaluation_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An episode that an evaluation played.
+struct evaluated_episode {
+  double episode_return = 0;  ///< Undiscounted.
+  double length = 0;          ///< Steps.
+};
+
 /// Undiscounted returns of whole episodes by one version of the weights.
 struct evaluation {
   std::vector<double> returns;
   double mean = 0;
   double std = 0;  ///< Of the population, as Stable-Baselines3's evaluate_policy.
+  double mean_length = 0;
   std::int64_t version = 0;
 };
 
-/// Mean and standard deviation of `returns`.
-evaluation summarise(std::vector<double> returns, std::int64_t version);
+/// Mean and standard deviation of the returns, and the mean length.
+evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version);
 
 struct evaluator_options {
   hosted_environment::factory environments;  ///< For evaluation alone.
   network_shape shape;
   network_options network;
-  std::uint64_t seed = 0;
   bool deterministic = true;  ///< Takes the likeliest action.
 };
 
@@ -48,9 +54,10 @@ class evaluator {
   explicit evaluator(evaluator_options options);
 
   /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
-  /// more. Every evaluation starts from the same seed. An episode whose environment fails is played
-  /// anew; throws evaluation_error after ten failures an episode, or where none ends.
-  evaluation evaluate(weights of, std::size_t episodes);
+  /// more. `seed` decides the episodes: the same weights and seed give the same returns. An episode
+  /// whose environment fails is played anew; throws evaluation_error after ten failures an episode,
+  /// or where none ends.
+  evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
   /// An action for each row of `obs`.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
 
 namespace {
@@ -23,7 +25,7 @@ policy::policy(const replica_info& info, policy_options options, service<weight_
     : options_(std::move(options)),
       store_(std::move(store)),
       network_(options_.shape, with_quick_weights(options_.network), options_.seed),
-      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation),
+      random_(derived_seed(options_.seed, "policy", {info.index, info.generation})),
       matrices_(network_.noise_size()) {}
 
 task<> policy::catch_up() {

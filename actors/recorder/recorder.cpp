@@ -151,12 +151,13 @@ void recorder::episode(std::int64_t step, double episode_return, std::int64_t le
   show_progress(step);
 }
 
-void recorder::evaluation(std::int64_t step, double mean, double std) {
+void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length) {
   evaluations_.push_back({static_cast<double>(step), mean, std});
   curve_is_old_ = true;
   write_row({step,
              {{"eval/mean_reward", mean},
               {"eval/std_reward", std},
+              {"eval/mean_ep_length", mean_length},
               {"time/total_timesteps", static_cast<double>(step)}}});
   show_progress(step);
 }

@@ -79,8 +79,8 @@ class recorder {
   void episode(std::int64_t step, double episode_return, std::int64_t length);
 
   /// An evaluation of the policy at `step`: a point of the curve, and a row of `eval/mean_reward`,
-  /// `eval/std_reward` and `time/total_timesteps`.
-  void evaluation(std::int64_t step, double mean, double std);
+  /// `eval/std_reward`, `eval/mean_ep_length` and `time/total_timesteps`.
+  void evaluation(std::int64_t step, double mean, double std, double mean_length);
 
   /// Ends the run: writes summary.json, in the order of `summary`'s keys, and draws the curve.
   /// Throws std::invalid_argument where `summary` is not JSON.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,6 +35,7 @@ struct replay_counts {
   std::int64_t inserted = 0;
   std::int64_t sampled = 0;
   std::int64_t stale = 0;     ///< Dropped: older than max_staleness when their turn came.
+  double stale_length = 0;    ///< Sum of these items' lengths, where Item has a `length()`.
   std::int64_t repeated = 0;  ///< Dropped: had come before.
   std::int64_t staleness_max = 0;
   double staleness_sum = 0;  ///< Over sampled items.
@@ -43,6 +45,16 @@ struct replay_counts {
   double staleness_mean() const {
     return sampled == 0 ? 0 : staleness_sum / static_cast<double>(sampled);
   }
+  double stale_length_mean() const {
+    return stale == 0 ? 0 : stale_length / static_cast<double>(stale);
+  }
+};
+
+/// An item that takes longer to make the longer it is: then those that are dropped as stale are the
+/// long ones, and what is trained on is biased.
+template <class Item>
+concept has_length = requires(const Item& item) {
+  { item.length() } -> std::convertible_to<double>;
 };
 
 /// All that a replay_queue goes on from.
@@ -231,6 +243,7 @@ class replay_queue {
     const auto dropped = std::erase_if(items_, [this](const place& each) {
       if (version_ - each.item.version <= options_.max_staleness) return false;
       counts_.bytes -= each.bytes;
+      if constexpr (has_length<Item>) counts_.stale_length += each.item.length();
       return true;
     });
     for (std::size_t i = 0; i < dropped; ++i) admission_.lose();

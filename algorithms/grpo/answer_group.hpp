@@ -37,6 +37,9 @@ struct answer_group {
   /// Those of groups that were asked in vain before this one, too.
   std::map<std::string, std::int64_t> dropped;
   std::int64_t flat_before = 0;  ///< groups without variance that it is in the place of
+
+  /// Mean sampled tokens of an answer.
+  double length() const;
 };
 
 }  // namespace troupe

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "actors/derived_seed.hpp"
 #include "actors/env/openenv_server/local_world.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -42,10 +43,6 @@ duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
       std::chrono::duration<double>(config.rollout.answer_deadline_s));
 }
-
-/// The seeds of an exam are so far above those of training: its deals are others. Training draws a
-/// seed a prompt.
-constexpr std::uint64_t exam_seeds = std::uint64_t{1} << 40;
 
 }  // namespace
 
@@ -87,7 +84,7 @@ task<> grpo_cast::serve(const checkpoint* from) {
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
   co_await serve_store(of);
   co_await serve_answering(nullptr);
-  auto seen = co_await evaluate(of, problems);
+  auto seen = co_await evaluate(of, problems, derived_seed(config.seed, "final evaluation"));
   co_return seen;
 }
 
@@ -153,7 +150,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
       co_await sys.serve<prompt_source>(std::move(asking), problems.training, true, config.seed);
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
   exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "exam"}, {}),
-                                           problems.held_out, false, config.seed + exam_seeds);
+                                           problems.held_out, false, config.seed);
   co_await serve_judging();
 
   if (what.is_code()) co_await serve_coders();

@@ -35,7 +35,7 @@ class grpo_cast final : public training_cast {
   task<checkpoint> save() override;
   task<training_summary> conclude() override;
   /// The share of right answers to held-out problems; of games the mean reward.
-  task<evaluation> evaluate(weights of, std::size_t problems) override;
+  task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed) override;
   /// The same of weights that come from outside: serves what answers them, and no other role.
   task<evaluation> examine(weights of, std::size_t problems);
   void write_model(const std::filesystem::path& path, const weights& of) const override;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/derived_seed.hpp"
 #include "algorithms/grpo/grpo_cast.hpp"
 #include "algorithms/grpo/now_and_then.hpp"
 #include "algorithms/loops/loops.hpp"
@@ -37,7 +38,8 @@ batch_counts count(const std::vector<answer_group>& groups, std::int64_t version
   return counts;
 }
 
-progress_row row_of(const grpo_report& m, const batch_counts& counts, std::int64_t step) {
+progress_row row_of(const grpo_report& m, const batch_counts& counts, const replay_counts& seen,
+                    std::int64_t step) {
   std::int64_t dropped = 0;
   for (const auto& [reason, many] : counts.dropped) dropped += many;
   const auto share = [](std::int64_t part, std::int64_t whole) {
@@ -52,6 +54,8 @@ progress_row row_of(const grpo_report& m, const batch_counts& counts, std::int64
            {"rollout/flat_groups_replaced", double(counts.flat_before)},
            {"rollout/dropped_answers", double(dropped)},
            {"rollout/staleness", counts.staleness},
+           {"rollout/stale_dropped", double(seen.stale)},
+           {"rollout/stale_dropped_length", seen.stale_length_mean()},
            {"train/loss", m.loss.loss},
            {"train/approx_kl", m.loss.approx_kl},
            {"train/clip_fraction", m.loss.clip_low + m.loss.clip_high},
@@ -142,10 +146,10 @@ task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
   p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, learned.entropy, learned.grad_norm,
                  learned.loss.clip_low + learned.loss.clip_high, learned.learning_rate);
   p.metrics.steps_skipped(learned.skipped_steps);
-  co_await p.records.route<&recorder::record>(row_of(learned, counts, p.done.steps));
-  keep_samples(p, groups, learned.advantages, before);
   const auto seen = co_await p.roles.replay.route<&answer_queue::counts>();
-  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated);
+  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+  co_await p.records.route<&recorder::record>(row_of(learned, counts, seen, p.done.steps));
+  keep_samples(p, groups, learned.advantages, before);
   co_return p.done.version;
 }
 
@@ -186,12 +190,13 @@ task<> evaluate_start(grpo_cast& p) {
   const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
   const auto began = strand::current().now();
   auto first = co_await p.newest();
-  const auto found = co_await p.evaluate(std::move(first), problems);
+  const auto found = co_await p.evaluate(std::move(first), problems,
+                                         derived_seed(p.config.seed, "evaluation", {0}));
   const auto seconds = seconds_between(began, strand::current().now());
   p.done.start += seconds;
   log::info("before the first update",
             {{p.game ? "reward" : "right", found.mean}, {"of", problems}, {"seconds", seconds}});
-  co_await p.records.route<&recorder::evaluation>(0, found.mean, found.std);
+  co_await record_evaluation(p, found);
   if (p.callbacks.evaluated) co_await p.callbacks.evaluated({}, found);
 }
 
@@ -216,8 +221,8 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
                      .drain = drain});
 }
 
-task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
-  co_await exam.route<&prompt_source::rewind>();
+task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems, std::uint64_t seed) {
+  co_await exam.route<&prompt_source::rewind>(seed);
   auto asking = roles;
   asking.prompts = exam;
   asking.group = 1;
@@ -238,10 +243,11 @@ task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems) {
     all_of_them.push_back(ask_some(*this, asking, share, seen));
   }
   co_await all(std::move(all_of_them));
-  std::vector<double> scores;
-  for (const auto& each : seen.answers) scores.push_back(game ? each.reward : each.right);
+  std::vector<evaluated_episode> scores;
+  for (const auto& each : seen.answers)
+    scores.push_back({game ? each.reward : each.right, double(each.log_probs.size())});
   if (game && records) co_await tell_win_rate(*this, seen.right / double(seen.answers.size()));
-  co_return summarise(std::move(scores), of.version);
+  co_return summarise(scores, of.version);
 }
 
 task<training_summary> grpo_cast::conclude() {
@@ -249,10 +255,10 @@ task<training_summary> grpo_cast::conclude() {
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const auto final =
-      co_await evaluate(last, static_cast<std::size_t>(config.evaluation.final_problems));
+      co_await evaluate(last, static_cast<std::size_t>(config.evaluation.final_problems),
+                        derived_seed(config.seed, "final evaluation"));
   auto summary = summary_of(*this, final, last);
-  summary.staleness_mean = seen.staleness_mean();
-  summary.staleness_max = seen.staleness_max;
+  tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);
   co_return summary;
 }

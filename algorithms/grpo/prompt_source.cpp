@@ -12,7 +12,8 @@ prompt_draw prompt_source::next() {
   return {items_.next(), action_random(options_.seed + drawn_++).next()};
 }
 
-void prompt_source::rewind() {
+void prompt_source::rewind(std::uint64_t seed) {
+  options_.seed = seed;
   items_ = dataset<llm::problem>({}, problems_, options_);
   drawn_ = 0;
 }

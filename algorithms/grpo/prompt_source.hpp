@@ -24,8 +24,8 @@ class prompt_source {
   prompt_source(std::vector<llm::problem> problems, bool shuffle, std::uint64_t seed);
 
   prompt_draw next();
-  /// Begins anew, as after the construction; for evaluation.
-  void rewind();
+  /// Begins anew, as one that was made with this seed; for evaluation.
+  void rewind(std::uint64_t seed);
 
   std::string save() const;
   /// Throws state_error.

@@ -5,19 +5,13 @@
 #include <fmt/format.h>
 
 #include "actors/checkpoint/state.hpp"
+#include "actors/derived_seed.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
 
 namespace troupe {
 
 namespace {
-
-/// Another one after each checkpoint: for what is not saved.
-std::uint64_t fresh_seed(const training_cast& cast, std::uint64_t what) {
-  const auto seed = cast.settings.seed + what;
-  if (cast.done.version == 0) return seed;
-  return action_random(seed ^ action_random(cast.done.version).next()).next();
-}
 
 transition_ring_options ring_of(const off_policy_algorithm& algorithm) {
   const auto& replay = algorithm.config.replay;
@@ -37,14 +31,6 @@ void require_actions(const training_settings& settings) {
       settings.algo, discrete ? "Discrete" : "Box", settings.env.id, to_string(actions),
       discrete ? "sac, td3 and ddpg take Box, ppo and a2c take any"
                : "dqn takes Discrete, ppo and a2c take any"));
-}
-
-evaluator_options judging(const environment_cast& cast, int episodes, std::uint64_t seed) {
-  const auto& s = cast.settings;
-  return {.environments = environments_of(s.env, std::min(episodes, 10)),
-          .shape = cast.shape,
-          .network = s.network,
-          .seed = s.seed + seed};
 }
 
 }  // namespace
@@ -134,7 +120,7 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
   roles.environments = c.env.n_envs;
   collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
                                .observers = observers_of(metrics, c.env.id),
-                               .environment_seed = fresh_seed(*this, 0),
+                               .environment_seed = seed_of_segment(*this, "environments"),
                                .shape = shape,
                                .network = settings.network,
                                .explore = algorithm.explore,
@@ -189,13 +175,12 @@ task<training_summary> off_policy_cast::conclude() {
                                 .placement = place_of_evaluation(settings.env),
                                 .deadline = long_call},
                                {endpoint<&evaluator::evaluate>});
-  final_judge =
-      co_await sys.serve<evaluator>(std::move(measuring), judging(*this, episodes, 20'000));
+  final_judge = co_await sys.serve<evaluator>(std::move(measuring), evaluator_of(*this, episodes));
   if (stop_asked && stop_asked()) {
     throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
   }
-  const auto final =
-      co_await final_judge.route<&evaluator::evaluate>(last, static_cast<std::size_t>(episodes));
+  const auto final = co_await final_judge.route<&evaluator::evaluate>(
+      last, static_cast<std::size_t>(episodes), derived_seed(settings.seed, "final evaluation"));
   auto summary = summary_of(*this, final, last);
   summary.staleness_mean = seen.staleness_mean();
   summary.staleness_max = seen.staleness_max;

@@ -33,8 +33,9 @@ task<> record_metrics(off_policy_cast& p, const named_values& learned) {
   }
   co_await p.records.route<&recorder::record>(std::move(row));
   const auto seen = co_await p.roles.replay.route<&transition_store::counts>();
+  constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
   p.metrics.replay_holds(static_cast<std::size_t>(seen.held), static_cast<std::size_t>(seen.bytes),
-                         seen.repeated);
+                         seen.repeated, stale);
 }
 
 /// After the steps made so far, as Stable-Baselines3: 0 at the last update.

@@ -86,12 +86,6 @@ std::size_t environment_replicas(const ppo_config& c) {
   return static_cast<std::size_t>(std::max(c.env.replicas, rollouts) * c.rollout.groups);
 }
 
-/// The seed of environments that can't be saved: another one after each checkpoint.
-std::uint64_t environment_seed(const production& p) {
-  if (p.done.version == 0) return p.config.seed;
-  return action_random(p.config.seed ^ action_random(p.done.version).next()).next();
-}
-
 task<> serve_experience(production& p, const checkpoint* from) {
   const auto& c = p.config;
   const bool async = c.mode == training_mode::async;
@@ -102,7 +96,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
       {});
   p.roles.environments = co_await p.sys.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
-      environment_seed(p), observers_of(p.metrics, c.env.id),
+      seed_of_segment(p, "environments"), observers_of(p.metrics, c.env.id),
       c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt,
       static_cast<std::size_t>(c.rollout.groups));
   if (from) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "actors/collective/collective.hpp"
+#include "actors/derived_seed.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/ppo/ppo_cast.hpp"
 #include "algorithms/training/training_loop.hpp"
@@ -13,9 +14,10 @@ namespace troupe::detail {
 
 namespace {
 
-progress_row row_of(const ppo_metrics& m, std::int64_t step) {
+progress_row row_of(const ppo_metrics& m, const replay_counts& seen, std::int64_t step) {
   return {step,
-          {{"train/loss", m.loss.loss},
+          {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
+           {"train/loss", m.loss.loss},
            {"train/policy_gradient_loss", m.loss.policy_gradient_loss},
            {"train/value_loss", m.loss.value_loss},
            {"train/entropy_loss", m.loss.entropy_loss},
@@ -124,10 +126,10 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
                  learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
   p.metrics.steps_skipped(learned.skipped_steps);
-  const bool logged = p.done.version % p.config.log.every_updates == 0;
-  if (logged) co_await p.records.route<&recorder::record>(row_of(learned, p.done.steps));
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
-  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated);
+  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+  const bool logged = p.done.version % p.config.log.every_updates == 0;
+  if (logged) co_await p.records.route<&recorder::record>(row_of(learned, seen, p.done.steps));
   co_return p.done.version;
 }
 
@@ -155,15 +157,15 @@ struct final_returns {
       auto& owed = left[static_cast<std::size_t>(e.environment)];
       if (owed == 0) continue;
       --owed;
-      returns.push_back(e.episode_return);
+      played.push_back({e.episode_return, static_cast<double>(e.length)});
       waited = 0;
     }
-    return returns.size() == wanted;
+    return played.size() == wanted;
   }
 
   std::size_t wanted;
   std::vector<std::size_t> left;  ///< Episodes that each environment still owes.
-  std::vector<double> returns;
+  std::vector<evaluated_episode> played;
   std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
   bool lost = false;        ///< Environments died: long episodes would be missing from the mean.
 };
@@ -179,7 +181,8 @@ task<evaluation> evaluate_at_the_end(production& p) {
   const auto where = place_of_evaluation(p.config.env);
   auto hosting = restartable(p.sys, {.name = "evaluation", .placement = where}, {});
   p.exam = co_await p.sys.serve<hosted_environment>(
-      std::move(hosting), environments_of(p.config.env, environments), p.config.seed + 20'000);
+      std::move(hosting), environments_of(p.config.env, environments),
+      derived_seed(p.config.seed, "final evaluation"));
   roles.environments = p.exam;
   final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {
@@ -189,9 +192,10 @@ task<evaluation> evaluate_at_the_end(production& p) {
     return seen.add(r);
   };
   co_await loops::evaluate(roles, generate_rollout, enough);
-  if (!seen.lost) co_return summarise(std::move(seen.returns), p.done.version);
+  if (!seen.lost) co_return summarise(seen.played, p.done.version);
   const auto newest = co_await p.store.route<&weight_store::latest>();
-  auto whole = co_await p.judge.route<&evaluator::evaluate>(newest, seen.wanted);
+  auto whole = co_await p.judge.route<&evaluator::evaluate>(
+      newest, seen.wanted, derived_seed(p.config.seed, "final evaluation"));
   co_return whole;
 }
 
@@ -218,8 +222,7 @@ task<training_summary> production::conclude() {
   keep_last_model(*this, last);
   const auto final = co_await evaluate_at_the_end(*this);
   auto summary = summary_of(*this, final, last);
-  summary.staleness_mean = seen.staleness_mean();
-  summary.staleness_max = seen.staleness_max;
+  tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);
   co_return summary;
 }

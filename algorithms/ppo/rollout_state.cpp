@@ -75,6 +75,7 @@ std::string to_bytes(const replay_state<rollout>& state) {
   to.put("inserted", state.counts.inserted);
   to.put("sampled", state.counts.sampled);
   to.put("stale", state.counts.stale);
+  to.put("stale_length", state.counts.stale_length);
   to.put("staleness_max", state.counts.staleness_max);
   to.put("staleness_sum", state.counts.staleness_sum);
   return to.bytes();
@@ -91,6 +92,7 @@ replay_state<rollout> replay_state_of(const std::string& bytes) {
   from.get("inserted", state.counts.inserted);
   from.get("sampled", state.counts.sampled);
   from.get("stale", state.counts.stale);
+  from.get("stale_length", state.counts.stale_length);
   from.get("staleness_max", state.counts.staleness_max);
   from.get("staleness_sum", state.counts.staleness_sum);
   return state;

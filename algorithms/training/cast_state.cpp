@@ -29,6 +29,7 @@ training_progress progress_of(const checkpoint& from) {
                          .episodes = state.get<std::int64_t>("episodes"),
                          .failed = state.get<std::int64_t>("failed"),
                          .scores = {},
+                         .evaluated = state.get<std::int64_t>("evaluated"),
                          .stopped = state.get<bool>("stopped"),
                          .wall = state.get<double>("wall"),
                          .overlapped = state.get<double>("overlapped")};
@@ -55,6 +56,7 @@ std::string progress_bytes(const training_progress& done) {
   to.put("episodes", done.episodes);
   to.put("failed", done.failed);
   to.put("scores", done.scores.save());
+  to.put("evaluated", done.evaluated);
   to.put("stopped", done.stopped);
   to.put("start", done.start);
   to.put("wall", done.wall);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "actors/derived_seed.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
@@ -55,29 +56,42 @@ bool has_enough(const training_cast& cast) {
   return std::ranges::any_of(cast.callbacks.stop, [&](const auto& rule) { return rule(scores); });
 }
 
-/// Evaluates when another `every_steps` have passed, keeps the best model and asks the rules.
-task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
-  const auto every = cast.settings.evaluation.every_steps;
-  const auto before = cast.done.steps - now.steps_of_update;
-  if (every == 0 || cast.done.steps / every == before / every) co_return;
+/// Evaluates the newest weights, and keeps them if they are the best so far. None where the
+/// evaluation fails, which is logged.
+task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   auto newest = co_await cast.newest();
   const auto episodes = static_cast<std::size_t>(cast.settings.evaluation.episodes);
+  // Evaluations have numbers by the weights' versions, so that a run that is resumed plays the
+  // same.
+  const auto seed =
+      derived_seed(cast.settings.seed, "evaluation", {static_cast<std::uint64_t>(newest.version)});
   evaluation result;
   std::exception_ptr failure;
   try {
-    result = co_await cast.evaluate(newest, episodes);
+    result = co_await cast.evaluate(newest, episodes, seed);
   } catch (...) {
     failure = std::current_exception();
   }
   if (failure) {
     log::warn("training goes on without an evaluation",
               {{"env", cast.settings.env.id}, {"error", describe(failure)}});
-    co_return;
+    co_return std::nullopt;
   }
-  co_await cast.records.route<&recorder::evaluation>(cast.done.steps, result.mean, result.std);
+  co_await record_evaluation(cast, result);
+  cast.done.evaluated = newest.version;
   const bool best = cast.done.scores.add(result.mean);
   if (best) keep_model(cast, cast.directory.best_model(), newest);
-  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, result);
+  co_return result;
+}
+
+/// Evaluates when another `every_steps` have passed, and asks the rules.
+task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
+  const auto every = cast.settings.evaluation.every_steps;
+  const auto before = cast.done.steps - now.steps_of_update;
+  if (every == 0 || cast.done.steps / every == before / every) co_return;
+  const auto result = co_await evaluate_newest(cast);
+  if (!result) co_return;
+  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
   cast.done.stopped = cast.done.stopped || has_enough(cast);
 }
 
@@ -97,8 +111,8 @@ environment_cast::environment_cast(system& sys, training_settings settings, trai
       spec(spec_of(this->settings.env)),
       shape(shape_of(spec)) {}
 
-task<evaluation> environment_cast::evaluate(weights of, std::size_t episodes) {
-  co_return co_await judge.route<&evaluator::evaluate>(std::move(of), episodes);
+task<evaluation> environment_cast::evaluate(weights of, std::size_t episodes, std::uint64_t seed) {
+  co_return co_await judge.route<&evaluator::evaluate>(std::move(of), episodes, seed);
 }
 
 void environment_cast::write_model(const std::filesystem::path& path, const weights& of) const {
@@ -206,13 +220,19 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   }
 }
 
+evaluator_options evaluator_of(const environment_cast& cast, int episodes) {
+  return {.environments = environments_of(cast.settings.env, std::min(episodes, 10)),
+          .shape = cast.shape,
+          .network = cast.settings.network};
+}
+
+std::uint64_t seed_of_segment(const training_cast& cast, std::string_view use) {
+  return derived_seed(cast.settings.seed, use, {static_cast<std::uint64_t>(cast.done.version)});
+}
+
 task<> serve_evaluator(environment_cast& cast) {
   const auto& s = cast.settings;
-  evaluator_options judging{
-      .environments = environments_of(s.env, std::min(s.evaluation.episodes, 10)),
-      .shape = cast.shape,
-      .network = s.network,
-      .seed = s.seed + 10'000};
+  auto judging = evaluator_of(cast, s.evaluation.episodes);
   auto measuring = restartable(
       cast.sys,
       {.name = "evaluator", .placement = place_of_evaluation(s.env), .deadline = long_call},
@@ -265,6 +285,18 @@ task<loops::verdict> after_update(training_cast& cast, const training_progress& 
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
+void tell_staleness(training_summary& summary, const replay_counts& seen) {
+  summary.staleness_mean = seen.staleness_mean();
+  summary.staleness_max = seen.staleness_max;
+  summary.stale_dropped = seen.stale;
+  summary.stale_dropped_length = seen.stale_length_mean();
+}
+
+task<> record_evaluation(const training_cast& cast, evaluation seen) {
+  co_await cast.records.route<&recorder::evaluation>(cast.done.steps, seen.mean, seen.std,
+                                                     seen.mean_length);
+}
+
 void add_report(training_progress& done, const loops::report& report) {
   done.episodes += report.episodes;
   done.failed += report.failed;
@@ -299,10 +331,12 @@ training_summary summary_of(const training_cast& cast, const evaluation& final,
 }
 
 task<> finish_run(training_cast& cast, evaluation final, weights newest, training_summary summary) {
-  if (final.mean > cast.done.scores.best) {
+  if (cast.done.scores.evaluations == 0) {
     keep_model(cast, cast.directory.best_model(), newest);
+  } else if (cast.done.evaluated != newest.version) {
+    co_await evaluate_newest(cast);
   }
-  co_await cast.records.route<&recorder::evaluation>(cast.done.steps, final.mean, final.std);
+  co_await record_evaluation(cast, final);
   co_await cast.records.route<&recorder::finish>(summary.to_json());
 }
 

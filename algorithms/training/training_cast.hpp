@@ -9,6 +9,7 @@
 #include "actors/env/hosted_environment.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/recorder/recorder.hpp"
+#include "actors/replay/replay_queue.hpp"
 #include "actors/training_metrics.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
@@ -23,7 +24,8 @@ struct training_progress {
   std::int64_t steps = 0;       ///< Environment steps trained on.
   std::int64_t episodes = 0;    ///< Rollouts that the loop generated.
   std::int64_t failed = 0;      ///< Rollouts that ended with an error.
-  loops::score_history scores;  ///< The means of the evaluations.
+  loops::score_history scores;  ///< The means of the evaluations, each over as many episodes.
+  std::int64_t evaluated = -1;  ///< Version of the weights that the latest of these was of.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
   double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
@@ -54,8 +56,9 @@ class training_cast {
 
   /// The newest weights, also where the store has not been given them yet.
   virtual task<weights> newest();
-  /// How good these weights, the newest, are during training.
-  virtual task<evaluation> evaluate(weights of, std::size_t episodes) = 0;
+  /// How good these weights, the newest, are during training. `seed` decides what is played, where
+  /// that is drawn.
+  virtual task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) = 0;
   /// Writes them as a model of the run. Throws where the disk is full or gone.
   virtual void write_model(const std::filesystem::path& path, const weights& of) const = 0;
   /// What an evaluation has to reach for the run to count as solved, if anything.
@@ -88,7 +91,7 @@ class environment_cast : public training_cast {
   environment_cast(system& sys, training_settings settings, training_output output,
                    training_callbacks callbacks);
 
-  task<evaluation> evaluate(weights of, std::size_t episodes) override;
+  task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) override;
   void write_model(const std::filesystem::path& path, const weights& of) const override;
   std::optional<double> threshold() const override { return spec.reward_threshold; }
 
@@ -117,8 +120,13 @@ placement place_of_evaluation(const env_section& env);
 
 /// Serves the recorder and opens the run directory.
 task<> serve_recorder(training_cast& cast, const checkpoint* from);
-/// An evaluation begins anew from its own seed each time, so there is nothing to restore.
+/// Of evaluations of so many episodes.
+evaluator_options evaluator_of(const environment_cast& cast, int episodes);
+/// Each evaluation has a seed of its own, so there is nothing to restore.
 task<> serve_evaluator(environment_cast& cast);
+
+/// The seed of what can't be saved: another one after each checkpoint.
+std::uint64_t seed_of_segment(const training_cast& cast, std::string_view use);
 
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
 /// training fails the model of that moment is kept.
@@ -136,13 +144,20 @@ task<> keep_model_of_now(training_cast& cast);
 /// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
                                   loops::progress now);
+/// Gives the recorder an evaluation of the weights after `cast.done.steps`.
+task<> record_evaluation(const training_cast& cast, evaluation seen);
 /// Adds what the loop has done.
 void add_report(training_progress& done, const loops::report& report);
 
 /// A summary with all that is known of the cast itself, and of its evaluation at the end.
 training_summary summary_of(const training_cast& cast, const evaluation& final,
                             const weights& newest);
-/// Keeps the model if it is the best, and records the evaluation at the end and the summary.
+/// What a run's replay has seen, as the summary tells it.
+void tell_staleness(training_summary& summary, const replay_counts& seen);
+/// Records the evaluation at the end and the summary. The best model is the one with the best mean
+/// among evaluations of evaluation.episodes episodes: the last weights get such an evaluation, too,
+/// if they have had none, because a mean of final_episodes can't be compared with the largest of
+/// many means of fewer.
 task<> finish_run(training_cast& cast, evaluation final, weights newest, training_summary summary);
 
 }  // namespace troupe

@@ -10,8 +10,8 @@
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/checkpoint_metrics.hpp"
 #include "actors/collective/collective.hpp"
+#include "actors/derived_seed.hpp"
 #include "actors/policy/acting_network.hpp"
-#include "actors/policy/action_random.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -142,9 +142,7 @@ class segments {
   std::invoke_result_t<const Play&, training_cast&> in_system(std::int64_t version,
                                                               const Play& play) {
     // Drawn anew for each segment, and from nothing that an interruption could change.
-    const auto seed = version == 0
-                          ? settings_.seed
-                          : action_random(settings_.seed + action_random(version).next()).next();
+    const auto seed = derived_seed(settings_.seed, "system", {static_cast<std::uint64_t>(version)});
     system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
                 .deterministic = settings_.deterministic,
                 .seed = seed,
@@ -274,6 +272,8 @@ std::string training_summary::to_json() const {
                                 {"rollouts_failed", rollouts_failed},
                                 {"staleness_mean", staleness_mean},
                                 {"staleness_max", staleness_max},
+                                {"stale_dropped", stale_dropped},
+                                {"stale_dropped_length", stale_dropped_length},
                                 {"overlap_fraction", overlap_fraction},
                                 {"metrics_port", metrics_port},
                                 {"resumed_from_step", resumed_from_step},

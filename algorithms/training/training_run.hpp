@@ -64,6 +64,9 @@ struct training_summary {
   std::int64_t rollouts_failed = 0;  ///< They ended with an error, and were generated anew.
   double staleness_mean = 0;
   std::int64_t staleness_max = 0;
+  std::int64_t stale_dropped = 0;  ///< Rollouts or groups that were too stale to be trained on.
+  /// Their mean length: of groups the mean length of an answer in tokens, of rollouts 0.
+  double stale_dropped_length = 0;
   double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
   int metrics_port = 0;
   std::int64_t resumed_from_step = 0;  ///< Of the checkpoint this process began with; 0: none.

@@ -41,10 +41,10 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   evaluator judge({.environments = environments_of(
                        played, static_cast<int>(std::min<std::size_t>(episodes, 10))),
                    .shape = model.shape,
-                   .network = model.options,
-                   .seed = arguments.seed});
+                   .network = model.options});
   const auto version = static_cast<std::int64_t>(model.policy_version);
-  const auto result = judge.evaluate(weights{version, model.parameters, {}}, episodes);
+  const auto result =
+      judge.evaluate(weights{version, model.parameters, {}}, episodes, arguments.seed);
   std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
               static_cast<long long>(version), result.mean, result.std, result.returns.size());
   if (arguments.json) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/derived_seed.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace games {
@@ -57,7 +58,8 @@ task<tally> play(openenv::client servers, game what, player who, std::int64_t co
   std::vector<task<tally>> tables;
   for (std::int64_t i = 0; i < sessions; ++i) {
     const auto share = (count + i) / sessions;
-    tables.push_back(play_in_turn(servers, what, who, share, seed + static_cast<std::uint64_t>(i)));
+    const auto of_table = environment_seed(seed, "table", {static_cast<std::uint64_t>(i)});
+    tables.push_back(play_in_turn(servers, what, who, share, of_table));
   }
   const auto all_seen = co_await all(std::move(tables));
   tally total;

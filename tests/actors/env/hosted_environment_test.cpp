@@ -44,6 +44,12 @@ std::unique_ptr<vector_environment> two_odometers() {
   return std::make_unique<vector_env<odometer>>(2);
 }
 
+/// What an odometer shows of the first seed of such a replica.
+float shown_seed(const replica_info& info, std::uint64_t seed, std::uint64_t environment = 0) {
+  const auto first = hosted_environment::first_seed(info, seed);
+  return static_cast<float>((first + environment) % 1'000'000);
+}
+
 env_actions both(std::int64_t action) { return {.discrete = {action, action}, .continuous = {}}; }
 
 }  // namespace
@@ -52,24 +58,30 @@ TEST_CASE("hosted_environment: goes on where it was left") {
   hosted_environment hosted({}, two_odometers, 5);
   const auto begun = hosted.observe();
   CHECK(begun.environments == 2);
-  CHECK(begun.rows == std::vector<float>{5, 0, 6, 0});
+  const float first = shown_seed({}, 5), second = shown_seed({}, 5, 1);
+  CHECK(begun.rows == std::vector<float>{first, 0, second, 0});
   CHECK(hosted.observe().rows == begun.rows);
   const auto after = hosted.step(both(0));
-  CHECK(after.obs == std::vector<float>{5, 1, 6, 1});
+  CHECK(after.obs == std::vector<float>{first, 1, second, 1});
   CHECK(hosted.observe().rows == after.obs);
 }
 
 TEST_CASE("hosted_environment: begins by itself where the first call is a step") {
   hosted_environment hosted({}, two_odometers, 5);
-  CHECK(hosted.step(both(0)).obs == std::vector<float>{5, 1, 6, 1});
+  CHECK(hosted.step(both(0)).obs ==
+        std::vector<float>{shown_seed({}, 5), 1, shown_seed({}, 5, 1), 1});
   CHECK(hosted.spec().id == "Odometer-v0");
 }
 
-TEST_CASE("hosted_environment: each replica and each restart of one has seeds of its own") {
+TEST_CASE(
+    "hosted_environment: each replica, each restart of one and each run's seed has seeds of its "
+    "own") {
   std::vector<float> seeds;
-  for (const auto& info : {replica_info{0, 0}, replica_info{1, 0}, replica_info{0, 1}}) {
-    const auto shown = hosted_environment(info, two_odometers, 5).observe().rows;
-    seeds.insert(seeds.end(), {shown[0], shown[2]});
+  for (const std::uint64_t seed : {5, 6, 7}) {
+    for (const auto& info : {replica_info{0, 0}, replica_info{1, 0}, replica_info{0, 1}}) {
+      const auto shown = hosted_environment(info, two_odometers, seed).observe().rows;
+      seeds.insert(seeds.end(), {shown[0], shown[2]});
+    }
   }
   std::sort(seeds.begin(), seeds.end());
   CHECK(std::adjacent_find(seeds.begin(), seeds.end()) == seeds.end());

@@ -63,16 +63,17 @@ weights start(const evaluator_options& o) {
 TEST_CASE("evaluator: each environment plays its share, so short episodes don't weigh more") {
   const auto options = on_uneven(2);
   evaluator judge(options);
-  const auto even = judge.evaluate(start(options), 10);
+  const auto even = judge.evaluate(start(options), 10, 0);
   CHECK(even.returns.size() == 10);
   CHECK(even.mean == 5.5);  // five of 1 and five of 10
   CHECK(even.std == 4.5);
+  CHECK(even.mean_length == 5.5);
   CHECK(even.version == 3);
-  CHECK(judge.evaluate(start(options), 5).returns.size() == 5);
-  CHECK(judge.evaluate(start(options), 1).returns.size() == 1);  // fewer than environments
+  CHECK(judge.evaluate(start(options), 5, 0).returns.size() == 5);
+  CHECK(judge.evaluate(start(options), 1, 0).returns.size() == 1);  // fewer than environments
 }
 
-TEST_CASE("evaluator: the same weights give the same returns each time") {
+TEST_CASE("evaluator: the same weights and seed give the same returns, another seed others") {
   evaluator_options options{
       .environments = [] { return make_vector_environment("CartPole-v1", 4); },
       .shape = {.obs_size = 4, .discrete_actions = 2},
@@ -80,9 +81,15 @@ TEST_CASE("evaluator: the same weights give the same returns each time") {
   for (const bool deterministic : {true, false}) {
     options.deterministic = deterministic;
     evaluator judge(options);
-    const auto first = judge.evaluate(start(options), 10);
-    CHECK(judge.evaluate(start(options), 10).returns == first.returns);
-    CHECK(evaluator(options).evaluate(start(options), 10).returns == first.returns);
+    const auto first = judge.evaluate(start(options), 10, 0);
+    CHECK(judge.evaluate(start(options), 10, 0).returns == first.returns);
+    CHECK(evaluator(options).evaluate(start(options), 10, 0).returns == first.returns);
+    // Nor do the episodes of a neighbouring seed begin as these do, each one later.
+    const auto neighbour = judge.evaluate(start(options), 10, 1).returns;
+    for (const double one : neighbour) CHECK(std::ranges::count(first.returns, one) < 10);
+    CHECK(neighbour != first.returns);
+    CHECK(std::vector(neighbour.begin(), neighbour.end() - 1) !=
+          std::vector(first.returns.begin() + 1, first.returns.end()));
   }
 }
 
@@ -91,7 +98,7 @@ TEST_CASE("evaluator: an episode whose environment fails is played anew") {
   const auto options = on_uneven(2);
   evaluator judge(options);
   uneven::fail_every = 37;
-  const auto result = judge.evaluate(start(options), 10);
+  const auto result = judge.evaluate(start(options), 10, 0);
   CHECK(result.returns.size() == 10);
   CHECK(result.mean == 5.5);
 }
@@ -101,28 +108,30 @@ TEST_CASE("evaluator: gives up where environments keep failing, or no episode en
   const auto options = on_uneven(2);
   evaluator judge(options);
   uneven::fail_every = 1;
-  CHECK_THROWS_WITH(judge.evaluate(start(options), 2),
+  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0),
                     "an evaluation was given up, environments have failed 22 times: Uneven-v0: it "
                     "broke down");
   uneven::fail_every = 0;
   uneven::endless = true;
-  CHECK_THROWS_WITH(judge.evaluate(start(options), 2),
+  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0),
                     "an evaluation was given up, no episode has ended in 200000 steps");
   uneven::endless = false;
-  CHECK(judge.evaluate(start(options), 2).returns.size() == 2);
+  CHECK(judge.evaluate(start(options), 2, 0).returns.size() == 2);
 }
 
 TEST_CASE("evaluator: refuses a network that does not fit, and no episodes at all") {
   auto options = on_uneven(1);
-  CHECK_THROWS_AS(evaluator(options).evaluate(start(options), 0), std::invalid_argument);
-  CHECK_THROWS(evaluator(options).evaluate({0, at::zeros({3}), {}}, 1));
+  CHECK_THROWS_AS(evaluator(options).evaluate(start(options), 0, 0), std::invalid_argument);
+  CHECK_THROWS(evaluator(options).evaluate({0, at::zeros({3}), {}}, 1, 0));
   options.shape.obs_size = 5;
   CHECK_THROWS_WITH(evaluator(options), has_text("environment Uneven-v0 needs a network of obs 2"));
 }
 
 TEST_CASE("summarise: mean and standard deviation of the population") {
-  const auto e = summarise({1, 2, 3, 4}, 9);
+  const auto e = summarise({{1, 10}, {2, 20}, {3, 30}, {4, 40}}, 9);
+  CHECK(e.returns == std::vector<double>{1, 2, 3, 4});
   CHECK(e.mean == 2.5);
+  CHECK(e.mean_length == 25);
   CHECK(e.std == Approx(std::sqrt(1.25)));
   CHECK(e.version == 9);
 }

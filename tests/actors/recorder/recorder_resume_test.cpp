@@ -37,7 +37,7 @@ struct fixture {
 void first_part(recorder& to) {
   for (int i = 1; i <= 5; ++i) to.episode(10 * i, 3.5 * i, 10);
   to.record({100, {{"train/loss", 0.25}}});
-  to.evaluation(100, 30, 2);
+  to.evaluation(100, 30, 2, 30);
 }
 
 void second_part(recorder& to) {
@@ -68,7 +68,7 @@ TEST_CASE("recorder: one that was saved goes on in the same files, without what 
   first_part(killed);
   const auto options = run.resumed(killed);
   killed.record({150, {{"train/lost", 9}}});
-  killed.evaluation(150, 99, 9);
+  killed.evaluation(150, 99, 9, 99);
   {
     recorder after(options);
     second_part(after);

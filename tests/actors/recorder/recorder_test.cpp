@@ -80,7 +80,7 @@ TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {
   record.episode(30, 40, 20);
   record.episode(35, std::nan(""), 5);
   record.record({100, {{"train/loss", 0.5}}});
-  record.evaluation(100, 475, 1.5);
+  record.evaluation(100, 475, 1.5, 480);
   record.finish(R"({"wall_s": 1.5, "algo": "ppo", "solved": true})");
 
   CHECK(nlohmann::json::parse(read_text(directory.config_json())) == nlohmann::json{{"lr", 3e-4}});
@@ -88,9 +88,9 @@ TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {
         "{\n  \"wall_s\": 1.5,\n  \"algo\": \"ppo\",\n  \"solved\": true\n}\n");
   CHECK(read_text(directory.progress_csv()) ==
         "rollout/ep_len_mean,rollout/ep_rew_mean,time/fps,time/time_elapsed,time/total_timesteps,"
-        "train/loss,eval/mean_reward,eval/std_reward\n"
-        "15,30,50,2,100,0.5,,\n"
-        ",,,,100,,475,1.5\n");
+        "train/loss,eval/mean_ep_length,eval/mean_reward,eval/std_reward\n"
+        "15,30,50,2,100,0.5,,,\n"
+        ",,,,100,,480,475,1.5\n");
   CHECK(read_text(directory.learning_curve_png()).substr(1, 3) == "PNG");
   CHECK(count_entries(directory.path()) == 5);  // those four and the events
   CHECK(record.write_failures() == 0);
@@ -163,7 +163,7 @@ TEST_CASE("recorder: a run directory that vanishes does not throw", "[recorder]"
   fixture run;
   recorder record(run.options());
   std::filesystem::remove_all(record.directory());
-  record.evaluation(10, 1, 0);
+  record.evaluation(10, 1, 0, 7);
   record.finish("{}");
   CHECK(record.write_failures() >= 2);
   CHECK(run.failures.size() == 1);

@@ -11,6 +11,11 @@ struct item {
   int number = 0;
   std::int64_t version = 0;
 };
+struct long_item {
+  std::int64_t version = 0;
+  double tokens = 0;
+  double length() const { return tokens; }
+};
 using queue = replay_queue<item>;
 using numbers = std::vector<int>;
 
@@ -206,6 +211,25 @@ TEST_CASE("replay_queue: a sample that waits in vain fails once its patience has
 
 TEST_CASE("replay_queue: take gives a sample if there is one, and waits for none") {
   play(take_what_is_there);
+}
+
+/// Items of 10 and of 30 are dropped, of 5 is not.
+task<> count_lengths(system&) {
+  replay_queue<long_item> replay({.batch = 1, .max_staleness = 0, .capacity = 8});
+  for (const double length : {10.0, 30.0}) {
+    long_item old{0, length};
+    co_await replay.insert(old);
+  }
+  replay.trained(1);
+  long_item fresh{1, 5};
+  co_await replay.insert(fresh);
+  CHECK(replay.counts().stale == 2);
+  CHECK(replay.counts().stale_length_mean() == 20);
+  CHECK(replay.counts().held == 1);
+}
+
+TEST_CASE("replay_queue: counts how long the items were that were too stale") {
+  play(count_lengths);
 }
 
 TEST_CASE("replay_queue: an item tells which weights are in use") { play(hear_version); }

@@ -1,0 +1,140 @@
+#include "actors/torch.hpp"
+
+#include <set>
+
+#include "actors/env/registry.hpp"
+#include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "algorithms/ppo/ppo_run.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// Notes each seed that it is reset with. Its episodes have one step, which pays what stands at the
+/// seed's place in `pay`, 0 beyond its end.
+class payday : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Payday-v0",
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),
+            .action_space = spaces::discrete(2)};
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    if (seed) {
+      reward_ = seeds.size() < pay.size() ? pay[seeds.size()] : 0;
+      seeds.push_back(*seed);
+    }
+    obs[0] = 0;
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = 0;
+    return {.reward = reward_, .terminated = true};
+  }
+  bool save(state_writer& to) const override {
+    to.put("reward", reward_);
+    return true;
+  }
+  void restore(const state_reader& from) override { from.get("reward", reward_); }
+
+  static inline std::vector<std::uint64_t> seeds;
+  static inline std::vector<double> pay;
+
+ private:
+  double reward_ = 0;
+};
+
+/// Eight updates of eight steps, evaluated by one episode after each third, and at the end by two.
+ppo_config short_run() {
+  static const bool known = [] {
+    register_environment<payday>("Payday-v0");
+    return true;
+  }();
+  (void)known;
+  ppo_config config;
+  config.env = {.id = "Payday-v0"};
+  config.rollout.n_steps = 8;
+  config.total_steps = 64;
+  config.trainer.batch_size = 8;
+  config.trainer.n_epochs = 1;
+  config.policy.hidden = {4};
+  config.evaluation = {.every_steps = 24, .episodes = 1, .final_episodes = 2};
+  config.deterministic = true;
+  return config;
+}
+
+struct quiet {
+  quiet() { log::set_level("off"); }
+  ~quiet() { log::set_level("info"); }
+  temporary_folder folder;
+
+  /// What was played with: training, two evaluations, two episodes at the end, one of the last
+  /// weights.
+  std::vector<std::uint64_t> seeds_of(const ppo_config& config) {
+    payday::seeds.clear();
+    run_ppo(config, {.root = folder.path}, {});
+    return payday::seeds;
+  }
+};
+
+TEST_CASE("evaluation: each plays episodes of its own, as does each neighbouring seed") {
+  quiet on;
+  auto config = short_run();
+  const auto first = on.seeds_of(config);
+  REQUIRE(first.size() == 6);
+  CHECK(on.seeds_of(config) == first);
+  config.seed = 2;
+  const auto second = on.seeds_of(config);
+  std::set<std::uint64_t> all(first.begin(), first.end());
+  all.insert(second.begin(), second.end());
+  CHECK(all.size() == 12);
+}
+
+TEST_CASE("evaluation: a run that was resumed plays the same episodes as one that went on") {
+  quiet on;
+  auto config = short_run();
+  config.checkpoint.every_updates = 1;
+  const auto whole = on.seeds_of(config);
+  payday::seeds.clear();
+  int asked = 0;
+  const auto stop = [&] { return asked++ > 3; };  // between the two evaluations
+  const auto half = run_ppo(config, {.root = on.folder.path}, {.stop_asked = stop});
+  REQUIRE_FALSE(half.summary);
+  const auto played = payday::seeds.size();
+  CHECK(played < whole.size());
+  metrics_registry metrics;
+  auto again = open_ppo_run(half.run_directory, metrics);
+  REQUIRE(again.from);
+  run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+  CHECK(payday::seeds == whole);
+}
+
+TEST_CASE("evaluation: the best model is judged by means of as many episodes") {
+  quiet on;
+  const auto best_version = [&](std::vector<double> pay) {
+    payday::pay = std::move(pay);
+    payday::seeds.clear();
+    const auto result = run_ppo(short_run(), {.root = on.folder.path}, {});
+    payday::pay.clear();
+    CHECK(result.summary->eval_episodes == 2);
+    return load_model(run_directory::open(result.run_directory).best_model()).policy_version;
+  };
+  // Training, two evaluations, two episodes at the end, one of the last weights.
+  CHECK(best_version({0, 5, 4, 100, 100, 3}) == 3);
+  CHECK(best_version({0, 4, 5, 0, 0, 3}) == 6);
+  CHECK(best_version({0, 5, 4, 0, 0, 6}) == 8);
+}
+
+TEST_CASE("evaluation: without any during training the last model is the best") {
+  quiet on;
+  auto config = short_run();
+  config.evaluation.every_steps = 0;
+  const auto seeds = on.seeds_of(config);
+  CHECK(seeds.size() == 3);
+}
+
+}  // namespace
+}  // namespace troupe
