@@ -39,12 +39,14 @@ def end_group(process):
         pass
 
 
-def run_limited(command, log, on_wait, limit):
-    """Runs command with all output in log. Returns what went wrong, or an empty string."""
+def run_limited(command, log, on_wait, limit, environment=None, folder=None):
+    """Runs command with all output in log, with this process's environment and in its folder unless others are given.
+    Returns what went wrong, or an empty string."""
     with open(log, "wb") as output:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
-                                       stderr=subprocess.STDOUT, start_new_session=True)
+                                       stderr=subprocess.STDOUT, start_new_session=True, env=environment,
+                                       cwd=folder)
         except OSError as error:
             return f"could not be started: {error}"
     deadline = time.monotonic() + limit

@@ -1,0 +1,156 @@
+"""Bugs behind switches, and whether the tests see them: tests/mutations/mutate.py [OPTION...] (tests/mutations.md)
+
+Without options every planted bug is judged by the test that it names, then random mutants by the suites of their
+library. What is judged is kept in build/mutations, and the next call goes on from there.
+"""
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+from edits import HERE, Problem, number, read
+from judge import BASELINE_SECONDS, limit_of, run_script, run_suite
+from plants import read_plants, table
+from tree import BuildFailed, Tree
+
+DOCUMENT = "tests/mutations.md"
+BEGIN, END = "<!-- plants: ./dev mutate --list --update -->\n", "<!-- end of plants -->\n"
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(prog="./dev mutate", description="Plants bugs and random mutants behind switches, "
+                                     "and judges each by tests.")
+    parser.add_argument("--plants", nargs="*", metavar="NAME", help="only planted bugs: all, or those named")
+    parser.add_argument("--list", action="store_true", help="print the planted bugs, build nothing")
+    parser.add_argument("--markdown", action="store_true", help="with --list: as a table in Markdown")
+    parser.add_argument("--update", action="store_true", help=f"with --list: write the table into {DOCUMENT}")
+    parser.add_argument("--seed", type=int, default=1, help="what the random mutants are drawn from (%(default)s)")
+    parser.add_argument("--count", type=int, default=100, help="how many random mutants to judge (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="suites that run at the same time (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object")
+    parser.add_argument("--root", type=pathlib.Path, default=HERE.parent.parent, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.count < 1 or arguments.jobs < 1:
+        parser.error("--count and --jobs: expected 1 or more")
+    if (arguments.markdown or arguments.update) and not arguments.list:
+        parser.error("--markdown and --update go with --list")
+    return arguments
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def list_plants(root, plants, arguments):
+    if arguments.update:
+        document = root / DOCUMENT
+        before, rest = document.read_text().split(BEGIN)
+        document.write_text(f"{before}{BEGIN}{table(plants)}{END}{rest.split(END)[1]}")
+    elif arguments.markdown:
+        print(table(plants), end="")
+    else:
+        for plant in plants.values():
+            print(f"{plant.name}: {plant.what} ({plant.file}; {plant.judge})")
+
+
+class PlantJudge:
+    """Runs plants' tests; a test without plant runs once for all plants that name it."""
+
+    def __init__(self, tree, suites):
+        self.tree, self.suites, self.without = tree, suites, {}
+
+    def run(self, plant, limit, planted):
+        switch = plant.number if planted else 0
+        if plant.script:
+            return run_script(plant.script, self.tree, limit, switch)
+        return run_suite(self.suites[plant.suite], self.tree, limit, switch, test=plant.test)
+
+    def judge(self, plant):
+        """Whether the plant is caught, in a word and with the reason."""
+        if plant.judge not in self.without:
+            self.without[plant.judge] = self.run(plant, BASELINE_SECONDS, planted=False)
+        without = self.without[plant.judge]
+        if without.trouble:
+            said = "".join("\n    " + line for line in without.output.strip().splitlines()[-12:])
+            return False, f"test fails without it ({without.trouble}){said}"
+        planted = self.run(plant, limit_of(without.seconds), planted=True)
+        if not planted.trouble:
+            return False, "NOT caught"
+        return True, f"caught ({planted.trouble})" if planted.timed_out else "caught"
+
+
+def judge_plants(tree, plants, suites):
+    """Judges plants in turn and returns how many are caught."""
+    judge, caught = PlantJudge(tree, suites), 0
+    for plant in plants:
+        is_caught, verdict = judge.judge(plant)
+        caught += is_caught
+        say(f"{plant.name}: {verdict}; {plant.judge}")
+    return caught
+
+
+def select(plants, names):
+    unknown = sorted(set(names) - set(plants))
+    if unknown:
+        raise Problem(f"no plant is named '{unknown[0]}'; known: {', '.join(plants)}")
+    return [plants[name] for name in names] if names else list(plants.values())
+
+
+def targets_of(plants, suites):
+    targets = set()
+    for plant in plants:
+        if plant.suite and plant.suite not in suites:
+            raise Problem(f"{plant.name}: no suite is named '{plant.suite}'; known: {', '.join(sorted(suites))}")
+        targets |= {plant.suite} if plant.suite else {"deploy/troupe/troupe", *plant.targets}
+    return sorted(targets)
+
+
+def compile_plants(tree, targets, plants):
+    """Raises Problem, with the plants' names where what they planted does not compile."""
+    try:
+        tree.compile(targets)
+    except BuildFailed as failed:
+        named = []
+        for path, line, what in failed.errors:
+            file = os.path.relpath(path, tree.source)
+            here = [plant.name for plant in plants if plant.file == file and line in plant.lines(read(tree.root / file))]
+            named += [f"{name}: does not compile: {file}:{line}: {what}" for name in here]
+        raise Problem("\n".join(sorted(set(named)) or [str(failed)])) from None
+
+
+def run_plants(tree, plants, names):
+    """Builds and judges the plants named, all where none is. Returns what --json prints of them."""
+    chosen = select(plants, names)
+    number(plants.values())
+    tree.copy(plants.values())
+    tree.configure()
+    tree.compile([])
+    suites = tree.suites()
+    say(f"Building {len(plants)} plants in {tree.build}")
+    compile_plants(tree, targets_of(chosen, suites), plants.values())
+    caught = judge_plants(tree, chosen, suites)
+    say(f"{caught} passed, {len(chosen) - caught} failed")
+    return {"plants": len(chosen), "plants_caught": caught}
+
+
+def main():
+    arguments = read_arguments()
+    root = arguments.root.resolve()
+    try:
+        plants = read_plants(root)
+        if arguments.list:
+            list_plants(root, plants, arguments)
+            return 0
+        tree = Tree(root)
+        figures = run_plants(tree, plants, arguments.plants or [])
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    if arguments.json:
+        print(json.dumps(figures))
+    return 0 if figures["plants"] == figures["plants_caught"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

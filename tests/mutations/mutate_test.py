@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""./dev mutate on a project of two files, tests/mutations/fixture: mutate_test.py BUILD_DIR"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LATE = {"name": "late", "what": "The first number is left out.", "file": "runtime/window.cpp",
+        "find": "number >= w.first", "replace": "(PLANTED ? number > w.first : number >= w.first)",
+        "suite": "test_window", "test": "window: has its first number, [3, 5)"}
+UNSEEN = {**LATE, "name": "unseen", "file": "runtime/window.hpp", "find": "int last = 5;",
+          "replace": "int last = PLANTED ? 6 : 5;", "test": "window: nothing"}
+
+
+def mutate(root, *options):
+    return subprocess.run([sys.executable, HERE / "mutate.py", "--root", root, *options], text=True, check=False,
+                          capture_output=True)
+
+
+class Mutate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name) / "fixture"
+        shutil.copytree(HERE / "fixture", cls.root)
+        shutil.copy(HERE.parent / "test.hpp", cls.root / "tests")
+        (cls.root / ".gitignore").write_text("/build/\n")
+        subprocess.run(["git", "init", "-q", cls.root], check=True)
+
+    def plant(self, *entries, text=None):
+        folder = self.root / "tests/mutations/plants"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "window.json").write_text(text or json.dumps({"plants": entries}))
+
+    def assert_refused(self, *parts):
+        result = mutate(self.root, "--plants")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+    def test_a_plant_is_caught_where_its_own_test_fails_with_it(self):
+        self.plant(LATE, UNSEEN)
+        result = mutate(self.root, "--plants", "--json")
+        said = result.stdout + result.stderr
+        self.assertEqual(result.returncode, 1, said)
+        *rows, closing, figures = result.stdout.splitlines()
+        self.assertIn('late: caught; test_window: "window: has its first number, [3, 5)"', rows, said)
+        self.assertIn('unseen: NOT caught; test_window: "window: nothing"', rows, said)
+        self.assertEqual(closing, "1 passed, 1 failed")
+        self.assertEqual(json.loads(figures), {"plants": 2, "plants_caught": 1})
+
+    def test_only_the_plants_named_are_judged(self):
+        self.plant(LATE, UNSEEN)
+        result = mutate(self.root, "--plants", "late")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "1 passed, 0 failed"), result.stderr)
+        result = mutate(self.root, "--plants", "later")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no plant is named 'later'; known: late, unseen", result.stderr)
+
+    def test_a_plant_with_a_test_that_is_not_there_is_not_caught(self):
+        self.plant({**LATE, "test": "window: has"})
+        result = mutate(self.root, "--plants")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("late: test fails without it", result.stdout)
+
+    def test_a_plant_that_does_not_compile_is_named(self):
+        self.plant({**LATE, "replace": "PLANTED ? number"})
+        self.assert_refused("late: does not compile: runtime/window.cpp:5: ")
+
+    def test_what_is_wrong_with_plants_is_said_for_each(self):
+        self.plant(LATE, {**LATE, "find": "w.first"}, {**LATE, "name": "again", "find": ">= w.first &&"},
+                   {**LATE, "name": "none", "find": "w.begin"}, {**LATE, "name": "off", "replace": "false"},
+                   {**LATE, "name": "nowhere", "file": "runtime/door.cpp"}, {**LATE, "name": "extra", "line": 3},
+                   {key: value for key, value in LATE.items() if key != "test"})
+        self.assert_refused(
+            "tests/mutations/plants/window.json: late: another plant has this name",
+            "again: 'find' overlaps that of late in runtime/window.cpp",
+            "none: 'find' occurs 0 times in runtime/window.cpp, expected once: w.begin",
+            "off: 'replace': the token PLANTED is not in it", "nowhere: 'file': runtime/door.cpp does not exist",
+            "extra: unknown key 'line'", "late: expected either 'suite' and 'test' or 'script'")
+
+    def test_what_is_no_json_is_refused_with_its_place(self):
+        self.plant(text='{"plants": [}')
+        self.assert_refused("tests/mutations/plants/window.json: not JSON: ", "line 1 column 13")
+        self.plant(text="[]")
+        self.assert_refused('window.json: expected {"plants": [...]}')
+
+
+class Document(unittest.TestCase):
+    def test_the_document_lists_the_plants(self):
+        result = mutate(HERE.parent.parent, "--list", "--markdown")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(result.stdout, (HERE.parent / "mutations.md").read_text(),
+                      "./dev mutate --list --update writes the table")
+
+
+if __name__ == "__main__":
+    done = unittest.main(argv=sys.argv[:1], exit=False).result
+    failed = len(done.failures) + len(done.errors)
+    print(f"{done.testsRun - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,112 @@
+"""The copy of the repository in which everything is mutated, build/mutations/source, and its build."""
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from edits import HERE, Problem, SWITCH, apply, read
+
+PRESET = "mutations"
+LIBRARIES = ["runtime", "actors", "algorithms"]  # each uses those before it
+COMPILER_ERROR = re.compile(r"^(?P<path>/[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
+
+
+class Suite:
+    """A Catch2 executable; its library is the folder below tests/."""
+
+    def __init__(self, path, tests):
+        self.path, self.name = path, path.name
+        self.library = path.relative_to(tests).parts[0]
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = root
+        self.folder = root / "build" / "mutations"
+        self.source = self.folder / "source"
+        self.build = self.source / "build" / PRESET
+
+    def list_files(self):
+        """The repository's files, those that git ignores left out."""
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+                                cwd=self.root, capture_output=True, check=False)
+        if listed.returncode:
+            raise Problem(f"git ls-files: {listed.stderr.decode().strip()}")
+        return sorted(name for name in listed.stdout.decode().split("\0") if name and (self.root / name).is_file())
+
+    def copy(self, mutations):
+        """Brings the copy up to date, with these mutations. Files that are the same stay untouched."""
+        by_file = {}
+        for mutation in mutations:
+            by_file.setdefault(mutation.file, []).append(mutation)
+        files = self.list_files()
+        for name in files:
+            path, copied = self.root / name, self.source / name
+            if name in by_file:
+                content = apply(read(path), by_file[name]).encode("latin-1")
+            else:
+                content = path.read_bytes()
+            self.write(copied, content, path)
+        if SWITCH not in files:
+            self.write(self.source / SWITCH, (HERE / "switch.hpp").read_bytes(), HERE / "switch.hpp")
+        self.remove_others({*files, SWITCH})
+
+    @staticmethod
+    def write(copied, content, path):
+        if copied.is_file() and copied.read_bytes() == content:
+            return
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(content)
+        shutil.copymode(path, copied)
+
+    def remove_others(self, files):
+        for folder, folders, names in os.walk(self.source):
+            if pathlib.Path(folder) == self.source:
+                folders[:] = [name for name in folders if name not in ("build", "runs", ".git")]
+            for name in names:
+                path = pathlib.Path(folder) / name
+                if str(path.relative_to(self.source)) not in files:
+                    path.unlink()
+
+    def configure(self):
+        if not (self.build / "build.ninja").is_file():
+            self.run(["cmake", "--preset", PRESET])
+
+    def run(self, command):
+        """Runs a command that is part of the build. Raises Problem with the end of what it said."""
+        done = subprocess.run(command, cwd=self.source, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        if done.returncode:
+            raise BuildFailed(command, done.stdout)
+
+    def compile(self, targets):
+        """Builds targets, or what configuration makes where there are none."""
+        command = ["cmake", "--build", "--preset", PRESET]
+        if not os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL"):
+            command += ["--parallel", str(os.cpu_count())]
+        self.run(command + ["--target", *(targets or ["build.ninja"]), "--", "-k", "0"])
+
+    def suites(self):
+        """All suites by name. The tree is configured."""
+        tests = self.build / "tests"
+        lines = (tests / "suites.txt").read_text().splitlines()
+        return {path.name: Suite(path, tests) for path in map(pathlib.Path, filter(None, map(str.strip, lines)))}
+
+    def digest(self, library):
+        """Of what decides what a library's suites say: its sources, those of the libraries that it uses, its tests."""
+        used = LIBRARIES[:LIBRARIES.index(library) + 1]
+        folders = (*(f"{name}/" for name in used), f"tests/{library}/", "tests/fixtures/", "cmake/")
+        total = hashlib.sha256()
+        for name in self.list_files():
+            if name.startswith(folders) or name in ("CMakeLists.txt", "CMakePresets.json", "tests/test.hpp"):
+                total.update(name.encode() + b"\0" + hashlib.sha256((self.root / name).read_bytes()).digest())
+        return total.hexdigest()
+
+
+class BuildFailed(Problem):
+    def __init__(self, command, output):
+        self.errors = [(found["path"], int(found["line"]), found["what"]) for found in COMPILER_ERROR.finditer(output)]
+        shown = "\n".join(output.splitlines()[-40:])
+        super().__init__(f"{' '.join(command)} failed:\n{shown}")
