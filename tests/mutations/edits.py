@@ -8,6 +8,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 SWITCH = "tests/mutations/switch.hpp"
 NUMBERS = 1 << 22  # as in switch.hpp
+BEGIN = f'#include "{SWITCH}"\n#line 1\n'  # of a file with mutations
 IS_ON = "troupe_mutations::is_on({number})"
 
 
@@ -49,14 +50,6 @@ class Mutation:
     def overlaps(self, other):
         return self.file == other.file and any(mine.overlaps(yours) for mine in self.edits for yours in other.edits)
 
-    def lines(self, text):
-        """The numbers of the file's lines that it touches."""
-        found = set()
-        for edit in self.edits:
-            first = text.count("\n", 0, edit.start) + 1
-            found.update(range(first, first + text.count("\n", edit.start, edit.end) + 1))
-        return found
-
 
 def number(mutations):
     """Gives each mutation a number of its own, which is its name's hash: it stays where others come and go."""
@@ -68,12 +61,23 @@ def number(mutations):
         taken.add(mutation.number)
 
 
-def apply(text, mutations):
+class Applied:
     """The file's text with all of its mutations, which are numbered and don't overlap."""
-    pieces, place = [f'#include "{SWITCH}"\n#line 1\n'], 0
-    edits = [(edit, mutation) for mutation in mutations for edit in mutation.edits]
-    for edit, mutation in sorted(edits, key=lambda pair: (pair[0].start, pair[0].end)):
-        assert place <= edit.start, f"{mutation.name} overlaps another mutation"
-        pieces += [text[place:edit.start], edit.text.replace("{is_on}", IS_ON.format(number=mutation.number))]
-        place = edit.end
-    return "".join(pieces) + text[place:]
+
+    def __init__(self, text, mutations):
+        pieces, place, line, self.lines = [], 0, 1, {}
+        edits = [(edit, mutation) for mutation in mutations for edit in mutation.edits]
+        for edit, mutation in sorted(edits, key=lambda pair: (pair[0].start, pair[0].end)):
+            assert place <= edit.start, f"{mutation.name} overlaps another mutation"
+            changed = edit.text.replace("{is_on}", IS_ON.format(number=mutation.number))
+            pieces += [text[place:edit.start], changed]
+            line += pieces[-2].count("\n")
+            first = self.lines.get(mutation, (line, line))[0]
+            line += changed.count("\n")
+            self.lines[mutation] = (first, line)
+            place = edit.end
+        self.text = BEGIN + "".join(pieces) + text[place:]
+
+    def at(self, line):
+        """The mutations of a line, as a compiler counts it."""
+        return [mutation for mutation, (first, last) in self.lines.items() if first <= line <= last]

@@ -18,6 +18,7 @@ class Verdict:
 
     def __init__(self, trouble, seconds, output, finished, running):
         self.trouble, self.seconds, self.output = trouble, seconds, output
+        self.is_missing = False  # the test that was asked for
         self.tests = [case.get("name") for case in finished]
         self.failed = next((case.get("name") for case in finished
                             if case.find("OverallResult") is None
@@ -62,7 +63,7 @@ def run_suite(suite, tree, limit, number=0, reached=None, test=None):
     command = [str(suite.path), *([escape(test)] if test else [])]
     verdict = run(command, tree, limit, number, reached, report=True)
     if test and not verdict.trouble and test not in verdict.tests:
-        verdict.trouble = "the suite has no such test"
+        verdict.trouble, verdict.is_missing = "the suite has no such test", True
     return verdict
 
 

@@ -5,15 +5,16 @@ library. What is judged is kept in build/mutations, and the next call goes on fr
 """
 import argparse
 import json
-import os
 import pathlib
 import sys
 
-from edits import HERE, Problem, number, read
+from edits import HERE, Problem, number
 from judge import BASELINE_SECONDS, limit_of, run_script, run_suite
 from plants import read_plants, table
+from random_mutants import RandomMutants
 from tree import BuildFailed, Tree
 
+ENOUGH = 0.9  # of the random mutants that aren't equivalent must be caught
 DOCUMENT = "tests/mutations.md"
 BEGIN, END = "<!-- plants: ./dev mutate --list --update -->\n", "<!-- end of plants -->\n"
 
@@ -81,13 +82,14 @@ class PlantJudge:
 
 
 def judge_plants(tree, plants, suites):
-    """Judges plants in turn and returns how many are caught."""
+    """Judges plants in turn and returns what --json prints of them."""
     judge, caught = PlantJudge(tree, suites), 0
     for plant in plants:
         is_caught, verdict = judge.judge(plant)
         caught += is_caught
         say(f"{plant.name}: {verdict}; {plant.judge}")
-    return caught
+    say(f"{caught} passed, {len(plants) - caught} failed")
+    return {"plants": len(plants), "plants_caught": caught}
 
 
 def select(plants, names):
@@ -103,20 +105,7 @@ def targets_of(plants, suites):
         if plant.suite and plant.suite not in suites:
             raise Problem(f"{plant.name}: no suite is named '{plant.suite}'; known: {', '.join(sorted(suites))}")
         targets |= {plant.suite} if plant.suite else {"deploy/troupe/troupe", *plant.targets}
-    return sorted(targets)
-
-
-def compile_plants(tree, targets, plants):
-    """Raises Problem, with the plants' names where what they planted does not compile."""
-    try:
-        tree.compile(targets)
-    except BuildFailed as failed:
-        named = []
-        for path, line, what in failed.errors:
-            file = os.path.relpath(path, tree.source)
-            here = [plant.name for plant in plants if plant.file == file and line in plant.lines(read(tree.root / file))]
-            named += [f"{name}: does not compile: {file}:{line}: {what}" for name in here]
-        raise Problem("\n".join(sorted(set(named)) or [str(failed)])) from None
+    return targets
 
 
 def run_plants(tree, plants, names):
@@ -125,13 +114,28 @@ def run_plants(tree, plants, names):
     number(plants.values())
     tree.copy(plants.values())
     tree.configure()
-    tree.compile([])
     suites = tree.suites()
     say(f"Building {len(plants)} plants in {tree.build}")
-    compile_plants(tree, targets_of(chosen, suites), plants.values())
-    caught = judge_plants(tree, chosen, suites)
-    say(f"{caught} passed, {len(chosen) - caught} failed")
-    return {"plants": len(chosen), "plants_caught": caught}
+    try:
+        tree.compile(targets_of(chosen, suites))
+    except BuildFailed as failed:
+        raise failed.of_plants() from None
+    return judge_plants(tree, chosen, suites)
+
+
+def run_all(tree, plants, arguments):
+    """Builds and judges the plants and random mutants. Returns what --json prints of them."""
+    tree.refresh()
+    chosen, suites = list(plants.values()), tree.suites()
+    random_mutants = RandomMutants(tree, chosen, targets_of(chosen, suites), arguments, say)
+    mutants = random_mutants.gather()
+    return judge_plants(tree, chosen, suites) | random_mutants.judge_all(mutants)
+
+
+def is_good(figures):
+    """Every plant is caught, and 90 % of the mutants that are not equivalent."""
+    others = figures.get("random", 0) - figures.get("random_equivalent", 0)
+    return figures["plants"] == figures["plants_caught"] and figures.get("random_caught", 0) >= ENOUGH * others
 
 
 def main():
@@ -143,13 +147,13 @@ def main():
             list_plants(root, plants, arguments)
             return 0
         tree = Tree(root)
-        figures = run_plants(tree, plants, arguments.plants or [])
+        figures = run_all(tree, plants, arguments) if arguments.plants is None else run_plants(tree, plants, arguments.plants)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 2
     if arguments.json:
         print(json.dumps(figures))
-    return 0 if figures["plants"] == figures["plants_caught"] else 1
+    return 0 if is_good(figures) else 1
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ LATE = {"name": "late", "what": "The first number is left out.", "file": "runtim
         "suite": "test_window", "test": "window: has its first number, [3, 5)"}
 UNSEEN = {**LATE, "name": "unseen", "file": "runtime/window.hpp", "find": "int last = 5;",
           "replace": "int last = PLANTED ? 6 : 5;", "test": "window: nothing"}
+SURVIVOR = {"file": "runtime/window.cpp", "mutation": "number < w.last => number <= w.last", "reason": "For this test.",
+            "line": "bool has(const window& w, int number) { return number >= w.first && number < w.last; }"}
 
 
 def mutate(root, *options):
@@ -36,6 +38,17 @@ class Mutate(unittest.TestCase):
         folder = self.root / "tests/mutations/plants"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "window.json").write_text(text or json.dumps({"plants": entries}))
+
+    def give_reasons(self, **reasons):
+        (self.root / "tests/mutations/equivalent.json").write_text(json.dumps(reasons))
+
+    def judge_random(self, *options):
+        """The exit code, the lines and the figures of a run without plants."""
+        self.plant()
+        result = mutate(self.root, "--json", *options)
+        *lines, figures = result.stdout.splitlines() or ["{}"]
+        self.assertEqual(result.stderr, "", result.stdout)
+        return result.returncode, lines, json.loads(figures)
 
     def assert_refused(self, *parts):
         result = mutate(self.root, "--plants")
@@ -89,6 +102,53 @@ class Mutate(unittest.TestCase):
         self.assert_refused("tests/mutations/plants/window.json: not JSON: ", "line 1 column 13")
         self.plant(text="[]")
         self.assert_refused('window.json: expected {"plants": [...]}')
+
+    def test_random_mutants_are_judged_by_the_suites_that_reach_them(self):
+        self.give_reasons()
+        code, lines, figures = self.judge_random("--count", "50")
+        self.assertEqual(figures, {"plants": 0, "plants_caught": 0, "random": 7, "random_equivalent": 0,
+                                   "random_caught": 6}, lines)
+        self.assertEqual(code, 1, "6 of 7 are fewer than 90 %")
+        self.assertIn("survived: runtime/window.cpp:5: number < w.last => number <= w.last", lines)
+        self.assertIn("    NO REASON (reached by test_window)", lines)
+        for change in ["++found; => nothing", "0 => 1", "number >= w.first => number > w.first"]:
+            self.assertTrue(any(f": {change}: caught by test_window: window: " in line for line in lines), lines)
+        self.assertFalse(any("most" in line or "number - 1" in line for line in lines), lines)
+
+        drawn = [line.split(": caught")[0] for line in lines if line.startswith("[")]
+        fewer = self.judge_random("--count", "2")[1]
+        self.assertEqual([line.split(": caught")[0].replace("/2]", "/7]") for line in fewer if line.startswith("[")],
+                         drawn[:2], "a seed has one order")
+        other = self.judge_random("--count", "50", "--seed", "2")[1]
+        others = [line.split("] ")[1].split(": caught")[0] for line in other if line.startswith("[")]
+        self.assertNotEqual(others, [line.split("] ")[1] for line in drawn])
+
+    def test_equivalent_mutants_are_counted_apart_and_survivors_have_reasons(self):
+        self.give_reasons(equivalent=[SURVIVOR])
+        code, _, figures = self.judge_random()
+        self.assertEqual((code, figures["random_equivalent"], figures["random_caught"]), (0, 1, 6))
+        self.give_reasons(survivors=[SURVIVOR])
+        code, lines, figures = self.judge_random()
+        self.assertEqual((code, figures["random_equivalent"], figures["random_caught"]), (1, 0, 6))
+        self.assertIn("    For this test. (reached by test_window)", lines)
+
+    def test_a_reason_for_a_line_that_is_gone_is_refused(self):
+        self.plant()
+        self.give_reasons(equivalent=[{**SURVIVOR, "line": "return 1;"}])
+        result = mutate(self.root)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("equivalent.json: /equivalent/0: no line of runtime/window.cpp reads: return 1;", result.stderr)
+
+    def test_a_survivor_is_judged_again_where_a_test_has_come(self):
+        self.give_reasons()
+        self.judge_random()
+        tests = self.root / "tests/runtime/window_test.cpp"
+        before = tests.read_text()
+        self.addCleanup(tests.write_text, before)
+        tests.write_text(before + 'TEST_CASE("window: has no last number") { CHECK(!fixture::has({}, 5)); }\n')
+        code, lines, figures = self.judge_random()
+        self.assertEqual((code, figures["random_caught"]), (0, 7), lines)
+        self.assertTrue(any("caught by test_window: window: has no last number" in line for line in lines), lines)
 
 
 class Document(unittest.TestCase):

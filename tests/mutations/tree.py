@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 
-from edits import HERE, Problem, SWITCH, apply, read
+from edits import BEGIN, HERE, Applied, Problem, SWITCH, read
 
 PRESET = "mutations"
 LIBRARIES = ["runtime", "actors", "algorithms"]  # each uses those before it
-COMPILER_ERROR = re.compile(r"^(?P<path>/[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
+COMPILER_SAYS = re.compile(r"^(?P<path>/[^:\n]+):(?P<line>\d+):\d+: (?:fatal )?(?P<kind>error|note): (?P<what>.*)$",
+                           re.MULTILINE)
 
 
 class Suite:
@@ -27,6 +28,7 @@ class Tree:
         self.folder = root / "build" / "mutations"
         self.source = self.folder / "source"
         self.build = self.source / "build" / PRESET
+        self.applied = {}
 
     def list_files(self):
         """The repository's files, those that git ignores left out."""
@@ -36,16 +38,25 @@ class Tree:
             raise Problem(f"git ls-files: {listed.stderr.decode().strip()}")
         return sorted(name for name in listed.stdout.decode().split("\0") if name and (self.root / name).is_file())
 
+    def refresh(self):
+        """Brings the copy up to date but for files with mutations, and configures it."""
+        for name in self.list_files():
+            copied = self.source / name
+            if not (copied.is_file() and read(copied).startswith(BEGIN)):
+                self.write(copied, (self.root / name).read_bytes(), self.root / name)
+        self.configure()
+
     def copy(self, mutations):
         """Brings the copy up to date, with these mutations. Files that are the same stay untouched."""
         by_file = {}
         for mutation in mutations:
             by_file.setdefault(mutation.file, []).append(mutation)
         files = self.list_files()
+        self.applied = {name: Applied(read(self.root / name), by_file[name]) for name in by_file}
         for name in files:
             path, copied = self.root / name, self.source / name
-            if name in by_file:
-                content = apply(read(path), by_file[name]).encode("latin-1")
+            if name in self.applied:
+                content = self.applied[name].text.encode("latin-1")
             else:
                 content = path.read_bytes()
             self.write(copied, content, path)
@@ -73,20 +84,19 @@ class Tree:
     def configure(self):
         if not (self.build / "build.ninja").is_file():
             self.run(["cmake", "--preset", PRESET])
+        self.compile(["build.ninja"])
 
     def run(self, command):
-        """Runs a command that is part of the build. Raises Problem with the end of what it said."""
+        """Runs a command that is part of the build. Raises BuildFailed."""
         done = subprocess.run(command, cwd=self.source, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              check=False)
+                              check=False, errors="replace")
         if done.returncode:
-            raise BuildFailed(command, done.stdout)
+            raise BuildFailed(self, command, done.stdout)
 
     def compile(self, targets):
-        """Builds targets, or what configuration makes where there are none."""
-        command = ["cmake", "--build", "--preset", PRESET]
-        if not os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL"):
-            command += ["--parallel", str(os.cpu_count())]
-        self.run(command + ["--target", *(targets or ["build.ninja"]), "--", "-k", "0"])
+        """Raises BuildFailed, with all that does not compile."""
+        command = ["cmake", "--build", "--preset", PRESET, "--parallel", str(count_compilers())]
+        self.run(command + ["--target", *sorted(targets), "--", "-k", "0"])
 
     def suites(self):
         """All suites by name. The tree is configured."""
@@ -105,8 +115,29 @@ class Tree:
         return total.hexdigest()
 
 
+def count_compilers():
+    return int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count())
+
+
 class BuildFailed(Problem):
-    def __init__(self, command, output):
-        self.errors = [(found["path"], int(found["line"]), found["what"]) for found in COMPILER_ERROR.finditer(output)]
+    """`blamed` are the mutations that do not compile, each with what the compiler says."""
+
+    def __init__(self, tree, command, output):
         shown = "\n".join(output.splitlines()[-40:])
         super().__init__(f"{' '.join(command)} failed:\n{shown}")
+        self.blamed = self.blame(tree, output, "error") or self.blame(tree, output, "note")
+
+    def of_plants(self):
+        """The same, where plants are to blame with their names."""
+        named = [f"{plant.name}: does not compile: {why}" for plant, why in self.blamed.items()]
+        return Problem("\n".join(named)) if named else self
+
+    @staticmethod
+    def blame(tree, output, kind):
+        blamed = {}
+        for said in COMPILER_SAYS.finditer(output):
+            file = os.path.relpath(said["path"], tree.source)
+            if said["kind"] == kind and file in tree.applied:
+                for mutation in tree.applied[file].at(int(said["line"])):
+                    blamed.setdefault(mutation, f"{file}:{said['line']}: {said['what']}")
+        return blamed
