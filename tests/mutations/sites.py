@@ -17,10 +17,11 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE)
 NUMBER = re.compile(r"(?P<digits>0[xXbB][\da-fA-F']+|[\d'.]+(?:[eE][+-]?\d+)?)(?P<suffix>\w*)$")
 ENDS_OPERAND = {")", "]"}
-# What begins a `;`'s text that is no statement to drop.
+# What begins a `;`'s text that is no statement to drop, and what stands before a name that it does not declare.
 BEGIN_OTHERS = set("""alignas auto class concept const consteval constexpr constinit co_return co_yield default enum explicit
     extern friend goto inline mutable namespace operator private protected public return static static_assert struct
     template thread_local typedef typename union using virtual""".split())
+BEFORE_NAMES = {"case", "co_await", "delete", "do", "else", "goto", "new", "not", "return", "throw"}
 
 
 class Site:
@@ -80,7 +81,7 @@ def sites_of(file, text):
         seen[line.strip()] = seen.get(line.strip(), 0) + 1
         occurrences.append(seen[line.strip()])
     row, before, before_kind = 0, "", ""
-    first, brackets = "", 0  # of what the next `;` ends
+    first, brackets, declares = "", 0, False  # what the next `;` ends: its first token, how deep, whether of a name
     for kind, found in tokens(text):
         token, start = found.group(), found.start()
         while starts[row + 1] <= start:
@@ -102,13 +103,15 @@ def sites_of(file, text):
             to = mutate_number(token, hashed(file, line, column, occurrences[row]))
         elif kind == "name" and token in ("true", "false"):
             kind_of, to = "constant", "false" if token == "true" else "true"
-        elif token == ";" and first not in BEGIN_OTHERS | {""} and not brackets:
+        elif token == ";" and first not in BEGIN_OTHERS | {""} and not (brackets or declares):
             kind_of, to = "statement", ""
         if to is not None:
             yield Site(file, kind_of, start, token, to, line, row + 1, column, occurrences[row])
+        if kind == "name" and not brackets and first and text[start - 1].isspace():
+            declares |= before in (">", "&", "*", "&&") or (before_kind == "name" and before not in BEFORE_NAMES)
         before, before_kind = token, kind
         if kind == "mark" and token in ("{", "}", ";"):
-            first, brackets = "", brackets if token == ";" else 0
+            first, brackets, declares = "", brackets if token == ";" else 0, False
         else:
             first = first or token
             brackets += (token in ("(", "[")) - (token in (")", "]"))
