@@ -218,31 +218,26 @@ task<std::int64_t> heap_of_sleepers(system& sys) {
 
 double milliseconds(duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
-}  // namespace
+/// Of the crashes' times, sorted.
+duration quantile(const std::vector<duration>& after, double share) {
+  return after[static_cast<std::size_t>(share * (crashes - 1))];
+}
 
-TEST_CASE("crashes: a thousand under load are replaced within 50 ms, and nothing hangs or stays") {
-  log_off();
-  result r;
-  const auto at = [&](double share) {
-    return r.after[static_cast<std::size_t>(share * (crashes - 1))];
-  };
-  // Up to three times: on a machine that others use, too, any thread can be held up for that long.
-  for (int attempt = 1; attempt <= 3; ++attempt) {
-    system sys;
-    r = sys.run(thousand_crashes(sys));
-    REQUIRE(r.after.size() == crashes);
-    if (at(0.99) <= answer_limit) break;
-  }
+void print(const result& r) {
   std::printf(
       "crash to the replacement's first answer: p50 %.2f ms, p99 %.2f ms, max %.2f ms\n"
       "%lld calls: %lld answered, %lld lost with their replica, %lld ended otherwise\n"
       "actors %zu -> %zu; heap %+lld bytes; resident %+lld bytes\n",
-      milliseconds(at(0.5)), milliseconds(at(0.99)), milliseconds(r.after.back()),
-      static_cast<long long>(r.begun), static_cast<long long>(r.answered),
-      static_cast<long long>(r.lost), static_cast<long long>(r.other), r.actors_before,
-      r.actors_at_the_end, static_cast<long long>(r.at_the_end.heap - r.before.heap),
+      milliseconds(quantile(r.after, 0.5)), milliseconds(quantile(r.after, 0.99)),
+      milliseconds(r.after.back()), static_cast<long long>(r.begun),
+      static_cast<long long>(r.answered), static_cast<long long>(r.lost),
+      static_cast<long long>(r.other), r.actors_before, r.actors_at_the_end,
+      static_cast<long long>(r.at_the_end.heap - r.before.heap),
       static_cast<long long>(r.at_the_end.resident - r.before.resident));
-  CHECK(at(0.99) <= answer_limit);
+}
+
+/// What holds however slow the machine is.
+void check_invariants(const result& r) {
   CHECK(r.answered + r.lost == r.begun);
   CHECK(r.other == 0);
   CHECK(r.lost > 0);  // It was under load.
@@ -251,6 +246,28 @@ TEST_CASE("crashes: a thousand under load are replaced within 50 ms, and nothing
   CHECK(r.at_the_end.heap - r.before.heap <= heap_limit);
   CHECK(r.at_the_end.resident - r.before.resident <= resident_limit);
   CHECK(tracked::live == 0);
+}
+
+}  // namespace
+
+TEST_CASE("crashes: a thousand under load are replaced within 50 ms, and nothing hangs or stays") {
+  log_off();
+  // The time is the best of up to three attempts: on a machine that others use, too, any thread can
+  // be held up for that long. The invariants hold on each.
+  auto best = duration::max();
+  for (int attempt = 1; attempt <= 3 && best > answer_limit; ++attempt) {
+    INFO("attempt " << attempt);
+    result r;
+    {
+      system sys;
+      r = sys.run(thousand_crashes(sys));
+    }
+    REQUIRE(r.after.size() == crashes);
+    print(r);
+    check_invariants(r);
+    best = std::min(best, quantile(r.after, 0.99));
+  }
+  CHECK(best <= answer_limit);
 }
 
 TEST_CASE("crashes: a replica that has died is kept by nothing that it waited for") {
