@@ -128,6 +128,10 @@ task<> frozen(system& sys) {
   const auto other = co_await score(scorers, {{5, 6, 7, 8}, 2, 1});
   CHECK(other.version == 4);
   CHECK(other.log_probs != same.log_probs);
+  co_await scorers.fanout<&scorer::update>(first);  // older, so ignored
+  const auto still = co_await score(scorers, {{5, 6, 7, 8}, 2, 1});
+  CHECK(still.version == 4);
+  CHECK(still.log_probs == other.log_probs);
 }
 
 TEST_CASE("scorer: weights stay until they are updated; a bad request is its caller's alone") {

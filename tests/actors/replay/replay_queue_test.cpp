@@ -148,6 +148,35 @@ task<> stale_items(system&) {
   CHECK(counts.staleness_mean() == 0.5);
 }
 
+task<> stale_while_held(system&) {
+  queue replay({.max_staleness = 1});
+  for (const item i : {item{1, 0}, item{2, 1}}) co_await insert(replay, i);
+  CHECK(replay.counts().held == 2);
+  replay.trained(2);
+  CHECK(replay.counts().stale == 1);
+  const auto got = co_await sample(replay);
+  CHECK(got == numbers{2});
+  CHECK(replay.counts().staleness_max == 1);
+}
+
+/// The first of two that begin together comes when the other, and one more, have been trained on.
+task<> stale_place(system&) {
+  queue replay({.batch = 1, .max_staleness = 1});
+  for (int i = 0; i < 2; ++i) co_await admit(replay);
+  co_await insert(replay, {2, 0});
+  co_await sample(replay);
+  replay.trained(1);
+  co_await admit(replay);
+  co_await insert(replay, {3, 1});
+  co_await sample(replay);
+  replay.trained(2);
+  co_await insert(replay, {1, 0});
+  CHECK(replay.counts().stale == 1);
+  for (int i = 0; i < 2; ++i) co_await with_timeout(admit(replay), 1s);  // its place, and the next
+  const bool third_waits = co_await waits(admit(replay));
+  CHECK(third_waits);
+}
+
 task<> stale_on_arrival(system&) {
   queue replay({.patience = 60s});
   replay.trained(3);
@@ -200,6 +229,14 @@ TEST_CASE(
 }
 
 TEST_CASE("replay_queue: an item too stale is dropped wherever it stands") { play(stale_items); }
+
+TEST_CASE("replay_queue: an item that becomes too stale while it is held is never sampled") {
+  play(stale_while_held);
+}
+
+TEST_CASE("replay_queue: the place of an item that was dropped as stale is free") {
+  play(stale_place);
+}
 
 TEST_CASE("replay_queue: an item that is too stale when it comes is never sampled") {
   play(stale_on_arrival);

@@ -45,7 +45,7 @@ task<> one_update_a_collection(system&) {
   store.insert(collection(2));
   store.insert(collection(3));
   auto due = co_await store.sample();
-  CHECK(due.size() == 3);  // the warm-up with the first
+  REQUIRE(due.size() == 3);  // the warm-up with the first
   CHECK(due[0].rows.size() == 0);
   CHECK(due[2].episodes[0].episode_return == 2);
   due = co_await store.sample();
@@ -69,6 +69,18 @@ task<> ahead_by_max_staleness(system&) {
   CHECK(co_await waits(store.admit()));
   store.close();
   CHECK(!co_await store.admit());
+}
+
+task<> staleness_is_counted(system&) {
+  transition_store store(options(0, 2));
+  for (int i = 0; i < 3; ++i) store.insert(collection(1, 0));  // all by the first weights
+  for (std::int64_t version = 1; version <= 3; ++version) {
+    co_await store.sample();
+    store.trained(version);
+  }
+  CHECK(store.counts().collections == 3);
+  CHECK(store.counts().staleness_max == 2);
+  CHECK(store.counts().staleness_mean() == 1);
 }
 
 task<> patience_ends(system&) {
@@ -103,6 +115,10 @@ TEST_CASE("transition_store: an update is due on each collection, the first on t
 
 TEST_CASE("transition_store: collections run ahead of updates by max_staleness") {
   play(ahead_by_max_staleness);
+}
+
+TEST_CASE("transition_store: counts how stale the collections are that updates are due on") {
+  play(staleness_is_counted);
 }
 
 TEST_CASE("transition_store: a sample that waits too long says what is missing") {

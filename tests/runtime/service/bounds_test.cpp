@@ -1,3 +1,5 @@
+#include <latch>
+
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -26,6 +28,7 @@ struct desk {
     co_return n;
   }
   task<> block(duration pause) { co_await sleep_for(pause); }
+  void wait_at(std::shared_ptr<std::latch> gate) { gate->wait(); }
   int quick(int n) { return n + ++quick_calls; }
   void note(int n) { notes.push_back(n); }
   int most_held() { return most; }
@@ -153,6 +156,34 @@ task<> drops_before_the_start(system& sys) {
   CHECK(next == 2);
 }
 
+task<> be_stuck(service<desk> desks, std::shared_ptr<std::latch> gate) {
+  co_await desks.route<&desk::wait_at>(gate);
+}
+
+/// The replica's thread is stuck until every deadline has passed; then it finds all of the calls in
+/// its mailbox.
+task<> late_in_the_mailbox(group& g, service<desk> desks) {
+  const auto gate = std::make_shared<std::latch>(1);
+  g.start(be_stuck(desks, gate));
+  co_await desks.route<&desk::quick>(0);  // Meanwhile the other is sent.
+  const auto hurried = desks.with({.deadline = 5ms});
+  std::vector<error_kind> ends;
+  for (int i = 0; i < 5; ++i) {
+    const auto late = co_await hurried.try_route<&desk::note>(i);
+    ends.push_back(kind_of(late));
+  }
+  gate->count_down();
+  co_await g.join();
+  CHECK(ends == std::vector(5, error_kind::deadline_exceeded));
+  const auto noted = co_await desks.route<&desk::noted>();
+  CHECK(noted.empty());
+}
+
+task<> drops_what_lies_in_the_mailbox(system& sys) {
+  auto desks = co_await sys.serve<desk>({.name = "desks", .placement = placement::thread});
+  co_await with_group([&](group& g) { return late_in_the_mailbox(g, desks); });
+}
+
 task<> services_have_deadlines(system& sys) {
   auto desks = co_await sys.serve<desk>({.name = "desks", .deadline = 30ms});
   const auto start = detail::strand::current().now();
@@ -270,6 +301,11 @@ TEST_CASE("bounds: sessions, free and impatient callers in one line are all serv
 }
 TEST_CASE("deadline: a call that is too late is dropped before it starts") {
   testing::play(drops_before_the_start);
+}
+TEST_CASE("deadline: a plain call that is too late when the replica comes to it is not executed") {
+  testing::log_off();
+  system sys({.threads = 2});
+  sys.run(drops_what_lies_in_the_mailbox(sys));
 }
 TEST_CASE("deadline: a service's own holds unless the caller says otherwise") {
   testing::play(services_have_deadlines);

@@ -128,6 +128,22 @@ task<> poison_is_only_who_ran(system& sys) {
   CHECK(both[1] == "none");
 }
 
+// Each attempt kills its replica, and poison is out of the way.
+task<> retries_have_an_end(system& sys) {
+  auto options = mortals(8);
+  options.idempotent = {endpoint<&mortal::die>};
+  options.max_retries = 3;
+  options.poison_limit = 100;
+  auto eight = co_await sys.serve<mortal>(options);
+  const auto start = detail::strand::current().now();
+  const auto lost = co_await error_of(die_routed(eight));
+  const auto took = detail::strand::current().now() - start;
+  CHECK(lost == "replica_lost: mortals.mortal::die: lost 4 times");
+  CHECK(took >= 175ms);  // 25, 50 and 100 ms before the attempts after the first.
+  CHECK(took <= 190ms);  // Each to 5 ms.
+  CHECK(metric(sys, "troupe_retries_total") == 3);
+}
+
 task<> batches_die_together(system& sys) {
   auto one = co_await sys.serve<mortal>(mortals());
   std::vector<task<std::string>> ends;
@@ -399,6 +415,11 @@ TEST_CASE("supervision: a death ends exactly the calls in flight there as replic
 }
 TEST_CASE("supervision: idempotent calls are retried elsewhere") {
   testing::play(retries_the_idempotent);
+}
+TEST_CASE(
+    "supervision: an idempotent call is retried max_retries times, later each time, and then "
+    "lost") {
+  testing::play(retries_have_an_end);
 }
 TEST_CASE("supervision: a call that kills two replicas is refused as poison") {
   testing::play(refuses_poison);
