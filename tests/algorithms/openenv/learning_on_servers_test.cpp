@@ -61,6 +61,27 @@ TEST_CASE("openenv worlds: PPO and DQN learn on a server what they learn at home
   CHECK(train(dqn, "Served-CartPole").weights_sha256 == train(dqn, "CartPole-v1").weights_sha256);
 }
 
+/// The same without its time limit, of which then the server alone knows.
+env_spec spec_without_limit(const std::string& id) {
+  auto spec = spec_of_environment(id);
+  spec.max_episode_steps.reset();
+  return spec;
+}
+
+TEST_CASE("openenv worlds: PPO values what it saw last of an episode that the server cut",
+          "[openenv]") {
+  const served car("MountainCar-v0");  // no episode of it ends before its limit of 200 steps
+  openenv::register_world("Served-MountainCar",
+                          openenv::served_view(spec_without_limit("MountainCar-v0")),
+                          {.urls = {car.url()}});
+  ppo_config ppo;
+  ppo.env.n_envs = 2;
+  ppo.total_steps = 1024;
+  ppo.rollout.n_steps = 256;
+  CHECK(train(ppo, "Served-MountainCar").weights_sha256 ==
+        train(ppo, "MountainCar-v0").weights_sha256);
+}
+
 /// Ten updates of tabular Q-learning at eight tables of Blackjack.
 task<std::vector<double>> learn_table(system& sys, hosted_environment::factory tables,
                                       const space* observations) {
