@@ -83,16 +83,14 @@ class File:
         """The edits of a site's mutation and what they change, in a line. Raises Rejected."""
         if site.kind == "statement":
             return self.drop(site)
-        around = [node for node in self.nodes if node.start <= site.start and site.end <= node.end]
+        binary = site.kind == "comparison" or (site.kind == "sign" and site.mutated != "")  # operands on either side
+        around = [node for node in self.nodes if node.start <= site.start - binary and site.end + binary <= node.end]
         if not around:
             raise Rejected("outside of what is compiled")
         node = min(reversed(around), key=lambda node: node.end - node.start)
         if not node.is_expression:
             raise Rejected(f"no expression ({node.kind})")
         self.check_context(node, site)
-        binary = site.kind == "comparison" or (site.kind == "sign" and site.mutated)
-        if binary and not (node.start < site.start and site.end < node.end):
-            raise Rejected("no binary expression")
         if site.kind == "sign" and not binary and node.start != site.start:
             raise Rejected("no unary minus")
         if site.kind == "constant" and (node.start, node.end) != (site.start, site.end):
@@ -171,19 +169,17 @@ class Factory:
         self.tree, self.plants, self.known = tree, plants, known
         self.rules = read(HERE / "mutants.py") + read(HERE / "sites.py")  # where they change nothing is known
         self.commands = self.read_commands()
-        self.sources = self.find_sources()
+        self.sources = self.find_sources(LIBRARIES)
+        self.tests = self.find_sources([f"tests/{library}" for library in LIBRARIES])
 
     def read_commands(self):
-        """The compile commands of the libraries' sources."""
-        commands = {}
-        for entry in json.loads((self.tree.build / "compile_commands.json").read_text()):
-            name = os.path.relpath(entry["file"], self.tree.source)
-            if name.split("/")[0] in LIBRARIES:
-                commands[name] = entry
-        return commands
+        """The compile commands by source."""
+        entries = json.loads((self.tree.build / "compile_commands.json").read_text())
+        return {os.path.relpath(entry["file"], self.tree.source): entry for entry in entries}
 
-    def find_sources(self):
-        """The source by which each file is compiled: itself, or one that includes it, of its own name and folder first."""
+    def find_sources(self, folders):
+        """The source below folders by which a file of the libraries is compiled: itself, or the one nearest to it of
+        those that include it."""
         known = set(self.tree.list_files())
         included = {}
 
@@ -205,15 +201,17 @@ class Factory:
             return seen
 
         def distance(source, name):
-            stem, folder = os.path.splitext(name)[0], os.path.dirname(name)
-            return (source != name, os.path.splitext(source)[0] != stem, name not in includes(source),
-                    os.path.dirname(source) != folder, source)
+            source_folder, folder = os.path.dirname(source).removeprefix("tests/"), os.path.dirname(name)
+            stem = os.path.splitext(os.path.basename(name))[0]
+            return (source != name, name not in includes(source), source_folder != folder,
+                    not os.path.basename(source).startswith(stem), source)
 
         sources = {}
         for source in sorted(self.commands):
-            for name in reach(source):
-                if name.split("/")[0] in LIBRARIES:
-                    sources[name] = min(sources.get(name, source), source, key=lambda one: distance(one, name))
+            if source in known and source.startswith(tuple(f"{folder}/" for folder in folders)):
+                for name in reach(source):
+                    if name.split("/")[0] in LIBRARIES:
+                        sources[name] = min(sources.get(name, source), source, key=lambda one: distance(one, name))
         return sources
 
     def sites(self):
@@ -231,7 +229,7 @@ class Factory:
         """Mutants of the next sites of the queue, in its order, until there are count more or the queue ends."""
         made = []
         while len(made) < count:
-            chunk = list(itertools.islice(queue, max(8, 2 * (count - len(made)))))
+            chunk = list(itertools.islice(queue, count - len(made)))
             if not chunk:
                 break
             self.examine(chunk)
@@ -265,9 +263,8 @@ class Factory:
                 pass
 
     def examine_file(self, file, text, digest, sites):
-        unit = self.parse(file, text)
-        if self.error(unit):
-            raise Problem(f"libclang can't compile {file} in {self.sources[file]}: {self.error(unit)}")
+        unit = self.parse(file, text, self.sources[file])
+        units = {self.sources[file]: unit}
         tree = File(unit, self.tree.root / file, text)
         for site in sites:
             try:
@@ -276,30 +273,48 @@ class Factory:
                 self.known[site.name] = {"file": digest, "why": str(why)}
                 continue
             if not file.endswith(".cpp"):  # the build finds it out for sources; many of them include a header
-                number([mutant := Mutant(site, edits, change)])
-                if why := self.error(self.parse(file, Applied(text, [mutant]).text, unit)):
+                if why := self.try_header(Mutant(site, edits, change), text, units):
                     self.known[site.name] = {"file": digest, "why": f"does not compile: {why}"}
                     continue
             places = [[edit.start - site.start, edit.end - site.start, edit.text] for edit in edits]
             self.known[site.name] = {"file": digest, "edits": places, "change": change}
 
-    def parse(self, file, text, unit=None):
-        """The translation unit in which file is compiled, file having this text."""
-        source = self.sources[file]
-        unsaved = [(str(self.tree.root / file), text.encode("latin-1").decode())]
+    def try_header(self, mutant, text, units):
+        """Why a header's mutant does not compile, where its source is compiled or a test, which has more templates."""
+        number([mutant])
+        applied = Applied(text, [mutant]).text
+        for source in filter(None, [self.sources[mutant.file], self.tests.get(mutant.file)]):
+            if source in units:
+                units[source].reparse(self.unsaved(mutant.file, applied))
+                why = self.error(units[source])
+            else:
+                try:
+                    units[source] = self.parse(mutant.file, applied, source)
+                    why = ""
+                except Problem as problem:
+                    why = str(problem)
+            if why:
+                return why
+        return ""
+
+    def unsaved(self, file, text):
+        return [(str(self.tree.root / file), text.encode("latin-1").decode())]
+
+    def parse(self, file, text, source):
+        """The translation unit of a source, file having this text. Raises Problem where it does not compile."""
+        command = shlex.split(self.commands[source]["command"])
+        compiler = next(place for place, word in enumerate(command) if "clang++" in os.path.basename(word))
+        flags = [f"-I{self.tree.root}" if flag == f"-I{self.tree.source}" else flag
+                 for flag in command[compiler + 1:command.index("-o")]]
+        arguments = ["-working-directory", self.commands[source]["directory"], *flags, *FLAGS]
         try:
-            if unit:
-                unit.reparse(unsaved)
-                return unit
-            command = shlex.split(self.commands[source]["command"])
-            compiler = next(place for place, word in enumerate(command) if "clang++" in os.path.basename(word))
-            flags = [f"-I{self.tree.root}" if flag == f"-I{self.tree.source}" else flag
-                     for flag in command[compiler + 1:command.index("-o")]]
-            arguments = ["-working-directory", self.commands[source]["directory"], *flags, *FLAGS]
             index = self.cindex.Index.create(excludeDecls=True)
-            return index.parse(str(self.tree.root / source), args=arguments, unsaved_files=unsaved)
+            unit = index.parse(str(self.tree.root / source), args=arguments, unsaved_files=self.unsaved(file, text))
         except self.cindex.TranslationUnitLoadError:
             raise Problem(f"libclang can't read {source}") from None
+        if self.error(unit):
+            raise Problem(f"libclang can't compile {file} in {source}: {self.error(unit)}")
+        return unit
 
     @staticmethod
     def error(unit):
