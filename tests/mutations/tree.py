@@ -123,7 +123,8 @@ class BuildFailed(Problem):
     """`blamed` are the mutations that do not compile, each with what the compiler says."""
 
     def __init__(self, tree, command, output):
-        shown = "\n".join(output.splitlines()[-40:])
+        lines = output.splitlines()
+        shown = "\n".join([line for line in lines if ": error: " in line or "fatal error: " in line][:20] or lines[-40:])
         super().__init__(f"{' '.join(command)} failed:\n{shown}")
         self.blamed = self.blame(tree, output, "error") or self.blame(tree, output, "note")
 
