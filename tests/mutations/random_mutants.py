@@ -14,8 +14,8 @@ from tree import BuildFailed, LIBRARIES
 
 REASONS = "tests/mutations/equivalent.json"
 ENTRY = {"file", "line", "mutation", "reason"}
-# Judge nothing: what they take is decided by times.
-LEFT_OUT = {"test_crashes"}
+# Judge nothing: times decide what they see.
+LEFT_OUT = {"test_crashes", "test_allocations"}
 RESERVE = 1.4  # mutants that are built for each that is wanted: some are never reached
 
 
@@ -214,12 +214,23 @@ class RandomMutants:
         return {"caught": False, "suites": names}
 
     def judge_by(self, mutant, name, test):
-        limit = limit_of(self.results.suites[name])
-        verdict = run_suite(self.suites[name], self.tree, limit, mutant.number, test=test)
-        if not verdict.trouble or verdict.is_missing:
+        """What results keep of a failure, or None. A failure counts that comes again, by itself or in its suite: a busy
+        machine makes some of its own."""
+        verdict = self.failure(mutant, name, test)
+        if not verdict:
+            return None
+        again = [verdict.failed, None] if verdict.failed else [None]
+        if not verdict.timed_out and not any(self.failure(mutant, name, alone) for alone in again):
+            self.say(f"{mutant.where}: {name} failed once and not again: {verdict.failed}")
             return None
         return {"caught": True, "by": name, "test": verdict.failed, "how": verdict.trouble,
                 "timed_out": verdict.timed_out, "seconds": round(verdict.seconds, 1)}
+
+    def failure(self, mutant, name, test):
+        """The verdict of a suite, or of one test of it, that fails with a mutant; None where it passes."""
+        limit = limit_of(self.results.suites[name])
+        verdict = run_suite(self.suites[name], self.tree, limit, mutant.number, test=test)
+        return verdict if verdict.trouble and not verdict.is_missing else None
 
     def report(self, mutants, verdicts):
         judged = list(zip(mutants, verdicts))
