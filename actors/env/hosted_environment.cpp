@@ -23,12 +23,13 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
 }
 
 env_observation hosted_environment::observe() {
-  if (!obs_) {
+  const bool begins = !obs_;
+  if (begins) {
     auto begun = environments_->reset(std::exchange(seed_, std::nullopt));
     report(begun.failures);
     obs_.emplace(begun.obs.begin(), begun.obs.end());
   }
-  return {{obs_->begin(), obs_->end()}, static_cast<std::int64_t>(environments_->size())};
+  return {{obs_->begin(), obs_->end()}, static_cast<std::int64_t>(environments_->size()), begins};
 }
 
 env_step hosted_environment::step(env_actions actions) {

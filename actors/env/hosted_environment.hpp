@@ -18,6 +18,7 @@ namespace troupe {
 struct env_observation {
   recycled_vector<float> rows;    ///< [B, D]
   std::int64_t environments = 0;  ///< B
+  bool begun = false;             ///< They were reset for this: nobody has seen these rows.
 };
 
 /// Told what environments do; each function may be null.

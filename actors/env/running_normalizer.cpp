@@ -10,14 +10,101 @@
 
 namespace troupe {
 
+namespace {
+
+void check_rows(std::size_t size, std::size_t width) {
+  if (width == 0 || size % width != 0)
+    throw std::invalid_argument(
+        fmt::format("normalizer: expected rows of {} numbers, got {} in all", width, size));
+}
+
+}  // namespace
+
+running_moments::running_moments(std::size_t width)
+    : mean_(width, 0.0), variance_(width, 0.0), batch_mean_(width), batch_variance_(width) {}
+
+running_moments running_moments::unit(std::size_t width, double count) {
+  running_moments made(width);
+  made.count_ = count;
+  made.variance_.assign(width, 1.0);
+  return made;
+}
+
+void running_moments::add(std::span<const float> rows) { take_in(rows); }
+void running_moments::add(std::span<const double> rows) { take_in(rows); }
+
+void running_moments::add(const running_moments& other) {
+  if (other.width() != width())
+    throw std::invalid_argument(
+        fmt::format("normalizer: expected moments of {} columns, got {}", width(), other.width()));
+  join(other.count_, other.mean_, other.variance_);
+}
+
+template <class T>
+void running_moments::take_in(std::span<const T> rows) {
+  const std::size_t width = mean_.size();
+  check_rows(rows.size(), width);
+  if (rows.empty()) return;
+  const auto n = static_cast<double>(rows.size() / width);
+  batch_mean_.assign(width, 0.0);
+  for (std::size_t at = 0; at < rows.size(); at += width)
+    for (std::size_t d = 0; d < width; ++d) batch_mean_[d] += double{rows[at + d]};
+  for (std::size_t d = 0; d < width; ++d) {
+    batch_mean_[d] /= n;
+    if (!std::isfinite(batch_mean_[d]))
+      throw std::invalid_argument(fmt::format(
+          "normalizer: expected finite rows, got {} as the mean of column {}", batch_mean_[d], d));
+  }
+  batch_variance_.assign(width, 0.0);
+  for (std::size_t at = 0; at < rows.size(); at += width)
+    for (std::size_t d = 0; d < width; ++d) {
+      const double off = double{rows[at + d]} - batch_mean_[d];
+      batch_variance_[d] += off * off;
+    }
+  for (auto& squares : batch_variance_) squares /= n;
+  join(n, batch_mean_, batch_variance_);
+}
+
+// M2 = M2_a + M2_b + delta^2 * n_a * n_b / (n_a + n_b), and variance = M2 / n.
+void running_moments::join(double count, std::span<const double> mean,
+                           std::span<const double> variance) {
+  if (count == 0) return;
+  const double total = count_ + count;
+  for (std::size_t d = 0; d < mean_.size(); ++d) {
+    const double delta = mean[d] - mean_[d];
+    const double sum_of_squares =
+        variance_[d] * count_ + variance[d] * count + delta * delta * count_ * count / total;
+    mean_[d] += delta * count / total;
+    variance_[d] = sum_of_squares / total;
+  }
+  count_ = total;
+}
+
+std::string running_moments::state() const {
+  state_writer to;
+  to.put("count", count_);
+  to.put("mean", mean_);
+  to.put("variance", variance_);
+  return to.bytes();
+}
+
+running_moments running_moments::of_state(std::string_view bytes) {
+  const state_reader from(bytes);
+  running_moments made;
+  from.get("count", made.count_);
+  from.get("mean", made.mean_);
+  from.get("variance", made.variance_);
+  if (made.mean_.size() != made.variance_.size())
+    throw state_error(fmt::format("normalizer: expected a variance for each of {} means, got {}",
+                                  made.mean_.size(), made.variance_.size()));
+  return made;
+}
+
 running_normalizer::running_normalizer(std::size_t width, normalizer_options options)
     : options_(options),
-      mean_(width, 0.0),
-      variance_(width, 1.0),
+      moments_(running_moments::unit(width, 1e-4)),
       shift_(width),
-      scale_(width),
-      batch_mean_(width),
-      batch_variance_(width) {
+      scale_(width) {
   if (width == 0) throw std::invalid_argument("normalizer: expected a width >= 1, got 0");
   if (!(options.clip > 0))
     throw std::invalid_argument(
@@ -28,67 +115,23 @@ running_normalizer::running_normalizer(std::size_t width, normalizer_options opt
   set_scale();
 }
 
-void running_normalizer::update(std::span<const float> rows) {
-  lone_rank alone;
-  take_in(rows, alone);
-}
-void running_normalizer::update(std::span<const double> rows) {
-  lone_rank alone;
-  take_in(rows, alone);
-}
-void running_normalizer::update(std::span<const float> rows, collective& ranks) {
-  take_in(rows, ranks);
-}
-void running_normalizer::update(std::span<const double> rows, collective& ranks) {
-  take_in(rows, ranks);
-}
+void running_normalizer::update(std::span<const float> rows) { take_in(rows); }
+void running_normalizer::update(std::span<const double> rows) { take_in(rows); }
+void running_normalizer::update(const running_moments& rows) { take_in(rows); }
 void running_normalizer::apply(std::span<float> rows) const { normalize(rows); }
 void running_normalizer::apply(std::span<double> rows) const { normalize(rows); }
 
-template <class T>
-void running_normalizer::take_in(std::span<const T> rows, collective& ranks) {
-  check_rows(rows.size());
+template <class Rows>
+void running_normalizer::take_in(const Rows& rows) {
   if (!training_) return;
-  const std::size_t width = mean_.size();
-  auto n = static_cast<double>(rows.size() / width);
-  ranks.sum(std::span<double>(&n, 1));
-  if (n == 0) return;
-
-  std::fill(batch_mean_.begin(), batch_mean_.end(), 0.0);
-  for (std::size_t at = 0; at < rows.size(); at += width)
-    for (std::size_t d = 0; d < width; ++d) batch_mean_[d] += double{rows[at + d]};
-  ranks.sum(std::span<double>(batch_mean_));
-  for (std::size_t d = 0; d < width; ++d) {
-    batch_mean_[d] /= n;
-    if (!std::isfinite(batch_mean_[d]))
-      throw std::invalid_argument(fmt::format(
-          "normalizer: expected finite rows, got {} as the mean of column {}", batch_mean_[d], d));
-  }
-  std::fill(batch_variance_.begin(), batch_variance_.end(), 0.0);
-  for (std::size_t at = 0; at < rows.size(); at += width)
-    for (std::size_t d = 0; d < width; ++d) {
-      const double off = double{rows[at + d]} - batch_mean_[d];
-      batch_variance_[d] += off * off;
-    }
-  ranks.sum(std::span<double>(batch_variance_));
-
-  // M2 = M2_a + M2_b + delta^2 * n_a * n_b / (n_a + n_b), and variance = M2 / n.
-  const double total = count_ + n;
-  for (std::size_t d = 0; d < width; ++d) {
-    const double delta = batch_mean_[d] - mean_[d];
-    const double sum_of_squares =
-        variance_[d] * count_ + batch_variance_[d] + delta * delta * count_ * n / total;
-    mean_[d] += delta * n / total;
-    variance_[d] = sum_of_squares / total;
-  }
-  count_ = total;
+  moments_.add(rows);
   set_scale();
 }
 
 template <class T>
 void running_normalizer::normalize(std::span<T> rows) const {
-  check_rows(rows.size());
-  const std::size_t width = mean_.size();
+  const std::size_t width = moments_.width();
+  check_rows(rows.size(), width);
   for (std::size_t at = 0; at < rows.size(); at += width)
     for (std::size_t d = 0; d < width; ++d) {
       const double scaled = (double{rows[at + d]} - shift_[d]) / scale_[d];
@@ -96,38 +139,21 @@ void running_normalizer::normalize(std::span<T> rows) const {
     }
 }
 
-void running_normalizer::check_rows(std::size_t size) const {
-  if (size % mean_.size() != 0)
-    throw std::invalid_argument(
-        fmt::format("normalizer: expected rows of {} numbers, got {} in all", mean_.size(), size));
-}
-
 void running_normalizer::set_scale() {
-  for (std::size_t d = 0; d < mean_.size(); ++d) {
-    shift_[d] = options_.centre ? mean_[d] : 0.0;
-    scale_[d] = std::sqrt(variance_[d] + options_.epsilon);
+  for (std::size_t d = 0; d < moments_.width(); ++d) {
+    shift_[d] = options_.centre ? moments_.mean()[d] : 0.0;
+    scale_[d] = std::sqrt(moments_.variance()[d] + options_.epsilon);
   }
 }
 
-std::string running_normalizer::state() const {
-  state_writer to;
-  to.put("count", count_);
-  to.put("mean", mean_);
-  to.put("variance", variance_);
-  return to.bytes();
-}
+std::string running_normalizer::state() const { return moments_.state(); }
 
 void running_normalizer::set_state(std::string_view bytes) {
-  const state_reader from(bytes);
-  auto mean = from.get<std::vector<double>>("mean");
-  auto variance = from.get<std::vector<double>>("variance");
-  const auto count = from.get<double>("count");
-  if (mean.size() != mean_.size() || variance.size() != mean_.size())
+  auto moments = running_moments::of_state(bytes);
+  if (moments.width() != width())
     throw state_error(fmt::format("normalizer: expected statistics of {} columns, got those of {}",
-                                  mean_.size(), mean.size()));
-  mean_ = std::move(mean);
-  variance_ = std::move(variance);
-  count_ = count;
+                                  width(), moments.width()));
+  moments_ = std::move(moments);
   set_scale();
 }
 

@@ -14,8 +14,6 @@
 namespace troupe {
 namespace {
 
-// Stable-Baselines3's VecNormalize.
-
 const network_shape& checked(const network_shape& shape, const network_options& options) {
   const int kinds =
       (shape.discrete_actions > 0) + (shape.continuous_size > 0) + !shape.multi_discrete.empty();
@@ -251,7 +249,7 @@ void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& 
 
 const float* actor_critic::seen(const float* obs, int rows) {
   if (trunk_) return convolved(obs, rows);
-  if (!options_.normalize_obs) return obs;
+  if (!normalizes()) return obs;
   const int width = shape_.obs_size;
   float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
   detail::scale_obs(obs, rows, width, obs_mean(), seen);
@@ -334,7 +332,7 @@ std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<lea
 action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
   check_obs(obs);
   auto x = obs;
-  if (options_.normalize_obs) {
+  if (normalizes()) {
     const auto statistics = parameters_.narrow(0, trained_count(), 2 * shape_.obs_size);
     const auto mean = statistics.narrow(0, 0, shape_.obs_size);
     const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
@@ -399,7 +397,7 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
     head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
                    d_outputs, d_log_std);
   }
-  const float* x = options_.normalize_obs ? seen_.data() : obs;  // as evaluate_rows left it
+  const float* x = normalizes() ? seen_.data() : obs;  // as evaluate_rows left it
   actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
   critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
                    gradient + offset_of(critic_parameters()));

@@ -93,6 +93,9 @@ class actor_critic {
   /// From now on the network sees clip((obs - mean) / sqrt(variance + 1e-8), -10, 10). Throws
   /// std::invalid_argument unless both are [D] and the network has normalize_obs.
   void set_obs_statistics(std::span<const double> mean, std::span<const double> variance);
+  /// True: from now on obs are given normalised, as the network sees them, by whoever has the
+  /// statistics of that moment. Nothing changes without normalize_obs.
+  void take_normalized_obs(bool normalized) { obs_normalized_ = normalized; }
 
   /// Draws actions for obs float [N, D] (`deterministic`: takes the likeliest). No autograd.
   action_batch act(const at::Tensor& obs, action_random& random, bool deterministic = false);
@@ -133,6 +136,7 @@ class actor_critic {
   /// What actor and critic see of obs [rows, D]: obs itself, or in seen_ its normalised copy, or
   /// the convolutions' features [rows, F].
   const float* seen(const float* obs, int rows);
+  bool normalizes() const { return options_.normalize_obs && !obs_normalized_; }
   const float* convolved(const float* obs, int rows);
   at::Tensor run_trunk(const at::Tensor& obs) const;
   /// mlp::forward and mlp::infer, on the device.
@@ -154,6 +158,7 @@ class actor_critic {
 
   network_shape shape_;
   network_options options_;
+  bool obs_normalized_ = false;
   detail::device_link link_;
   std::optional<detail::conv_trunk> trunk_;
   detail::mlp actor_;

@@ -51,14 +51,12 @@ int policy::rows_of(std::span<const float> obs) const {
   return static_cast<int>(obs.size() / width);
 }
 
-std::uint64_t policy::choose_noise(const act_request& request, int rows) {
+std::uint64_t policy::choose_noise(const act_request& request) {
   if (request.deterministic || network_.noise_size() == 0) return 0;
-  const auto seed = request.noise_seed != 0 ? request.noise_seed : random_.next() | 1;
-  matrices_.append(seed, rows, noise_);
-  return seed;
+  return request.noise_seed != 0 ? request.noise_seed : random_.next() | 1;
 }
 
-void policy::act_rows(std::span<const float> obs, int rows, bool deterministic, act_reply& reply) {
+void policy::act_rows(std::span<const float> obs, int rows, kind how, act_reply& reply) {
   const auto n = static_cast<std::size_t>(rows);
   const auto width = static_cast<std::size_t>(options_.shape.action_size());
   action_rows_out actions;
@@ -72,7 +70,8 @@ void policy::act_rows(std::span<const float> obs, int rows, bool deterministic, 
   reply.log_prob.resize(n);
   reply.value.resize(n);
   reply.version = version_;
-  network_.act(obs.data(), rows, random_, deterministic, actions, reply.log_prob.data(),
+  network_.take_normalized_obs(how.normalized);
+  network_.act(obs.data(), rows, random_, how.deterministic, actions, reply.log_prob.data(),
                reply.value.data(), noise_.empty() ? nullptr : noise_.data());
 }
 
@@ -99,34 +98,38 @@ batch<act_reply> policy::act(batch<act_request> requests) {
   recycled_vector<std::exception_ptr> refused(count);
   recycled_vector<std::uint64_t> seeds(count, 0);
   matrices_.forget();
-  noise_.clear();
   for (std::size_t i = 0; i < count; ++i) {
     try {
       rows[i] = rows_of(requests[i].obs);
-      seeds[i] = choose_noise(requests[i], rows[i]);
+      seeds[i] = choose_noise(requests[i]);
     } catch (...) {
       refused[i] = std::current_exception();
     }
   }
   recycled_vector<act_reply> replies(count);
   if (count == 1) {
-    if (!refused[0]) act_rows(requests[0].obs, rows[0], requests[0].deterministic, replies[0]);
+    const kind its{requests[0].deterministic, requests[0].normalized};
+    noise_.clear();
+    if (seeds[0] != 0) matrices_.append(seeds[0], rows[0], noise_);
+    if (!refused[0]) act_rows(requests[0].obs, rows[0], its, replies[0]);
   } else {
     // One forward pass for all that draw, one for all that take the likeliest action.
-    for (const bool deterministic : {false, true}) {
+    for (const kind how : {kind{false, false}, {true, false}, {false, true}, {true, true}}) {
       recycled_vector<float> joint_obs;
       int joint_rows = 0;
+      noise_.clear();
       for (std::size_t i = 0; i < count; ++i) {
-        if (refused[i] || requests[i].deterministic != deterministic) continue;
+        if (refused[i] || !how.is_of(requests[i])) continue;
         joint_obs.insert(joint_obs.end(), requests[i].obs.begin(), requests[i].obs.end());
         joint_rows += rows[i];
+        if (seeds[i] != 0) matrices_.append(seeds[i], rows[i], noise_);
       }
       if (joint_rows == 0) continue;
       act_reply joint;
-      act_rows(joint_obs, joint_rows, deterministic, joint);
+      act_rows(joint_obs, joint_rows, how, joint);
       std::size_t first = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        if (refused[i] || requests[i].deterministic != deterministic) continue;
+        if (refused[i] || !how.is_of(requests[i])) continue;
         const auto n = static_cast<std::size_t>(rows[i]);
         replies[i] =
             part_of(joint, first, n, static_cast<std::size_t>(options_.shape.action_size()));
@@ -147,9 +150,10 @@ batch<act_reply> policy::act(batch<act_request> requests) {
   return answer;
 }
 
-std::vector<float> policy::values(std::vector<float> obs) {
+std::vector<float> policy::values(std::vector<float> obs, bool normalized) {
   const int rows = rows_of(obs);
   std::vector<float> value(static_cast<std::size_t>(rows));
+  network_.take_normalized_obs(normalized);
   network_.values(obs.data(), rows, value.data());
   return value;
 }

@@ -22,6 +22,7 @@ struct act_request {
   /// With use_sde, whose noise each row explores by: that of an earlier reply, where it is to stay;
   /// 0: other noise is drawn.
   std::uint64_t noise_seed = 0;
+  bool normalized = false;  ///< With normalize_obs: the caller has normalised them.
 };
 
 /// The actions, and the version of the weights that chose them.
@@ -51,8 +52,8 @@ class policy {
   /// Actions for each request; concurrent requests become one forward pass. A request whose
   /// observations are no whole rows of D finite floats gets an error of its own.
   batch<act_reply> act(batch<act_request> requests);
-  /// V(obs) [N] of obs [N, D].
-  std::vector<float> values(std::vector<float> obs);
+  /// V(obs) [N] of obs [N, D]. `normalized`: as in act_request.
+  std::vector<float> values(std::vector<float> obs, bool normalized);
 
   /// Swaps in newer weights; older ones than those in use are ignored.
   void update(weights fresh);
@@ -64,11 +65,19 @@ class policy {
   void restore(std::string bytes);
 
  private:
-  /// The noise of its rows is appended to noise_; returns its seed, 0 where there is none.
-  std::uint64_t choose_noise(const act_request& request, int rows);
+  /// The seed of the noise that its rows explore by, 0 where there is none.
+  std::uint64_t choose_noise(const act_request& request);
   /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
   int rows_of(std::span<const float> obs) const;
-  void act_rows(std::span<const float> obs, int rows, bool deterministic, act_reply& reply);
+  /// What requests must have in common for one forward pass.
+  struct kind {
+    bool deterministic;
+    bool normalized;
+    bool is_of(const act_request& request) const {
+      return request.deterministic == deterministic && request.normalized == normalized;
+    }
+  };
+  void act_rows(std::span<const float> obs, int rows, kind how, act_reply& reply);
 
   policy_options options_;
   service<weight_store> store_;
@@ -76,7 +85,7 @@ class policy {
   action_random random_;
   std::int64_t version_ = -1;
   detail::noise_matrices matrices_;
-  std::vector<const float*> noise_;  // of each row of a batch that draws, with use_sde
+  std::vector<const float*> noise_;  // of each row of a forward pass, with use_sde
 };
 
 }  // namespace troupe

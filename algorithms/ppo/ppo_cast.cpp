@@ -121,6 +121,11 @@ task<> serve_experience(production& p, const checkpoint* from) {
   p.roles.n_steps = c.rollout.n_steps;
   p.roles.sde_sample_freq = c.policy.sde_sample_freq;
   p.roles.groups = static_cast<std::size_t>(c.rollout.groups);
+  if (c.env.normalize_obs || c.env.normalize_reward) {
+    const auto width = c.env.normalize_obs ? static_cast<std::size_t>(p.shape.obs_size) : 0;
+    p.roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
+    if (from) p.roles.normalizer->restore(file_of(*from, "normalizer.cbor"));
+  }
   if (!from) co_return;
   auto held = replay_state_of(file_of(*from, "replay.cbor"));
   co_await p.roles.replay.route<&replay_queue<rollout>::restore>(std::move(held));
@@ -162,6 +167,7 @@ task<checkpoint> production::save() {
   state.files["environments.cbor"] = list_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
   state.files["replay.cbor"] = to_bytes(held);
+  if (roles.normalizer) state.files["normalizer.cbor"] = roles.normalizer->save();
   co_return state;
 }
 

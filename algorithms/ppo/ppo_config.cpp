@@ -16,7 +16,6 @@ ppo_options ppo_config::learner() const {
   auto options = trainer;
   options.n_steps = rollout.n_steps;
   options.network = network();
-  options.normalize_reward = env.normalize_reward;
   return options;
 }
 

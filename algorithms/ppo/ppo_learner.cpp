@@ -39,9 +39,9 @@ const ppo_options& checked(const ppo_options& options) {
 }
 
 rollout_batch contiguous(rollout_batch batch) {
-  for (auto* tensor : {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward,
-                       &batch.valid, &batch.truncated, &batch.terminated, &batch.final_obs,
-                       &batch.final_index, &batch.discounted}) {
+  for (auto* tensor :
+       {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward, &batch.valid,
+        &batch.truncated, &batch.terminated, &batch.final_obs, &batch.final_index}) {
     if (tensor->defined()) *tensor = tensor->contiguous();
   }
   return batch;
@@ -61,7 +61,7 @@ optimizer make_optimizer(const ppo_options& options, std::int64_t parameter_coun
 
 // What decides a rank's next update besides the weights and its rows, in one number.
 double fingerprint(const ppo_learner_state& state) {
-  std::string text = state.obs_statistics + state.reward_statistics;
+  std::string text;
   const auto add = [&](const auto& values) {
     text.append(reinterpret_cast<const char*>(std::data(values)),
                 std::size(values) * sizeof(*std::data(values)));
@@ -86,10 +86,10 @@ void require_same_state(collective& ranks, const ppo_learner_state& state) {
   ranks.sum(std::span<double>(prints));
   for (std::size_t rank = 1; rank < prints.size(); ++rank) {
     if (prints[rank] == prints[0]) continue;
-    throw collective_error(fmt::format(
-        "ppo: rank {} of {} has another optimiser, generator or statistics than rank 0; expected "
-        "learners made with the same seed and options, or restored from the same state",
-        rank, ranks.world()));
+    throw collective_error(
+        fmt::format("ppo: rank {} of {} has another optimiser or generator than rank 0; expected "
+                    "learners made with the same seed and options, or restored from the same state",
+                    rank, ranks.world()));
   }
 }
 
@@ -162,40 +162,14 @@ ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options,
                  .importance_cap = options.importance_cap}),
       skips_("ppo", options.max_skipped_steps) {
   detail::log_once(model_.backend());
-  if (options.network.normalize_obs) obs_statistics_.emplace(shape.obs_size);
-  if (options.normalize_reward) reward_statistics_.emplace(1, normalizer_options{.centre = false});
+  model_.take_normalized_obs(true);
 }
 
-// Rewards and validity as the options want them.
+// Validity as the options want it.
 rollout_batch ppo_learner::prepared(rollout_batch batch) {
   batch = contiguous(std::move(batch));
-  if (reward_statistics_) {
-    const auto n = static_cast<std::size_t>(batch.reward.numel());
-    TORCH_CHECK(batch.discounted.defined() && batch.discounted.sizes() == batch.reward.sizes() &&
-                    batch.discounted.scalar_type() == at::kDouble,
-                "rollout batch: discounted must be double ", batch.reward.sizes(),
-                " where rewards are normalised");
-    reward_statistics_->update(std::span<const double>(batch.discounted.data_ptr<double>(), n),
-                               *ranks_);
-    batch.reward = batch.reward.clone();
-    reward_statistics_->apply(std::span<float>(batch.reward.data_ptr<float>(), n));
-  }
   if (options_.whole_episodes) batch.valid = of_whole_episodes(batch);
   return batch;
-}
-
-// What this batch was seen with is in the model; what it teaches is for the next.
-void ppo_learner::learn_obs_statistics(const rollout_batch& batch,
-                                       std::span<const detail::row_index> usable) {
-  const auto width = static_cast<std::size_t>(model_.shape().obs_size);
-  const float* obs = batch.obs.data_ptr<float>();
-  std::vector<float> rows;
-  rows.reserve(usable.size() * width);
-  for (const auto row : usable) {
-    rows.insert(rows.end(), obs + row * width, obs + (row + 1) * width);
-  }
-  obs_statistics_->update(std::span<const float>(rows), *ranks_);
-  model_.set_obs_statistics(obs_statistics_->mean(), obs_statistics_->variance());
 }
 
 // The present critic's values of the last observations, laid out as truncated is.
@@ -342,7 +316,6 @@ ppo_metrics ppo_learner::update(const rollout_batch& given, double progress_rema
     ++n_updates_;
     if (metrics.stopped_by_kl) break;
   }
-  if (obs_statistics_) learn_obs_statistics(batch, order.own());
 
   metrics.loss = sums.means();
   metrics.grad_norm = sums.steps ? sums.grad_norm / sums.steps : 0.0;
@@ -368,9 +341,7 @@ ppo_learner_state ppo_learner::state() const {
           .optimizer = optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
-          .skipped_in_a_row = skips_.in_a_row(),
-          .obs_statistics = obs_statistics_ ? obs_statistics_->state() : std::string(),
-          .reward_statistics = reward_statistics_ ? reward_statistics_->state() : std::string()};
+          .skipped_in_a_row = skips_.in_a_row()};
 }
 
 void ppo_learner::set_state(const ppo_learner_state& state) {
@@ -379,8 +350,6 @@ void ppo_learner::set_state(const ppo_learner_state& state) {
   random_.set_state(state.random);
   n_updates_ = state.n_updates;
   skips_.set_in_a_row(state.skipped_in_a_row);
-  if (obs_statistics_) obs_statistics_->set_state(state.obs_statistics);
-  if (reward_statistics_) reward_statistics_->set_state(state.reward_statistics);
 }
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 
-#include "actors/env/running_normalizer.hpp"
 #include "actors/policy/action_random.hpp"
 #include "actors/policy/actor_critic.hpp"
 #include "actors/trainer/optimizer.hpp"
@@ -38,12 +37,11 @@ struct ppo_learner_state {
   action_random::state_type random{};
   std::int64_t n_updates = 0;
   int skipped_in_a_row = 0;
-  std::string obs_statistics;     ///< running_normalizer::state; empty without normalize_obs
-  std::string reward_statistics;  ///< the same without normalize_reward
 };
 
 /// PPO's update rule: Schulman et al. 2017, https://arxiv.org/abs/1707.06347, algorithm 1, with the
-/// details of Stable-Baselines3. A plain class: rollouts come in, new weights are in model().
+/// details of Stable-Baselines3. A plain class: rollouts come in, new weights are in model(). With
+/// normalize_obs their observations are normalised already, and so are those that model() takes.
 class ppo_learner {
  public:
   /// The seed decides the initial weights and the order of the minibatches. Throws
@@ -83,7 +81,6 @@ class ppo_learner {
                               std::span<const detail::row_index> usable);
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                    detail::shared_rows& order, double lr, epoch_sums& sums);
-  void learn_obs_statistics(const rollout_batch& batch, std::span<const detail::row_index> usable);
 
   ppo_options options_;
   actor_critic model_;
@@ -92,8 +89,6 @@ class ppo_learner {
   std::shared_ptr<collective> ranks_ = std::make_shared<lone_rank>();
   detail::minibatch minibatch_;
   detail::minibatch_gradient gradient_;
-  std::optional<running_normalizer> obs_statistics_;
-  std::optional<running_normalizer> reward_statistics_;
   std::int64_t n_updates_ = 0;
   detail::skip_guard skips_;
 };

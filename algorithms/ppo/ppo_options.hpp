@@ -38,10 +38,6 @@ struct ppo_options {
   double rank_timeout = 30.0;        ///< seconds that one of them waits for the others
   network_options network;           ///< hidden, activation, ortho_init, log_std_init
 
-  /// Rewards are divided by the standard deviation of discounted returns and cut to +-10, as by
-  /// Stable-Baselines3's VecNormalize.
-  bool normalize_reward = false;
-
   optimizer_kind optimizer = optimizer_kind::adam;
   double rmsprop_alpha = 0.99;  ///< decay of its mean square
   bool baseline = true;         ///< false: no critic; advantages are discounted returns

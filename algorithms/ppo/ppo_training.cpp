@@ -118,6 +118,12 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
     batch.stale = batch.stale || r.version != p.done.version;
     p.metrics.batch_sampled(p.done.version - r.version);
   }
+  if (p.roles.normalizer) {
+    std::vector<seen_statistics> seen;
+    for (auto& r : rollouts) seen.push_back(std::move(r.seen));
+    p.roles.normalizer->take_in(std::move(seen));
+    batch.obs_statistics = p.roles.normalizer->obs();
+  }
   batch.rollouts = std::move(rollouts);
   batch.progress_remaining =
       1.0 - static_cast<double>(p.done.version) / static_cast<double>(p.config.updates());
@@ -177,7 +183,8 @@ task<evaluation> evaluate_at_the_end(production& p) {
   auto roles = p.roles;
   roles.deterministic = true;
   roles.groups = 1;
-  roles.n_steps = 250;  // little is played in vain when the last episode ends
+  roles.normalizer = nullptr;  // the statistics are those in the weights
+  roles.n_steps = 250;         // little is played in vain when the last episode ends
   const auto where = place_of_evaluation(p.config.env);
   auto hosting = restartable(p.sys, {.name = "evaluation", .placement = where}, {});
   p.exam = co_await p.sys.serve<hosted_environment>(

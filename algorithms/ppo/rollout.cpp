@@ -24,6 +24,7 @@ struct env_group {
   recycled_vector<float> obs;  ///< [environments, D] what they show
   std::int64_t environments = 0;
   std::int64_t first = 0;
+  bool begun = false;  ///< Nothing has been made of these rows yet.
 };
 
 bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
@@ -33,7 +34,7 @@ task<env_group> open_group(rollout_roles roles) {
     try {
       auto where = co_await roles.environments.session(alone);
       auto seen = co_await where.route<&hosted_environment::observe>();
-      co_return env_group{std::move(where), std::move(seen.rows), seen.environments};
+      co_return env_group{std::move(where), std::move(seen.rows), seen.environments, 0, seen.begun};
     } catch (const call_error& e) {
       if (!is_lost(e) || losses == losses_max) throw;
     }
@@ -52,9 +53,17 @@ task<std::vector<env_group>> open_groups(rollout_roles roles) {
   co_return groups;
 }
 
+/// The rows that groups show when they are opened, as they are acted on.
+void normalize(rollout_normalizer& by, std::span<env_group> groups) {
+  for (const auto& group : groups) {
+    if (group.begun) by.add_begun(group.obs);
+  }
+  for (auto& group : groups) by.normalize(group.obs);
+}
+
 /// The rows of group `index`. In its turns it stores what its last step gave, and acts.
 task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size_t index,
-                  rollout& made, turns& turn) {
+                  rollout& made, rollout_normalizer* normalizer, turns& turn) {
   auto& mine = groups[index];
   act_reply acted;
   std::optional<env_step> after;
@@ -63,13 +72,14 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
   for (std::int64_t t = 0;;) {
     while (!turn.is_of(index)) co_await turn.passed();
     if (after) {
+      if (normalizer) normalizer->take_step(*after);
       made.add(t++, mine.obs, acted, *after, mine.first);
       mine.obs = std::move(after->obs);
       losses = 0;
     }
     if (t == roles.n_steps) break;
     if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
-    act_request request{mine.obs, roles.deterministic, noise_seed};
+    act_request request{mine.obs, roles.deterministic, noise_seed, normalizer != nullptr};
     acted = co_await roles.policies.route<&policy::act>(std::move(request));
     noise_seed = acted.noise_seed;
     turn.pass();
@@ -83,6 +93,7 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
     if (after) continue;
     made.lose_environments(t, mine.first, mine.environments);
     auto other = co_await open_group(roles);
+    if (normalizer) normalize(*normalizer, {&other, 1});
     mine.where = std::move(other.where);
     mine.obs = std::move(other.obs);
   }
@@ -94,19 +105,29 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
 task<rollout> generate_rollout(rollout_roles roles) {
   auto groups = co_await open_groups(roles);
   rollout made(roles.n_steps, groups.back().first + groups.back().environments);
+  std::optional<rollout_normalizer> normalizer;
+  if (roles.normalizer) {
+    const auto replica = static_cast<std::int64_t>(groups.front().where.replica());
+    normalizer = roles.normalizer->begin(replica);
+    normalize(*normalizer, groups);
+  }
   turns turn(groups.size());
   std::vector<task<>> side_by_side;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    side_by_side.push_back(take_steps(roles, groups, i, made, turn));
+    auto* by = normalizer ? &*normalizer : nullptr;
+    side_by_side.push_back(take_steps(roles, groups, i, made, by, turn));
   }
   co_await all(std::move(side_by_side));
   for (const auto& group : groups) {
     made.bootstrap_obs.insert(made.bootstrap_obs.end(), group.obs.begin(), group.obs.end());
   }
   if (!made.cuts.empty()) {
-    made.final_value = co_await roles.policies.route<&policy::values>(made.final_obs);
+    made.final_value =
+        co_await roles.policies.route<&policy::values>(made.final_obs, normalizer.has_value());
   }
-  made.bootstrap_value = co_await roles.policies.route<&policy::values>(made.bootstrap_obs);
+  made.bootstrap_value =
+      co_await roles.policies.route<&policy::values>(made.bootstrap_obs, normalizer.has_value());
+  if (normalizer) made.seen = roles.normalizer->end(*normalizer);
   co_return made;
 }
 
@@ -131,7 +152,6 @@ void rollout::add(std::int64_t t, const recycled_vector<float>& before, const ac
   append(log_prob, acted.log_prob);
   append(value, acted.value);
   append(reward, after.reward);
-  append(discounted, after.discounted);
   append(terminated, after.terminated);
   append(truncated, after.truncated);
   version = t == 0 && first == 0 ? acted.version : std::min(version, acted.version);
@@ -214,9 +234,6 @@ rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape
   batch.log_prob = joined(rollouts, &rollout::log_prob, at::kFloat, 0);
   batch.value = joined(rollouts, &rollout::value, at::kFloat, 0);
   batch.reward = joined(rollouts, &rollout::reward, at::kFloat, 0);
-  if (!rollouts.front().discounted.empty()) {
-    batch.discounted = joined(rollouts, &rollout::discounted, at::kDouble, 0);
-  }
   batch.terminated = joined(rollouts, &rollout::terminated, at::kByte, 0).to(at::kBool);
   batch.truncated = joined(rollouts, &rollout::truncated, at::kByte, 0).to(at::kBool);
   batch.valid = joined(rollouts, &rollout::valid, at::kByte, 0).to(at::kBool);

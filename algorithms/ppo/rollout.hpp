@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -9,12 +10,14 @@
 #include "actors/policy/policy.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/ppo/rollout_batch.hpp"
+#include "algorithms/ppo/rollout_normalizer.hpp"
 
 namespace troupe {
 
 /// T steps of the B environments of one replica (or of a group of them), as the policy saw them:
 /// PPO's experience. It begins where the one before it on that replica ended, in the middle of an
-/// episode or not. Plain numbers, so that it travels anywhere.
+/// episode or not. Observations and rewards are normalised, where the run normalises them; returns
+/// of episodes are not. Plain numbers, so that it travels anywhere.
 struct rollout {
   /// An episode that ended in this rollout.
   struct episode {
@@ -37,7 +40,6 @@ struct rollout {
   std::vector<float> log_prob;                      ///< [T, B]
   std::vector<float> value;                         ///< [T, B]
   std::vector<float> reward;                        ///< [T, B]
-  std::vector<double> discounted;                   ///< [T, B] discounted returns, or empty
   std::vector<std::uint8_t> terminated, truncated;  ///< [T, B]
   std::vector<std::uint8_t> valid;                  ///< [T, B] 0: of an episode that was dropped
   std::vector<cut> cuts;                            ///< F, where `truncated`
@@ -51,6 +53,7 @@ struct rollout {
   std::vector<episode> episodes;
   std::int64_t losses = 0;  ///< How often the environments were lost.
   std::string failure;      ///< What an environment did wrong last, and which; empty: none did.
+  seen_statistics seen;     ///< What it has added to the run's; nothing where none are kept.
   item_id id;
 
   /// Room for `steps` rows of `environments` environments.
@@ -67,9 +70,9 @@ struct rollout {
 
   auto wire_members() {
     return std::tie(steps, environments, obs, discrete, continuous, log_prob, value, reward,
-                    discounted, terminated, truncated, valid, cuts, final_obs, final_value,
-                    bootstrap_obs, bootstrap_value, version, last_version, episodes, losses,
-                    failure, id, episode_began_);
+                    terminated, truncated, valid, cuts, final_obs, final_value, bootstrap_obs,
+                    bootstrap_value, version, last_version, episodes, losses, failure, seen, id,
+                    episode_began_);
   }
 
  private:
@@ -87,6 +90,9 @@ struct rollout_roles {
   std::size_t groups = 1;      ///< Replicas of environments that one rollout takes.
   bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
   int sde_sample_freq = -1;    ///< Steps after which other noise is explored by; -1: a rollout's.
+  /// Of observations and rewards. Null: the policy is given observations as they are, and rewards
+  /// stay so.
+  std::shared_ptr<run_normalizer> normalizer = nullptr;
 };
 
 /// The episode function of PPO, for every loop: T steps on one replica of the environments, which
@@ -95,7 +101,8 @@ struct rollout_roles {
 ///
 /// With several groups, each a replica, one group's environments step while the policy acts for
 /// another's. It acts for them in turn, in the order of the replicas: what comes out is that of as
-/// many environments in one replica, if they are seeded alike.
+/// many environments in one replica, if they are seeded alike; but for normalised observations, as
+/// a group's are normalised before those after it have stepped.
 task<rollout> generate_rollout(rollout_roles roles);
 
 /// Rollouts side by side, as tensors. They have the same T and kinds of action; B adds up. `stale`:

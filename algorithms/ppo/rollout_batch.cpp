@@ -33,7 +33,6 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
                      .final_value = of(batch.final_value, 1),
                      .bootstrap_value = of(batch.bootstrap_value, 0),
                      .valid = of(batch.valid, 1),
-                     .discounted = of(batch.discounted, 1),
                      .policy_version = batch.policy_version,
                      .proximal_correction = batch.proximal_correction,
                      .final_obs = {},

@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// T steps of B environments side by side, as the acting policy saw them. Floats are float32.
+/// T steps of B environments side by side, as the acting policy saw them: observations and rewards
+/// are normalised, where they are. Floats are float32.
 struct rollout_batch {
   at::Tensor obs;          ///< [T, B, D] what the action was chosen from
   at::Tensor action;       ///< int64 [T, B], int64 [T, B, choices] or float [T, B, A], unclipped
@@ -19,7 +20,6 @@ struct rollout_batch {
   at::Tensor final_value;  ///< [T, B] V of the last observation where truncated, else ignored
   at::Tensor bootstrap_value;  ///< [B] V of the observation after the last step
   at::Tensor valid;            ///< bool [T, B] false: drop this row; undefined: all are valid
-  at::Tensor discounted;       ///< double [T, B] discounted_returns::sums, for normalize_reward
 
   /// Oldest weights in the batch.
   std::uint64_t policy_version = 0;

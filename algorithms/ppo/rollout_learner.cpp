@@ -51,8 +51,6 @@ std::string rollout_learner::save() const {
   put_random(to, "random", random);
   to.put("n_updates", state.n_updates);
   to.put("skipped_in_a_row", state.skipped_in_a_row);
-  to.put("obs_statistics", state.obs_statistics);
-  to.put("reward_statistics", state.reward_statistics);
   return to.bytes();
 }
 
@@ -63,8 +61,6 @@ void rollout_learner::restore(const std::string& bytes) {
   state.random = get_action_random(from, "random").state();
   from.get("n_updates", state.n_updates);
   from.get("skipped_in_a_row", state.skipped_in_a_row);
-  from.get("obs_statistics", state.obs_statistics);
-  from.get("reward_statistics", state.reward_statistics);
   learner_.set_state(state);
 }
 

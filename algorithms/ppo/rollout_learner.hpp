@@ -12,6 +12,8 @@ class rollout_learner {
     std::vector<rollout> rollouts;
     bool stale = false;             ///< Older than the weights they train.
     double progress_remaining = 1;  ///< Falls from 1 to 0 over the training.
+    /// Of observations, with normalize_obs: those of the weights that come of it.
+    running_moments obs_statistics = {};
   };
   using report = ppo_metrics;
 
@@ -19,8 +21,11 @@ class rollout_learner {
       : learner_(shape, options, seed) {}
 
   report update(const batch& b) {
-    return learner_.update(shard_of(to_batch(b.rollouts, learner_.model().shape(), b.stale)),
-                           b.progress_remaining);
+    auto made = learner_.update(shard_of(to_batch(b.rollouts, learner_.model().shape(), b.stale)),
+                                b.progress_remaining);
+    const auto& obs = b.obs_statistics;
+    if (obs.width() > 0) learner_.model().set_obs_statistics(obs.mean(), obs.variance());
+    return made;
   }
   /// From now on this is one of several ranks, each of which trains on the steps of some
   /// environments of every batch. See ppo_learner::join.

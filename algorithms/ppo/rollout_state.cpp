@@ -15,7 +15,6 @@ void for_each_column(Rollout& r, const Each& each) {
   each("log_prob", r.log_prob);
   each("value", r.value);
   each("reward", r.reward);
-  each("discounted", r.discounted);
   each("terminated", r.terminated);
   each("truncated", r.truncated);
   each("valid", r.valid);
@@ -44,6 +43,7 @@ std::string to_bytes(const rollout& r) {
   to.put("cuts", cuts);
   to.put("episode_ends", ends);
   to.put("episode_returns", returns);
+  to.put("seen", to_bytes(r.seen));
   return to.bytes();
 }
 
@@ -62,6 +62,7 @@ rollout rollout_of(const std::string& bytes) {
   for (std::size_t i = 0; i < returns.size(); ++i) {
     r.episodes.push_back({ends[3 * i], returns[i], ends[3 * i + 1], ends[3 * i + 2]});
   }
+  if (from.has("seen")) r.seen = seen_statistics_of(from.get<std::string>("seen"));
   return r;
 }
 

@@ -119,6 +119,30 @@ TEST_CASE("normalizer: what it can't take in is named and changes nothing", "[en
   CHECK_THROWS_WITH(running_normalizer(1, {.clip = 0}), "normalizer: expected a clip > 0, got 0");
 }
 
+TEST_CASE("running moments: those of parts join to those of all rows", "[env]") {
+  const auto rows = random_rows(60, 7);
+  running_moments whole(3), joined(3);
+  whole.add(rows);
+  for (const auto& [from, count] : {std::pair(0, 10), std::pair(10, 1), std::pair(11, 49)}) {
+    running_moments part(3);
+    part.add(std::span<const float>(rows).subspan(3 * from, 3 * count));
+    joined.add(running_moments::of_state(part.state()));
+  }
+  joined.add(running_moments(3));  // of no rows: nothing
+  CHECK(joined.count() == 60);
+  for (std::size_t d = 0; d < 3; ++d) {
+    CHECK(joined.mean()[d] == Approx(whole.mean()[d]).epsilon(1e-12));
+    CHECK(joined.variance()[d] == Approx(whole.variance()[d]).epsilon(1e-9));
+  }
+  // A normalizer is the same of rows and of their moments.
+  running_normalizer by_rows(3), by_moments(3);
+  by_rows.update(rows);
+  by_moments.update(whole);
+  CHECK(by_rows.state() == by_moments.state());
+  CHECK_THROWS_WITH(whole.add(running_moments(2)),
+                    "normalizer: expected moments of 3 columns, got 2");
+}
+
 TEST_CASE("discounted returns: they begin anew with every episode", "[env]") {
   discounted_returns returns(2, 0.5);
   const std::vector<std::uint8_t> none{0, 0};

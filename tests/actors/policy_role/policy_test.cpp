@@ -141,6 +141,41 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("policy: what the caller has normalised is not normalised again, also beside the rest") {
+  auto options = continuous();
+  options.network.normalize_obs = true;
+  actor_critic network(options.shape, options.network, 3);
+  const std::vector<double> mean{0.1, -0.2, 0.3}, variance{4.0, 0.25, 1.0};
+  network.set_obs_statistics(mean, variance);
+  auto who = make(options);
+  who.update({1, network.parameters().clone(), {}});
+
+  const auto raw = observe(5);
+  auto scaled = raw;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const auto d = i % D;
+    scaled[i] = static_cast<float>((raw[i] - mean[d]) / std::sqrt(variance[d] + 1e-8));
+  }
+  const auto of = [](const std::vector<float>& obs, bool normalized) {
+    return act_request{
+        .obs = {obs.begin(), obs.end()}, .deterministic = true, .normalized = normalized};
+  };
+  const auto expected = act_once(who, of(raw, false));
+  check_equal(act_once(who, of(scaled, true)), expected);
+  CHECK(act_once(who, of(scaled, false)).value != expected.value);
+  batch<act_request> mixed;
+  mixed.push_back(of(scaled, true));
+  mixed.push_back(of(raw, false));
+  mixed.push_back(of(scaled, true));
+  auto replies = who.act(std::move(mixed));
+  for (std::size_t i = 0; i < 3; ++i) check_equal(replies[i], expected);
+  const auto values = who.values(scaled, true);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(values[i] == Approx(expected.value[i]).margin(1e-5));
+    CHECK(who.values(raw, false)[i] == Approx(expected.value[i]).margin(1e-5));
+  }
+}
+
 TEST_CASE("policy: the noise of a reply can be explored by again, also elsewhere") {
   auto options = continuous();
   options.network.use_sde = true;
@@ -186,7 +221,7 @@ TEST_CASE("policy: a request that is no whole rows of finite numbers is refused 
   CHECK_THROWS_WITH(act_once(who, {{}}),
                     "policy: expected observations of 3 numbers each, got 0 numbers");
   CHECK_THROWS_WITH(act_once(who, {{1, 2, 3, 4}}), has_text("got 4 numbers"));
-  CHECK_THROWS_WITH(who.values({1, 2}), has_text("got 2 numbers"));
+  CHECK_THROWS_WITH(who.values({1, 2}, false), has_text("got 2 numbers"));
   CHECK_THROWS_WITH(act_once(who, {{1, std::numeric_limits<float>::infinity(), 3}}),
                     "policy: an observation is not finite");
 }
@@ -221,7 +256,7 @@ TEST_CASE("policy: weights of another size are refused, and those in use stay") 
 TEST_CASE("policy: values are those that act gives") {
   auto who = make(continuous());
   const auto acted = act_once(who, {observe(4)});
-  const auto values = who.values(observe(4));
+  const auto values = who.values(observe(4), false);
   REQUIRE(values.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) CHECK(values[i] == Approx(acted.value[i]).margin(1e-6));
 }

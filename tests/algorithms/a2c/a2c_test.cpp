@@ -111,7 +111,7 @@ TEST_CASE("a2c_config: RL Zoo's settings can be said, and are stored as they wer
   CHECK(same.algo == "a2c");
   CHECK(same.learner().batch_size == 64);
   CHECK(same.learner().n_epochs == 1);
-  CHECK(same.learner().normalize_reward);
+  CHECK(same.env.normalize_reward);
   CHECK(same.network().normalize_obs);
   CHECK(same.stored() == to_json(c).dump());
   CHECK_THROWS_AS(parse({"algo=ppo"}), config_error);

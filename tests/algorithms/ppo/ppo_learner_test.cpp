@@ -87,7 +87,7 @@ TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[
                             3);
         auto batch = acted_batch(learner.model(), 16, 4);
         batch.proximal_correction = stale;
-        learner.update(batch);  // from here on observations are normalised
+        learner.update(batch);
         metrics.push_back(learner.update(batch));
         results.push_back(learner.model().parameters().clone());
       }
@@ -98,45 +98,25 @@ TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[
   }
 }
 
-TEST_CASE("ppo_learner: observations are normalised by what was seen before this update", "[ppo]") {
-  ppo_learner learner(discrete(), {.network = {.normalize_obs = true}}, 1);
-  auto& model = learner.model();
-  const auto P = model.trained_count();
-  REQUIRE(model.parameter_count() == P + 2 * 4);
-  auto statistics = [&] { return model.parameters().narrow(0, P, 8).clone(); };
-  CHECK(at::equal(statistics(), at::tensor({0.f, 0.f, 0.f, 0.f, 1.f, 1.f, 1.f, 1.f})));
-
-  auto batch = acted_batch(model, 32, 4);
-  batch.obs = batch.obs * 5.0 + 3.0;
-  batch.log_prob = model.evaluate(batch.obs.flatten(0, 1), batch.action.flatten())
-                       .log_prob.detach()
-                       .view({32, 4});
-  CHECK(learner.update(batch).loss.importance_weight == 1.0);
-  const auto rows = batch.obs.flatten(0, 1);
-  CHECK(at::allclose(statistics().narrow(0, 0, 4), rows.mean(0), 1e-3, 1e-3));
-  CHECK(at::allclose(statistics().narrow(0, 4, 4), 1.0 / rows.std(0, false), 1e-3, 1e-3));
-
-  // The network sees the same of a row as one without statistics sees of the scaled row.
-  actor_critic plain(discrete(), {}, 2);
-  plain.load_parameters(model.parameters().narrow(0, 0, P));
-  const auto scaled = ((rows - rows.mean(0)) / rows.std(0, false)).clamp(-10, 10);
-  CHECK(at::allclose(model.values(rows), plain.values(scaled), 1e-3, 1e-3));
-}
-
-TEST_CASE("ppo_learner: rewards are divided by the deviation of discounted returns", "[ppo]") {
-  ppo_learner scaled(discrete(), {.normalize_reward = true}, 1), plain(discrete(), {}, 1);
-  auto batch = acted_batch(scaled.model(), 32, 2);
-  batch.reward = batch.reward * 100.0;
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(7);
-  batch.discounted = at::randn({32, 2}, generator, at::kDouble) * 50.0 + 20.0;
-  auto by_hand = batch;
-  by_hand.reward = (batch.reward / batch.discounted.std(false).item<double>()).clamp(-10, 10);
-  CHECK(scaled.update(batch).loss.value_loss ==
-        Approx(plain.update(by_hand).loss.value_loss).epsilon(1e-3));
-  CHECK(at::allclose(scaled.model().parameters(), plain.model().parameters(), 0, 1e-4));
-
-  batch.discounted = at::Tensor();
-  CHECK_THROWS_WITH(scaled.update(batch), Catch::Contains("discounted must be double [32, 2]"));
+TEST_CASE("ppo_learner: observations come normalised, whatever statistics go with the weights",
+          "[ppo]") {
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    const network_options scaled{.backend = backend, .normalize_obs = true};
+    ppo_learner learner(discrete(), {.network = scaled}, 1);
+    ppo_learner plain(discrete(), {.network = {.backend = backend}}, 1);
+    const auto P = plain.model().parameter_count();
+    const std::vector<double> mean(4, 3.0), variance(4, 25.0);
+    learner.model().set_obs_statistics(mean, variance);
+    for (const bool stale : {false, true}) {
+      auto batch = acted_batch(plain.model(), 32, 4);
+      batch.proximal_correction = stale;
+      CHECK(learner.update(batch).loss.loss == plain.update(batch).loss.loss);
+    }
+    const auto parameters = learner.model().parameters();
+    CHECK(at::equal(parameters.narrow(0, 0, P), plain.model().parameters()));
+    CHECK(at::equal(parameters.narrow(0, P, 4), at::full({4}, 3.0f)));
+    CHECK(at::allclose(parameters.narrow(0, P + 4, 4), at::full({4}, 0.2f)));
+  }
 }
 
 TEST_CASE("ppo_learner: without a baseline advantages are discounted returns", "[ppo]") {
@@ -259,6 +239,75 @@ TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too f
   CHECK(metrics.stopped_by_kl);
   CHECK(metrics.optimizer_steps < 40);
   CHECK(metrics.optimizer_steps > 0);
+}
+
+TEST_CASE("ppo_learner: target_kl is exceeded at one and a half times it", "[ppo]") {
+  // One minibatch an epoch, so that the divergence of an update is that before its last step.
+  const auto update = [](int epochs, std::optional<double> target_kl) {
+    ppo_learner learner(
+        discrete(), {.lr = 3e-3, .batch_size = 64, .n_epochs = epochs, .target_kl = target_kl}, 1);
+    return learner.update(acted_batch(learner.model(), 64, 1));
+  };
+  constexpr int steps = 5;
+  const double divergence = update(steps + 1, {}).loss.approx_kl;  // after so many steps
+  REQUIRE(divergence > 1e-4);
+  REQUIRE(update(steps, {}).loss.approx_kl < 0.9 * divergence);
+  const auto within = update(steps + 1, divergence / 1.5 * 1.01);
+  CHECK_FALSE(within.stopped_by_kl);
+  CHECK(within.optimizer_steps == steps + 1);
+  const auto beyond = update(steps + 1, divergence / 1.5 * 0.99);
+  CHECK(beyond.stopped_by_kl);
+  CHECK(beyond.optimizer_steps == steps);
+  CHECK(beyond.n_updates == steps + 1);  // as Stable-Baselines3 counts
+}
+
+TEST_CASE("ppo_learner: explained_variance is that of returns by the values before the update",
+          "[ppo]") {
+  // 1 - Var(returns - values) / Var(returns), NaN where returns are constant.
+  ppo_learner learner(discrete(), {}, 1);
+  auto batch = acted_batch(learner.model(), 32, 2);
+  batch.value = batch.reward * 3.0 + 7.0;
+  const auto targets = gae({.reward = batch.reward,
+                            .value = batch.value,
+                            .terminated = batch.terminated,
+                            .truncated = batch.truncated,
+                            .final_value = batch.final_value,
+                            .bootstrap_value = batch.bootstrap_value});
+  const auto variance = [](const at::Tensor& x) {
+    return x.to(at::kDouble).var(false).item<double>();
+  };
+  const double expected = 1.0 - variance(targets.returns - batch.value) / variance(targets.returns);
+  CHECK(learner.update(batch).explained_variance == Approx(expected).epsilon(1e-4));
+  REQUIRE(std::abs(expected) > 0.05);
+
+  batch.reward.fill_(1.0);
+  batch.terminated.fill_(true);
+  CHECK(std::isnan(learner.update(batch).explained_variance));
+}
+
+TEST_CASE("ppo_learner: the seed decides the first weights and the order of the minibatches",
+          "[ppo]") {
+  const ppo_options options{.batch_size = 8, .n_epochs = 1};
+  const auto trained = [&](std::uint64_t seed) {
+    ppo_learner learner(discrete(), options, seed);
+    actor_critic first(discrete(), {}, 5);
+    CHECK_FALSE(at::equal(learner.model().parameters(), first.parameters()));
+    learner.model().load_parameters(first.parameters());
+    learner.update(acted_batch(first, 32, 2));
+    return learner.model().parameters().clone();
+  };
+  const auto one = trained(1);
+  CHECK(at::equal(trained(1), one));
+  CHECK_FALSE(at::equal(trained(2), one));
+
+  // Each epoch has an order of its own: as many numbers are drawn.
+  ppo_learner learner(discrete(), {.batch_size = 8, .n_epochs = 3}, 1);
+  action_random expected(0);
+  expected.set_state(learner.state().random);
+  std::vector<troupe::detail::row_index> order(64);
+  for (int epoch = 0; epoch < 3; ++epoch) troupe::detail::shuffle(order, expected);
+  learner.update(acted_batch(learner.model(), 32, 2));
+  CHECK(learner.state().random == expected.state());
 }
 
 TEST_CASE("ppo_learner: linear schedules scale learning rate and clip range by what is left",

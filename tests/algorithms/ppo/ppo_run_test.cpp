@@ -126,6 +126,23 @@ TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent
   }
 }
 
+TEST_CASE("run_ppo: pieces come to the weights of the whole with normalised observations") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run(mode, "Pendulum-v1");
+    config.env.normalize_obs = config.env.normalize_reward = true;
+    config.checkpoint.every_updates = 1;
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+    CHECK(pieces.eval_mean == whole.eval_mean);
+    config.env.normalize_reward = false;
+    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
+  }
+}
+
 TEST_CASE("run_ppo: another seed comes to other weights") {
   stage on;
   auto config = short_run(training_mode::async);
@@ -228,6 +245,7 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   r.episodes = {{1, 17.25, 9}};
   r.version = 3;
   r.last_version = 4;
+  r.seen = {.obs = running_moments::unit(2, 3.0), .reward = {}, .replica = 5, .number = 6};
   const auto back = rollout_of(to_bytes(r));
   CHECK(to_bytes(back) == to_bytes(r));
   CHECK(back.obs == r.obs);
@@ -235,6 +253,9 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   CHECK(back.episodes.at(0).episode_return == 17.25);
   CHECK(back.episodes.at(0).length == 9);
   CHECK(back.last_version == 4);
+  CHECK(back.seen.obs.count() == 3.0);
+  CHECK(back.seen.replica == 5);
+  CHECK(back.seen.number == 6);
 }
 
 }  // namespace

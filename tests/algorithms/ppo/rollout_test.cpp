@@ -1,6 +1,6 @@
 #include "actors/torch.hpp"
 
-#include "algorithms/ppo/rollout.hpp"
+#include "algorithms/ppo/rollout_learner.hpp"
 
 #include "actors/env/registry.hpp"
 #include "actors/env/vector_env.hpp"
@@ -208,11 +208,11 @@ task<> generate_twice(system& sys) {
   const auto second = co_await generate_rollout(roles);
   CHECK(second.obs == floats{4, 4, 5, 5, 6, 6, 7, 7});  // goes on where the first ended
   CHECK(second.truncated == bytes{0, 0, 1, 1, 0, 0, 0, 0});
-  const auto values = co_await roles.policies.route<&policy::values>(floats{6, 6, 8, 8});
+  const auto values = co_await roles.policies.route<&policy::values>(floats{6, 6, 8, 8}, false);
   CHECK(second.final_value == floats{values[0], values[1]});
   CHECK(second.bootstrap_value == floats{values[2], values[3]});
   CHECK(first.value[0] == first.value[1]);
-  const auto first_values = co_await roles.policies.route<&policy::values>(first.obs);
+  const auto first_values = co_await roles.policies.route<&policy::values>(first.obs, false);
   for (std::size_t i = 0; i < 8; ++i) CHECK(first.value[i] == Approx(first_values[i]).margin(1e-6));
 }
 
@@ -225,6 +225,38 @@ task<> generate_with_failure(system& sys) {
   CHECK(made.valid == bytes{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
   CHECK(made.terminated == bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0});
   CHECK(made.episodes.size() == 2);
+}
+
+/// A network whose values are all 7.
+at::Tensor seven_everywhere() {
+  actor_critic network(one_number, {}, 1);
+  network.parameters().zero_();
+  for (auto& [name, leaf] : network.named_parameters()) {
+    const bool is_value = name.starts_with("critic.") && leaf.numel() == 1;
+    if (is_value) leaf.detach().fill_(7.0);
+  }
+  return network.parameters().clone();
+}
+
+task<> train_on_cut_episodes(system& sys) {
+  counting::fail_at = 0;
+  const auto roles = co_await serve_roles(sys, 6);
+  const weights known{5, seven_everywhere(), {}};
+  co_await roles.policies.fanout<&policy::update>(known);
+  const auto made = co_await generate_rollout(roles);
+  CHECK(made.final_value == floats(4, 7.0f));
+  // Two episodes of each environment, cut after 3 steps whose rewards are 1: G = 1 + 0.9 G'.
+  const double last = 1 + 0.9 * 7, middle = 1 + 0.9 * last, first = 1 + 0.9 * middle;
+  const auto square = [](double off) { return off * off; };
+  const double loss = (square(last - 7) + square(middle - 7) + square(first - 7)) / 3;
+  for (const bool stale : {false, true}) {
+    INFO((stale ? "stale" : "fresh"));
+    rollout_learner learner(one_number,
+                            {.batch_size = 12, .n_epochs = 1, .gamma = 0.9, .gae_lambda = 1.0}, 1);
+    learner.load_parameters(known.parameters);
+    rollout_learner::batch batch{.rollouts = {made}, .stale = stale};
+    CHECK(learner.update(batch).loss.value_loss == Approx(loss).epsilon(1e-5));
+  }
 }
 
 /// In which rows of an environment that stands still other noise was explored by, [T, B].
@@ -363,6 +395,10 @@ TEST_CASE("to_batch: one rollout, without a cut, and with continuous actions") {
 }
 
 TEST_CASE("generate_rollout: rollouts follow one another without a gap") { play(generate_twice); }
+
+TEST_CASE("generate_rollout: an episode that was cut is worth what its last observation is") {
+  play(train_on_cut_episodes);
+}
 
 TEST_CASE("generate_rollout: state-dependent noise stays for a rollout, or for sde_sample_freq") {
   play(generate_with_noise);
