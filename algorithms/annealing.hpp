@@ -2,7 +2,8 @@
 
 namespace troupe {
 
-/// How a number goes on over the training; linear: times progress_remaining.
+/// How a number goes on over the training; linear: times progress_remaining, of which training_cast
+/// has the formula.
 enum class annealing { constant, linear };
 
 /// The number now. `progress_remaining` falls from 1 to 0 over the training.

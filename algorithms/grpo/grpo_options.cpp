@@ -168,7 +168,10 @@ void describe_learning(options_schema<grpo_options>& s) {
       .also_known_as({"learning_rate"})
       .above(0)
       .help("AdamW's step size; null: 1e-4 for the letters model, of games 1e-3; 1e-5 for others");
-  s.field("lr_schedule", &grpo_options::lr_schedule).help("linear: falls to 0 at the end");
+  s.field("lr_schedule", &grpo_options::lr_schedule)
+      .help(
+          "linear: falls to 0 at the end, as transformers' Trainer counts: the first of three "
+          "updates takes all of lr, the last a third");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")

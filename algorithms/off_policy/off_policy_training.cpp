@@ -38,12 +38,6 @@ task<> record_metrics(off_policy_cast& p, const named_values& learned) {
                          seen.repeated, stale);
 }
 
-/// After the steps made so far, as Stable-Baselines3: 0 at the last update.
-double progress_remaining(const off_policy_cast& p) {
-  const auto made = static_cast<double>(p.done.steps);
-  return std::max(0.0, 1.0 - made / static_cast<double>(p.settings.total_steps));
-}
-
 /// One update: the trainer takes its gradient steps, and every collector has the new weights.
 task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();

@@ -14,22 +14,30 @@ namespace troupe::detail {
 
 namespace {
 
-progress_row row_of(const ppo_metrics& m, const replay_counts& seen, std::int64_t step) {
-  return {step,
-          {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
-           {"train/loss", m.loss.loss},
-           {"train/policy_gradient_loss", m.loss.policy_gradient_loss},
-           {"train/value_loss", m.loss.value_loss},
-           {"train/entropy_loss", m.loss.entropy_loss},
-           {"train/approx_kl", m.loss.approx_kl},
-           {"train/clip_fraction", m.loss.clip_fraction},
-           {"train/importance_weight", m.loss.importance_weight},
-           {"train/explained_variance", m.explained_variance},
-           {"train/grad_norm", m.grad_norm},
-           {"train/learning_rate", m.learning_rate},
-           {"train/clip_range", m.clip_range},
-           {"train/n_updates", static_cast<double>(m.n_updates)},
-           {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
+/// What Stable-Baselines3's PPO calls policy_gradient_loss is policy_loss in its A2C.
+const char* policy_loss_of(const production& p) {
+  return p.config.algo == "ppo" ? "train/policy_gradient_loss" : "train/policy_loss";
+}
+
+progress_row row_of(const production& p, const ppo_metrics& m, const replay_counts& seen) {
+  progress_row row{p.done.steps,
+                   {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
+                    {"time/iterations", static_cast<double>(p.done.version)},
+                    {"train/loss", m.loss.loss},
+                    {policy_loss_of(p), m.loss.policy_gradient_loss},
+                    {"train/value_loss", m.loss.value_loss},
+                    {"train/entropy_loss", m.loss.entropy_loss},
+                    {"train/approx_kl", m.loss.approx_kl},
+                    {"train/clip_fraction", m.loss.clip_fraction},
+                    {"train/importance_weight", m.loss.importance_weight},
+                    {"train/explained_variance", m.explained_variance},
+                    {"train/grad_norm", m.grad_norm},
+                    {"train/learning_rate", m.learning_rate},
+                    {"train/clip_range", m.clip_range},
+                    {"train/n_updates", static_cast<double>(m.n_updates)},
+                    {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
+  if (p.shape.is_continuous()) row.values["train/std"] = m.std;
+  return row;
 }
 
 /// Tells the recorder of the episodes that ended in these rollouts, which come after
@@ -125,8 +133,7 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
     batch.obs_statistics = p.roles.normalizer->obs();
   }
   batch.rollouts = std::move(rollouts);
-  batch.progress_remaining =
-      1.0 - static_cast<double>(p.done.version) / static_cast<double>(p.config.updates());
+  batch.progress_remaining = progress_remaining(p);
 
   const auto learned = co_await learn(p, std::move(batch));
   p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
@@ -135,7 +142,7 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
   p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
   const bool logged = p.done.version % p.config.log.every_updates == 0;
-  if (logged) co_await p.records.route<&recorder::record>(row_of(learned, seen, p.done.steps));
+  if (logged) co_await p.records.route<&recorder::record>(row_of(p, learned, seen));
   co_return p.done.version;
 }
 

@@ -297,6 +297,11 @@ task<> record_evaluation(const training_cast& cast, evaluation seen) {
                                                      seen.mean_length);
 }
 
+double progress_remaining(const training_cast& cast) {
+  const auto made = static_cast<double>(cast.done.steps);
+  return std::max(0.0, 1.0 - made / static_cast<double>(cast.settings.total_steps));
+}
+
 void add_report(training_progress& done, const loops::report& report) {
   done.episodes += report.episodes;
   done.failed += report.failed;

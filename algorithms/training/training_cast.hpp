@@ -146,6 +146,10 @@ task<loops::verdict> after_update(training_cast& cast, const training_progress& 
                                   loops::progress now);
 /// Gives the recorder an evaluation of the weights after `cast.done.steps`.
 task<> record_evaluation(const training_cast& cast, evaluation seen);
+/// What is left of the run, for schedules, as Stable-Baselines3 counts it: 1 - num_timesteps /
+/// total_timesteps, after the steps that are trained on now have been counted. So three updates
+/// take 2/3, 1/3 and 0 of what falls linearly.
+double progress_remaining(const training_cast& cast);
 /// Adds what the loop has done.
 void add_report(training_progress& done, const loops::report& report);
 

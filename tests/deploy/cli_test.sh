@@ -141,7 +141,7 @@ assert config["total_steps"] == 4096 and config["seed"] == 3, config
 assert config["trainer"]["n_epochs"] == 2 and config["trainer"]["lr"] == 3e-4, config
 assert json.load(open(run + "/summary.json")) == json.loads(open("out").read().splitlines()[-1])
 rows = list(csv.DictReader(open(run + "/progress.csv")))
-names = """rollout/ep_rew_mean rollout/ep_len_mean time/fps time/time_elapsed time/total_timesteps
+names = """rollout/ep_rew_mean rollout/ep_len_mean time/fps time/iterations time/time_elapsed time/total_timesteps
   train/approx_kl train/clip_fraction train/clip_range train/entropy_loss train/explained_variance
   train/learning_rate train/loss train/n_updates train/policy_gradient_loss train/value_loss
   eval/mean_reward""".split()

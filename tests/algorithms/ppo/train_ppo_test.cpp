@@ -3,7 +3,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
@@ -14,6 +13,7 @@
 #include "algorithms/ppo/ppo.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/ppo/progress_column.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -162,26 +162,6 @@ played train(const ppo_config& config, const std::filesystem::path& root) {
   system sys({.deterministic = true, .seed = config.seed});
   auto summary = sys.run(train_ppo(sys, config, {.root = root.string()}));
   return {summary, sys.metrics().text()};
-}
-
-/// The column `name` of a progress.csv, without the rows in which it is empty.
-std::vector<double> column(const std::filesystem::path& csv, const std::string& name) {
-  std::istringstream lines(read_text(csv));
-  std::string line, cell;
-  std::getline(lines, line);
-  std::istringstream names(line);
-  std::size_t place = 0;
-  while (std::getline(names, cell, ',') && cell != name) ++place;
-  if (cell != name) throw std::runtime_error("no column " + name + " in " + line);
-  std::vector<double> values;
-  while (std::getline(lines, line)) {
-    std::istringstream cells(line);
-    for (std::size_t i = 0; i <= place; ++i) {
-      if (!std::getline(cells, cell, ',')) cell.clear();
-    }
-    if (!cell.empty()) values.push_back(std::stod(cell));
-  }
-  return values;
 }
 
 }  // namespace
