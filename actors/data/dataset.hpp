@@ -10,6 +10,7 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "actors/data/shuffled_order.hpp"
+#include "actors/derived_seed.hpp"
 #include "runtime/service/replica_info.hpp"
 
 namespace troupe {
@@ -95,7 +96,7 @@ class dataset {
 
  private:
   static std::uint64_t seed_of(const replica_info& info, std::uint64_t seed) {
-    return seed + 1'000'003 * info.index + 7'368'787 * info.generation;
+    return derived_seed(seed, "dataset", {info.index, info.generation});
   }
 
   items_type items_;

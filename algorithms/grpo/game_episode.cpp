@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/derived_seed.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
@@ -105,7 +106,7 @@ task<std::optional<llm::completion>> write_move(const answer_roles& r, const gro
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
   // A stream of its own for each turn, which begins at another length.
-  const auto seed = action_random(of.seed + 0x100000001b3u * of.played.tokens.size()).next();
+  const auto seed = derived_seed(of.seed, "move", {of.played.tokens.size()});
   auto written = co_await write(r, std::move(history), seed, 1);
   if (written.empty()) co_return std::nullopt;
   co_return std::move(written.front());
@@ -167,7 +168,7 @@ task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> 
 task<answer_group> play_once(const answer_roles& r) {
   answer_group group;
   const auto drawn = co_await r.prompts.route<&prompt_source::next>();
-  group_deal deal{.seed = drawn.seed >> 33, .prompt = {}, .shown = {}};  // servers take 31 bits
+  group_deal deal{.seed = environment_seed(drawn.seed, "deal"), .prompt = {}, .shown = {}};
   std::optional<table> first = co_await open_table(r);
   if (!first) {
     group.dropped["environment"] = r.group;
@@ -191,7 +192,7 @@ task<answer_group> play_once(const answer_roles& r) {
   std::vector<game> games(written.size());
   std::vector<task<>> playing;
   for (std::size_t i = 0; i < games.size(); ++i) {
-    games[i].seed = drawn.seed + i;
+    games[i].seed = derived_seed(drawn.seed, "game", {i});
     playing.push_back(
         play(r, deal, std::exchange(first, std::nullopt), std::move(written[i]), games[i]));
   }

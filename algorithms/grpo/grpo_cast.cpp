@@ -114,7 +114,8 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
       .temperature = config.rollout.temperature,
       .answer_tokens = config.rollout.answer_tokens * (game ? *config.game.turns : 1),
       .updates = config.total_steps};
-  std::function<grpo_learner()> make = [=, options = config.trainer, seed = config.seed] {
+  const auto seed = derived_seed(config.seed, "minibatches");
+  std::function<grpo_learner()> make = [=, options = config.trainer] {
     return grpo_learner(model, options, start, seed);
   };
   auto learning =
@@ -140,7 +141,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
       .config = subject->config,
       .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once) * *r.group + r.slots},
       .texts = llm::texts_of(subject->tokens),
-      .seed = config.seed};
+      .seed = derived_seed(config.seed, "generator")};
   roles.generators = co_await sys.serve<llm::generator>(std::move(writing), std::move(generating),
                                                         store, &sys.metrics());
 

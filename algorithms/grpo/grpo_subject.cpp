@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "actors/derived_seed.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -118,7 +119,7 @@ adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
   if (batches == 0) return {};
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
-  action_random random(config.seed + 40'000);
+  action_random random(derived_seed(config.seed, "warm start"));
   now_and_then tell;
   double loss_now = 0.0;
   for (int batch = 0; batch < batches; ++batch) {

@@ -1,5 +1,7 @@
 #include "algorithms/grpo/prompt_source.hpp"
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
 
 prompt_source::prompt_source(std::vector<llm::problem> problems, bool shuffle, std::uint64_t seed)
@@ -8,8 +10,7 @@ prompt_source::prompt_source(std::vector<llm::problem> problems, bool shuffle, s
       items_({}, problems_, options_) {}
 
 prompt_draw prompt_source::next() {
-  // Answer i of a group is drawn by its seed plus i.
-  return {items_.next(), action_random(options_.seed + drawn_++).next()};
+  return {items_.next(), derived_seed(options_.seed, "prompt", {drawn_++})};
 }
 
 void prompt_source::rewind(std::uint64_t seed) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "actors/derived_seed.hpp"
 #include "actors/llm/tokenizer/utf8_stream.hpp"
 
 namespace troupe::llm {
@@ -122,7 +123,7 @@ generation_engine::ticket generation_engine::submit(generation_request request,
   for (std::int64_t i = 0; i < answers; ++i) {
     auto& one = made->answers.emplace_back();
     one.of = made.get();
-    one.out.seed = seed + static_cast<std::uint64_t>(i);
+    one.out.seed = i == 0 ? seed : derived_seed(seed, "answer", {static_cast<std::uint64_t>(i)});
     one.out.prompt_tokens = static_cast<std::int64_t>(request.prompt.size());
   }
   made->request = std::move(request);

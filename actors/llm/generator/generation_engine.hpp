@@ -49,9 +49,10 @@ class generation_engine {
                     engine_options options, token_texts texts = {});
   ~generation_engine();
 
-  /// Asks for `answers` answers to one prompt; answer i is drawn as by a request of its own whose
-  /// seed is i more. Throws std::invalid_argument naming what is wrong with the request, and
-  /// std::length_error where too many wait.
+  /// Asks for `answers` answers to one prompt; each is drawn as by a request of its own with the
+  /// seed that it tells: the first by the request's, the others by hashes of it. Throws
+  /// std::invalid_argument naming what is wrong with the request, and std::length_error where too
+  /// many wait.
   ticket submit(generation_request request, std::int64_t answers = 1);
 
   /// Computes a step; false if nothing is to be done.

@@ -2,6 +2,7 @@
 
 #include "actors/llm/generator/generator.hpp"
 
+#include "actors/derived_seed.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "runtime/actor/next_turn.hpp"
 #include "runtime/actor/splitmix.hpp"
@@ -48,7 +49,7 @@ generator::generator(const replica_info& info, generator_options options,
     : options_(std::move(options)),
       store_(std::move(store)),
       metrics_(metrics),
-      seeds_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation) {}
+      seeds_(derived_seed(options_.seed, "generator", {info.index, info.generation})) {}
 
 task<> generator::catch_up() {
   auto newest = co_await store_.route<&weight_store::latest>();

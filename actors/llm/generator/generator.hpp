@@ -41,7 +41,8 @@ class generator {
 
   /// Throws as generation_engine::submit does.
   task<completion> generate(generation_request request);
-  /// That many answers to one prompt, which is computed once: answer i is drawn by the seed plus i.
+  /// That many answers to one prompt, which is computed once, with seeds as by
+  /// generation_engine::submit.
   task<std::vector<completion>> generate_group(generation_request request, std::int64_t answers);
 
   /// Swaps in newer weights between two steps; older ones than those in use are ignored. Answers

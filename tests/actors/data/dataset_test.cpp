@@ -81,6 +81,21 @@ TEST_CASE("dataset: the seed decides the order") {
   CHECK(order != take(c, 50));
 }
 
+TEST_CASE("dataset: another replica's order, or a restarted one's, is no other seed's") {
+  const auto items = dataset<int>::shared(count_to(50));
+  std::set<std::vector<int>> orders;
+  for (const std::size_t replica : {0, 1, 2}) {
+    for (const std::size_t restart : {0, 1, 2}) {
+      // Seeds as far apart as sums of a seed and such indices would bring together.
+      for (const std::uint64_t seed : {0, 1, 2, 1'000'003, 1'000'004, 7'368'787, 7'368'788}) {
+        dataset<int> one({.index = replica, .generation = restart}, items, {.seed = seed});
+        orders.insert(take(one, 50));
+      }
+    }
+  }
+  CHECK(orders.size() == 3 * 3 * 7);
+}
+
 TEST_CASE("dataset: every place in an epoch is as likely for an item") {
   // 4 items, 24 orders, 24,000 epochs: a chi-squared of 23 degrees of freedom stays below 49.7 with
   // probability 0.999.

@@ -3,6 +3,7 @@
 #include "actors/llm/generator/generation_engine.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "actors/llm/model/model_weights.hpp"
 #include "actors/llm/model/packed_forward.hpp"
@@ -103,10 +104,19 @@ TEST_CASE("generation: an answer is the same alone, among 32 and as one of a gro
   const auto group = run(e, e.submit(drawn(9, 80, 100), 6));
   for (std::uint64_t i = 0; i < 6; ++i) {
     auto single = drawn(9, 80, 100);
-    single.sampling.seed = 100 + i;
-    CHECK(group[i].seed == 100 + i);
+    single.sampling.seed = group[i].seed;
     check_same(group[i], run(e, single));
   }
+  CHECK(group[0].seed == 100);
+}
+
+TEST_CASE("generation: groups of neighbouring seeds share no answer's seed") {
+  auto e = make(fixture("qwen3"));
+  std::set<std::uint64_t> seeds;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    for (const auto& one : run(e, e.submit(drawn(3, 1, seed), 16))) seeds.insert(one.seed);
+  }
+  CHECK(seeds.size() == 8 * 16);
 }
 
 TEST_CASE("generation: log-probabilities are those of the sampling temperature") {

@@ -2,6 +2,8 @@
 
 #include "actors/llm/generator/generator.hpp"
 
+#include <set>
+
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/weights/give_weights.hpp"
@@ -85,7 +87,7 @@ task<> concurrent(system& sys) {
 
   auto group = co_await c.generators.route<&generator::generate_group>(drawn(10, 50), 8);
   CHECK(group.size() == 8);
-  CHECK(group[3].tokens == alone(drawn(10, 53)).tokens);
+  CHECK(group[3].tokens == alone(drawn(10, group[3].seed)).tokens);
   const auto after = co_await c.generators.route<&generator::counts>();
   CHECK(after.prefill_tokens - counts.prefill_tokens == 5);
 
@@ -109,6 +111,22 @@ task<> seeds(system& sys) {
   CHECK(one.tokens != two.tokens);
   const auto again = co_await write(c.generators, drawn(20, one.seed));
   CHECK(one.tokens == again.tokens);
+}
+
+task<> replicas_draw_apart(system& sys) {
+  auto c = co_await begin(sys, 32, {.replicas = 2});
+  auto request = drawn(1, 0);
+  request.sampling.seed.reset();
+  std::set<std::uint64_t> seeds;
+  for (int i = 0; i < 8; ++i) {
+    const auto both = co_await c.generators.fanout<&generator::generate>(request);
+    for (const auto& one : both) seeds.insert(one.seed);
+  }
+  CHECK(seeds.size() == 2 * 8);
+}
+
+TEST_CASE("generator: requests without a seed have others on each replica") {
+  play(replicas_draw_apart);
 }
 
 TEST_CASE("generator: a request without a seed has one of its own, which its answer tells") {

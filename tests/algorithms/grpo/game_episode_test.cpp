@@ -162,7 +162,7 @@ TEST_CASE("play_games: turns on one list of tokens, of which the sampled ones ar
 task<> play_a_group_twice(system& sys) {
   const auto roles = co_await serve_roles(sys, countdowns());
   const auto group = co_await play_games(roles);
-  co_await roles.prompts.route<&prompt_source::rewind>();
+  co_await roles.prompts.route<&prompt_source::rewind>(std::uint64_t{1});
   auto alone = roles;
   alone.group = 2;
   const auto two = co_await play_games(alone);
