@@ -204,6 +204,9 @@ void describe(options_schema<grpo_config>& s) {
       });
   s.rule("game", "no urls where deterministic, as a server's replies come when they come",
          [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
+  s.rule("trainer", "overlong_cache of at most rollout.answer_tokens", [](const grpo_config& c) {
+    return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
+  });
 }
 
 }  // namespace troupe

@@ -23,6 +23,7 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   fill(config.trainer.kl_coef, 0.0);
   fill(config.trainer.lr, letters ? 1e-4 : 1e-5);
   fill(config.trainer.warmup_updates, letters ? 20 : 0);
+  fill(config.trainer.overlong_cache, config.trainer.overlong_tokens(config.rollout.answer_tokens));
 }
 
 /// Games are learned so that no move is given up for good. By dr_grpo their gradients have norms of
@@ -38,6 +39,7 @@ void fill_for_games(grpo_config& config, const openenv::text_game& game) {
   fill(config.trainer.kl_coef, 0.1);
   fill(config.trainer.lr, letters ? 1e-3 : 1e-5);
   fill(config.trainer.warmup_updates, 0);
+  fill(config.trainer.overlong_cache, std::int64_t{0});  // no limit is of a game's tokens
 }
 
 }  // namespace
@@ -48,6 +50,7 @@ grpo_config completed(grpo_config config, const grpo_task& task) {
   } else {
     fill_for_problems(config, task);
   }
+  fill(config.trainer.flat_groups, config.trainer.flat_rule());
   return config;
 }
 

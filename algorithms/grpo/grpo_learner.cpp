@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "actors/llm/training/token_groups.hpp"
+#include "algorithms/losses/overlong_reward.hpp"
 #include "algorithms/micro_batches.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
 
@@ -16,6 +17,7 @@ namespace troupe {
 struct grpo_learner::row {
   llm::token_group group;                    // one group, with the answers that are trained on
   std::vector<std::int64_t> lengths = {};    // of these, in sampled tokens
+  std::int64_t answers = 0;                  // with those that aren't trained on
   at::Tensor behaviour = {};                 // [T]
   at::Tensor advantage = {};                 // [N]
   at::Tensor proximal = {}, reference = {};  // [T]; undefined: not needed
@@ -107,25 +109,35 @@ void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights
                         at::Tensor row::* which) const {
   const at::NoGradGuard no_grad;
   std::vector<const row*> in_order;
-  for (const auto& each : all) in_order.push_back(&each);
-  auto next = all.begin();
+  std::vector<row*> filled;
+  for (auto& each : all) {
+    if (each.lengths.empty()) continue;
+    in_order.push_back(&each);
+    filled.push_back(&each);
+  }
+  auto next = filled.begin();
   for (const auto& some : micro_batches(in_order)) {
     const auto found = log_probs_of(some, weights);
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < some.size(); ++i, ++next) {
-      const auto count = next->sampled_tokens();
-      (*next).*which = found.narrow(0, begin, count);
+      const auto count = (*next)->sampled_tokens();
+      (*next)->*which = found.narrow(0, begin, count);
       begin += count;
     }
   }
 }
 
-// The rewards, less the penalty where that is their part.
+// The rewards with what an answer's length costs, less the penalty where that is their part.
 std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
+  const auto cache = options_.overlong_tokens(model_.answer_tokens);
   std::vector<group_rewards> rewards;
   for (const auto& group : given.groups) {
     auto& of_group = rewards.emplace_back();
-    for (const auto& a : group.answers) of_group.emplace_back(a.reward);
+    for (const auto& a : group.answers) {
+      const double cost = overlong_reward(std::ssize(a.log_probs), model_.answer_tokens, cache);
+      report.overlong_reward += cost / static_cast<double>(report.answers);
+      of_group.emplace_back(a.reward + cost);
+    }
     if (options_.penalty() == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
       continue;
     const at::NoGradGuard no_grad;
@@ -143,7 +155,7 @@ std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_rep
 
 grpo_learner::row grpo_learner::row_of(const answer_group& group,
                                        const std::vector<double>& advantages, bool mask_truncated) {
-  row made{.group = {.prompt = group.prompt, .answers = {}}};
+  row made{.group = {.prompt = group.prompt, .answers = {}}, .answers = std::ssize(group.answers)};
   std::vector<float> behaviour, kept;
   for (std::size_t i = 0; i < group.answers.size(); ++i) {
     const auto& a = group.answers[i];
@@ -166,26 +178,28 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
   std::vector<row> made;
   for (std::size_t g = 0; g < given.groups.size(); ++g) {
     report.flat_groups += found.zero_variance[g];
-    if (found.zero_variance[g] && options_.flat_groups != flat_group_rule::keep &&
-        options_.advantages() != advantage_kind::reward)
-      continue;
-    auto one = row_of(given.groups[g], found.advantages[g], options_.mask_truncated);
-    if (!one.lengths.empty()) made.push_back(std::move(one));
+    if (found.zero_variance[g] && options_.flat_rule() != flat_group_rule::keep) continue;
+    made.push_back(row_of(given.groups[g], found.advantages[g], options_.mask_truncated));
   }
   report.advantages = std::move(found.advantages);
   return made;
 }
 
-// One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up.
+// One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up. As
+// in TRL (mask_truncated_completions) an answer that isn't trained on has a loss of 0: it counts as
+// an answer, and none of its tokens counts as one.
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   loss_divisor whole{.length_max = model_.answer_tokens};
+  std::vector<const row*> trained;
   for (const auto* each : minibatch) {
     whole.tokens += each->sampled_tokens();
-    whole.answers += std::int64_t(each->lengths.size());
+    whole.answers += each->answers;
+    if (!each->lengths.empty()) trained.push_back(each);
   }
+  if (trained.empty()) return;
   trained_.gradient.zero_();
   double loss = 0.0;
-  for (const auto& some : micro_batches(minibatch)) {
+  for (const auto& some : micro_batches(trained)) {
     std::vector<std::int64_t> lengths;
     std::vector<at::Tensor> behaviour, proximal, reference, advantage;
     for (const auto* each : some) {
@@ -235,16 +249,20 @@ grpo_report counted(const grpo_learner::batch& given) {
     check(group);
     ++report.groups;
     report.answers += std::int64_t(group.answers.size());
+    group_rewards rewards;
     for (const auto& a : group.answers) {
+      rewards.emplace_back(a.reward);
       report.reward_mean += a.reward;
       report.right_mean += a.right;
       report.truncated += a.truncated;
       tokens += double(a.log_probs.size());
       for (const float each : a.log_probs) log_probs += each;
     }
+    report.reward_std += reward_std(rewards);
   }
   const double answers = std::max(1.0, double(report.answers));
   report.reward_mean /= answers;
+  report.reward_std /= std::max(1.0, double(report.groups));
   report.right_mean /= answers;
   report.length_mean = tokens / answers;
   report.entropy = -log_probs / std::max(1.0, tokens);
@@ -268,8 +286,8 @@ grpo_report grpo_learner::update(const batch& given) {
   ++updates_;
 
   auto all = rows_of(given, report);
-  if (all.empty()) return report;
   for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
+  if (report.trained_answers == 0) return report;
   report.loss.ratio = report.loss.weight = 0.0;  // sums, until they are divided
   if (options_.recomputes()) fill(all, trained_.weights, &row::proximal);
   if (loss_.kl_coef != 0.0) fill(all, reference_, &row::reference);

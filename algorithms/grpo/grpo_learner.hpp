@@ -33,10 +33,12 @@ struct grpo_report {
   double grad_norm = 0.0;  ///< mean over steps, before clipping
   double learning_rate = 0.0;
   double reward_mean = 0.0;
+  double reward_std = 0.0;  ///< mean over groups of the deviation within each
   double right_mean = 0.0;
   double length_mean = 0.0;  ///< of answers, in sampled tokens
   double entropy = 0.0;  ///< minus the mean log-probability of trained tokens as they were sampled
-  double kl_reward = 0.0;  ///< mean k1 of an answer, where the penalty is in the reward
+  double kl_reward = 0.0;        ///< mean k1 of an answer, where the penalty is in the reward
+  double overlong_reward = 0.0;  ///< mean of an answer: what its length has cost, at most 0
   std::int64_t groups = 0;
   std::int64_t flat_groups = 0;
   std::int64_t answers = 0;
@@ -72,7 +74,7 @@ class grpo_learner {
   void restore(const std::string& bytes);
 
  private:
-  /// A group without the answers that aren't trained on.
+  /// A group without the answers that aren't trained on, which may be all.
   struct row;
 
   /// Rows that go through the model together.

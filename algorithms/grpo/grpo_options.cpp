@@ -1,5 +1,8 @@
 #include "algorithms/grpo/grpo_options.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "algorithms/training/training_config.hpp"
 
 namespace troupe {
@@ -32,6 +35,20 @@ adam_options grpo_options::adam() const {
 
 bool grpo_options::recomputes() const {
   if (proximal == proximal_policy::automatic) return epochs * minibatches > 1;
+flat_group_rule grpo_options::flat_rule() const {
+  // Without a baseline they teach as any other group does.
+  if (advantages() == advantage_kind::reward) return flat_group_rule::keep;
+  return flat_groups.value_or(preset().dynamic_sampling ? flat_group_rule::refill
+                                                        : flat_group_rule::keep);
+}
+
+std::int64_t grpo_options::overlong_tokens(std::int64_t answer_tokens) const {
+  if (overlong_cache) return *overlong_cache;
+  const double share = preset().overlong_share;
+  if (share == 0.0) return 0;
+  return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(answer_tokens)));
+}
+
   return proximal == proximal_policy::recomputed;
 }
 
@@ -160,10 +177,20 @@ void describe_learning(options_schema<grpo_options>& s) {
       .also_known_as({"filter_groups", "dynamic_sampling"})
       .help(
           "groups whose answers are all equally good teach nothing: keep, drop, or refill (ask "
-          "another prompt in their place)");
+          "another prompt in their place); null: keep, of variant dapo refill");
   s.field("mask_truncated", &grpo_options::mask_truncated)
       .also_known_as({"mask_truncated_completions", "overlong_filtering"})
-      .help("answers that the limit of tokens ended aren't trained on; they count for the mean");
+      .help(
+          "answers that the limit of tokens ended aren't trained on; they count for the group's "
+          "mean, and as answers in the loss's");
+  s.field("overlong_cache", &grpo_options::overlong_cache)
+      .also_known_as({"soft_punish_cache", "overlong_buffer_len"})
+      .at_least(0)
+      .unit("tokens")
+      .help(
+          "reward falls by up to 1 over the last so many tokens before the limit of an answer "
+          "(DAPO's soft overlong punishment); 0: it doesn't; null: 0, of variant dapo a fifth of "
+          "rollout.answer_tokens, but of games 0");
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)

@@ -49,8 +49,12 @@ struct grpo_options {
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;  ///< of kl_in `loss`; in the reward it is k1
 
-  flat_group_rule flat_groups = flat_group_rule::keep;
-  bool mask_truncated = false;  ///< answers that the limit ended aren't trained on
+  std::optional<flat_group_rule> flat_groups;  ///< none: the variant's
+  /// Answers that the limit ended aren't trained on.
+  bool mask_truncated = false;
+  /// The last so many tokens before the limit cost reward: overlong_reward.hpp. 0: none do; none:
+  /// the variant's share of the limit, of games 0.
+  std::optional<std::int64_t> overlong_cache;
 
   /// None: 1e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
   std::optional<double> lr;
@@ -71,6 +75,9 @@ struct grpo_options {
   /// The variant's, with what has a value here.
   grpo_loss_options loss() const;
   adam_options adam() const;
+  flat_group_rule flat_rule() const;
+  /// The overlong_cache where answers have at most so many tokens.
+  std::int64_t overlong_tokens(std::int64_t answer_tokens) const;
   bool recomputes() const;
 };
 

@@ -47,6 +47,9 @@ progress_row row_of(const grpo_report& m, const batch_counts& counts, const repl
   };
   return {step,
           {{"rollout/reward_mean", m.reward_mean},
+           {"rollout/reward_std", m.reward_std},
+           {"rollout/frac_reward_zero_std", share(m.flat_groups, m.groups)},
+           {"rollout/overlong_reward", m.overlong_reward},
            {"rollout/right_mean", m.right_mean},
            {"rollout/length_mean", m.length_mean},
            {"rollout/truncated_fraction", share(m.truncated, m.answers)},

@@ -57,6 +57,8 @@ double advantage(advantage_kind kind, double reward, const moments& group, doubl
 
 }  // namespace
 
+double reward_std(const group_rewards& rewards) { return moments_of(rewards).std(); }
+
 group_advantages advantages_of(const std::vector<group_rewards>& rewards, advantage_kind kind,
                                double eps) {
   group_rewards all;

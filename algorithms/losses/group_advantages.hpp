@@ -28,6 +28,9 @@ struct group_advantages {
   std::vector<bool> zero_variance;
 };
 
+/// The deviation (of n - 1) of the rewards that there are; 0 of fewer than two.
+double reward_std(const group_rewards& rewards);
+
 /// `eps` is TRL's and torchforge's; it matters where rewards are nearly constant. Throws
 /// std::invalid_argument for a reward that is not finite.
 group_advantages advantages_of(const std::vector<group_rewards>& rewards, advantage_kind kind,

@@ -35,6 +35,8 @@ grpo_preset preset_of(grpo_variant variant) {
       break;
     case grpo_variant::dapo:
       loss.clip.high = 0.28;
+      preset.dynamic_sampling = true;
+      preset.overlong_share = 0.2;  // 4,096 of 20,480 tokens
       break;
     case grpo_variant::gspo:
       loss.ratio = ratio_level::sequence;

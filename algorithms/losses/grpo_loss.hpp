@@ -46,6 +46,8 @@ enum class grpo_variant {
 struct grpo_preset {
   advantage_kind advantage = advantage_kind::group_std;
   grpo_loss_options loss;
+  bool dynamic_sampling = false;  ///< a group without variance is replaced by another prompt's
+  double overlong_share = 0.0;    ///< of the longest answer: the cache of overlong_reward.hpp
 };
 
 /// What the paper says, without a KL penalty.

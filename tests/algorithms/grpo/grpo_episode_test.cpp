@@ -68,6 +68,25 @@ task<> answer_one_prompt(system& sys) {
 
 TEST_CASE("generate_answers: a prompt, its answers and their rewards") { play(answer_one_prompt); }
 
+double always_one(const llm::answered_problem&) { return 1.0; }
+
+task<> weigh_rewards(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"length", length_of, 0.25},
+                                                                      {"one", always_one, 3.0}};
+  roles.rewards =
+      co_await sys.serve<answer_judge>({.name = "weighted", .faults = false}, functions);
+  const auto group = co_await generate_answers(roles);
+  for (const auto& a : group.answers) {
+    CHECK(a.reward == 0.25 * double(a.text.size()) + 3.0);
+    CHECK(a.right == double(a.text.size()));
+  }
+}
+
+TEST_CASE("generate_answers: a reward is the weighted sum, and right is its first part") {
+  play(weigh_rewards);
+}
+
 double sometimes_broken(const llm::answered_problem& a) {
   if (a.answer.size() == 4) throw std::runtime_error("the judge has fallen asleep");
   if (a.answer.size() == 3) return std::numeric_limits<double>::quiet_NaN();

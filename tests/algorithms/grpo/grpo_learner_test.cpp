@@ -119,6 +119,77 @@ TEST_CASE("grpo_learner: truncated answers count for the mean, and are masked wh
   CHECK(masked.advantages == as_is.advantages);
 }
 
+TEST_CASE("grpo_learner: a masked answer has a loss of 0 and counts as an answer, of no token") {
+  auto groups = random_groups(3, 4, small_weights());
+  for (auto& a : groups[0].answers) a.truncated = true;  // all of a group
+  groups[1].answers[2].truncated = true;
+  for (auto& group : groups) {
+    for (auto& a : group.answers) a.reward = a.truncated ? 0.0 : a.reward + 1;
+  }
+  for (const auto how : {loss_aggregation::token_mean, loss_aggregation::sequence_mean,
+                         loss_aggregation::sequence_sum, loss_aggregation::constant_length}) {
+    CAPTURE(int(how));
+    // Without a baseline an answer without reward has a loss of 0, too; its tokens count.
+    grpo_options options{.advantage = advantage_kind::reward, .aggregation = how};
+    const auto whole = make_learner(options).update({groups});
+    options.mask_truncated = true;
+    const auto masked = make_learner(options).update({groups});
+    CHECK(whole.trained_answers == 12);
+    CHECK(masked.trained_answers == 7);
+    const double share = how == loss_aggregation::token_mean
+                             ? double(masked.trained_tokens) / double(whole.trained_tokens)
+                             : 1.0;
+    CHECK(masked.grad_norm * share == Approx(whole.grad_norm).epsilon(1e-4));
+    CHECK(masked.loss.loss * share == Approx(whole.loss.loss).epsilon(1e-4));
+  }
+  // A minibatch of which nothing is trained on is no step.
+  const auto steps = make_learner({.mask_truncated = true, .minibatches = 3}).update({groups});
+  CHECK(steps.steps == 2);
+  CHECK(std::isfinite(steps.loss.loss));
+}
+
+TEST_CASE("grpo_learner: long answers cost reward, and the report says how much") {
+  const auto groups = random_groups(3, 4, small_weights());  // of 1 to 5 tokens
+  const auto report =
+      make_learner({.advantage = advantage_kind::reward, .overlong_cache = 2}).update({groups});
+  double sum = 0;
+  for (std::size_t g = 0; g < 3; ++g) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto& a = groups[g].answers[i];
+      const double cost = a.tokens.size() == 5 ? -1.0 : a.tokens.size() == 4 ? -0.5 : 0.0;
+      CHECK(report.advantages[g][i] == Approx(a.reward + cost));
+      sum += cost;
+    }
+  }
+  CHECK(sum < -1.0);
+  CHECK(report.overlong_reward == Approx(sum / 12));
+  CHECK(make_learner({}).update({groups}).overlong_reward == 0.0);
+}
+
+TEST_CASE("grpo_learner: the deviation of rewards is the mean of those within groups") {
+  auto groups = random_groups(2, 4, small_weights());
+  const std::vector<double> rewards{1, 0, 1, 0};
+  for (std::size_t i = 0; i < 4; ++i) {
+    groups[0].answers[i].reward = rewards[i];
+    groups[1].answers[i].reward = 5.0;
+  }
+  const auto report = make_learner({.overlong_cache = 2}).update({groups});
+  CHECK(report.reward_std == Approx(std::sqrt(1.0 / 3.0) / 2));
+}
+
+TEST_CASE("grpo_learner: which groups make a minibatch is drawn by the seed") {
+  const auto groups = random_groups(6, 4, small_weights());
+  const auto learned = [&](int minibatches, std::uint64_t seed) {
+    grpo_learner learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3},
+                         {.minibatches = minibatches}, {small_weights(), {}}, seed);
+    learner.update({groups});
+    return learner.parameters().clone();
+  };
+  CHECK(at::equal(learned(3, 7), learned(3, 7)));
+  CHECK(distance(learned(3, 7), learned(3, 8)) > 1e-4);
+  CHECK(at::equal(learned(1, 7), learned(1, 8)));
+}
+
 TEST_CASE("grpo_learner: several steps take their ratio to the weights they began with") {
   const auto groups = random_groups(6, 4, small_weights(4));  // other weights have sampled them
   auto decoupled = make_learner({.epochs = 2, .minibatches = 3});
@@ -144,6 +215,32 @@ TEST_CASE("grpo_learner: the distance from the first weights is a penalty in los
     const auto later = learner.update({random_groups(3, 4, learner.parameters())});
     CHECK(std::abs(later.loss.kl + later.kl_reward) > 1e-4);
   }
+}
+
+TEST_CASE("grpo_learner: in the reward the penalty is for what has become likelier") {
+  const auto start = small_weights();
+  const auto groups = random_groups(3, 4, small_weights(4));  // by weights that have moved away
+  const auto report =
+      make_learner({.advantage = advantage_kind::reward, .kl_coef = 0.5, .kl_in = kl_place::reward},
+                   start)
+          .update({groups});
+  const at::NoGradGuard no_grad;
+  const auto config = small_model();
+  double sum = 0;
+  for (std::size_t g = 0; g < 3; ++g) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto& a = groups[g].answers[i];
+      const llm::token_group one{groups[g].prompt, {a.tokens}};
+      const auto at_first =
+          llm::answer_log_probs(config, llm::weights_in(config, start), {&one, 1});
+      double kl = -at_first.sum().item<double>();
+      for (const float each : a.log_probs) kl += each;
+      CHECK(report.advantages[g][i] == Approx(a.reward - 0.5 * kl).margin(1e-4));
+      sum += kl;
+    }
+  }
+  CHECK(std::abs(sum) > 1.0);
+  CHECK(report.kl_reward == Approx(sum / 12).margin(1e-4));
 }
 
 TEST_CASE("grpo_learner: nothing that isn't finite reaches the weights") {

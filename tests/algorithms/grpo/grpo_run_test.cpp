@@ -1,7 +1,10 @@
 #include "actors/torch.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
 
 #include "actors/llm/files/llm_file_error.hpp"
 #include "actors/llm/model/read_model.hpp"
@@ -245,6 +248,83 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
   CHECK(completed(config).trainer.lr == 1e-5);
 }
 
+/// What a run's progress.csv says of one name, update by update.
+std::vector<double> column_of(const training_summary& summary, const std::string& name) {
+  std::ifstream file(std::filesystem::path(summary.run_directory) / "progress.csv");
+  const auto cells_of = [](const std::string& line) {
+    std::vector<std::string> cells;
+    std::istringstream rest(line);
+    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
+    return cells;
+  };
+  std::string line;
+  std::getline(file, line);
+  const auto names = cells_of(line);
+  const auto place = std::size_t(std::ranges::find(names, name) - names.begin());
+  REQUIRE(place < names.size());
+  std::vector<double> found;
+  while (std::getline(file, line)) {
+    const auto cells = cells_of(line);
+    if (place < cells.size() && !cells[place].empty()) found.push_back(std::stod(cells[place]));
+  }
+  REQUIRE(!found.empty());
+  return found;
+}
+
+TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long answers cost") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.trainer.flat_groups.reset();
+  const auto seen = [&](grpo_variant variant, const char* name) {
+    config.trainer.variant = variant;
+    const auto all = column_of(run(config, folder.path.string()), name);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  CHECK(seen(grpo_variant::dapo, "rollout/flat_groups_replaced") > 0);
+  CHECK(seen(grpo_variant::dapo, "rollout/overlong_reward") < 0);
+  CHECK(seen(grpo_variant::grpo, "rollout/flat_groups_replaced") == 0);
+  CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
+}
+
+TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.seed = 2;
+  const auto summary = run(config, folder.path.string());
+  const auto deviations = column_of(summary, "rollout/reward_std");
+  const auto flat = column_of(summary, "rollout/frac_reward_zero_std");
+  const auto counts = column_of(summary, "rollout/flat_groups");
+  REQUIRE(deviations.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(flat[i] == counts[i] / 4);
+    CHECK((deviations[i] == 0) == (flat[i] == 1));
+  }
+  CHECK(std::ranges::max(deviations) > 0);
+}
+
+TEST_CASE("grpo: a variant's preset stands in the configuration that a run keeps") {
+  grpo_config config;
+  config.rollout.answer_tokens = 20;
+  const auto of = [&](std::optional<grpo_variant> variant) {
+    config.trainer.variant = variant;
+    return completed(config, find_task(config.task.name)).trainer;
+  };
+  CHECK(of({}).flat_groups == flat_group_rule::keep);
+  CHECK(of({}).overlong_cache == 0);
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 4);
+  config.trainer.flat_groups = flat_group_rule::drop;
+  config.trainer.overlong_cache = 7;
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::drop);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 7);
+  config.trainer.flat_groups.reset();
+  config.trainer.overlong_cache.reset();
+  CHECK(of(grpo_variant::reinforce).flat_groups == flat_group_rule::keep);
+  config.task.name = "blackjack";
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 0);
+}
+
 TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   const auto refusal = [](const char* text) {
     try {
@@ -257,6 +337,8 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal("{}") == "taken");
   CHECK_THAT(refusal(R"({"rollout": {"group": 1}})"), Catch::Contains("group of at least 2"));
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
+  CHECK_THAT(refusal(R"({"trainer": {"overlong_cache": 9}})"),
+             Catch::Contains("overlong_cache of at most rollout.answer_tokens"));
   CHECK_THAT(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})"),
              Catch::Contains("no urls where deterministic"));
   grpo_config config;

@@ -76,6 +76,13 @@ TEST_CASE("advantages: an answer without a reward is no bad answer", "[losses]")
   CHECK(std::accumulate(a.begin(), a.end(), 0.0) == Approx(0.0).margin(1e-12));
 }
 
+TEST_CASE("reward_std: of the rewards that there are", "[losses]") {
+  CHECK(reward_std({1.0, 0.0, 0.0, 1.0}) == Approx(std::sqrt(1.0 / 3.0)));
+  CHECK(reward_std({2.0, std::nullopt, 4.0}) == Approx(std::sqrt(2.0)));
+  CHECK(reward_std({0.5, 0.5}) == 0.0);
+  CHECK(reward_std({0.5}) == 0.0);
+}
+
 TEST_CASE("advantages: a reward that is not finite is refused", "[losses]") {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {

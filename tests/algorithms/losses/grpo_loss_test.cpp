@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "algorithms/losses/overlong_reward.hpp"
 #include "algorithms/losses/policy_ratio.hpp"
 #include "tests/test.hpp"
 
@@ -142,6 +143,9 @@ TEST_CASE("grpo_loss: each published variant, worked by hand", "[losses]") {
   CHECK(preset_of(grpo_variant::grpo).advantage == advantage_kind::group_std);
   CHECK(preset_of(grpo_variant::dr_grpo).advantage == advantage_kind::group_mean);
   CHECK(preset_of(grpo_variant::rloo).advantage == advantage_kind::leave_one_out);
+  CHECK(preset_of(grpo_variant::dapo).dynamic_sampling);
+  CHECK(preset_of(grpo_variant::dapo).overlong_share == 0.2);
+  CHECK(!preset_of(grpo_variant::grpo).dynamic_sampling);
 }
 
 TEST_CASE("grpo_loss: decoupled, a ratio to the proximal policy and a weight to the behaviour",
@@ -152,6 +156,17 @@ TEST_CASE("grpo_loss: decoupled, a ratio to the proximal policy and a weight to 
   options.correction = {.kind = correction_kind::truncate, .max = 1.1};
   // w 1.25 -> 1.1, 1, .55
   CHECK(loss_of(in, options) == Approx((-1.1 * 1.1 - 0.5 + 0.55 * 4) / 3));
+}
+
+TEST_CASE("overlong_reward: DAPO's equation 13 by hand", "[losses]") {
+  const auto of = [](std::int64_t length) { return overlong_reward(length, 20'480, 4'096); };
+  CHECK(of(1) == 0.0);
+  CHECK(of(16'384) == 0.0);
+  CHECK(of(16'385) == Approx(-1.0 / 4'096));
+  CHECK(of(18'432) == Approx(-0.5));
+  CHECK(of(20'480) == -1.0);
+  CHECK(of(30'000) == -1.0);
+  CHECK(overlong_reward(8, 8, 0) == 0.0);
 }
 
 TEST_CASE("grpo_loss: the penalty by the reference is added to each token", "[losses]") {
