@@ -11,6 +11,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/grpo/grpo_defaults.hpp"
+#include "algorithms/grpo/idle_options.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "algorithms/training/replay_endpoints.hpp"
 #include "runtime/log.hpp"
@@ -42,6 +43,13 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
 duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
       std::chrono::duration<double>(config.rollout.answer_deadline_s));
+}
+
+void tell_idle_options(const grpo_options& options) {
+  for (const auto& each : idle_options(options)) {
+    log::warn("an option has no effect",
+              {{"option", "trainer." + each.name}, {"value", each.value}, {"why", each.why}});
+  }
 }
 
 }  // namespace
@@ -80,6 +88,7 @@ task<> grpo_cast::serve(const checkpoint* from) {
   co_await serve_learning(from);
   co_await serve_answering(from);
 }
+  if (!from) tell_idle_options(config.trainer);
 
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
   co_await serve_store(of);

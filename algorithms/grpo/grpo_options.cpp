@@ -9,16 +9,18 @@ namespace troupe {
 
 grpo_loss_options grpo_options::loss() const {
   auto options = preset().loss;
-  options.term = term.value_or(options.term);
+  options.term = loss_term();
   options.ratio = ratio.value_or(options.ratio);
   options.aggregation = aggregation.value_or(options.aggregation);
   options.clip.low = clip_low.value_or(options.clip.low);
   options.clip.high = clip_high.value_or(options.clip.high);
   if (dual_clip > 0) options.clip.dual = dual_clip;
   options.cispo_max = cispo_max;
-  if (recomputes()) {
-    options.correction = {
-        .kind = correction, .level = correction_by, .max = correction_max, .min = correction_min};
+  if (corrects()) {
+    options.correction = {.kind = correction_used(),
+                          .level = correction_by,
+                          .max = correction_max,
+                          .min = correction_min};
   }
   options.kl_coef = kl_in == kl_place::loss ? penalty() : 0.0;
   options.kl = kl;
@@ -33,8 +35,6 @@ adam_options grpo_options::adam() const {
           .weight_decay = weight_decay};
 }
 
-bool grpo_options::recomputes() const {
-  if (proximal == proximal_policy::automatic) return epochs * minibatches > 1;
 flat_group_rule grpo_options::flat_rule() const {
   // Without a baseline they teach as any other group does.
   if (advantages() == advantage_kind::reward) return flat_group_rule::keep;
@@ -49,7 +49,19 @@ std::int64_t grpo_options::overlong_tokens(std::int64_t answer_tokens) const {
   return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(answer_tokens)));
 }
 
+bool grpo_options::recomputes() const {
+  if (loss_term() == policy_term::reinforce) return false;  // it has no ratio to them
+  if (proximal == proximal_policy::automatic) return epochs * minibatches > 1;
   return proximal == proximal_policy::recomputed;
+}
+
+bool grpo_options::corrects() const {
+  return recomputes() || loss_term() == policy_term::reinforce;
+}
+
+correction_kind grpo_options::correction_used() const {
+  const bool reinforce = loss_term() == policy_term::reinforce;
+  return correction.value_or(reinforce ? correction_kind::truncate : correction_kind::mask);
 }
 
 void describe(enum_schema<grpo_variant>& s) {
@@ -153,9 +165,12 @@ void describe_loss(options_schema<grpo_options>& s) {
       .help(
           "what the ratio is to: the sampling weights (behaviour), or those the update begins with "
           "(recomputed: one forward pass more, decoupled PPO); auto: recomputed where epochs * "
-          "minibatches > 1");
+          "minibatches > 1; term reinforce has no ratio");
   s.field("correction", &grpo_options::correction)
-      .help("of recomputed: what becomes of weights proximal / behaviour above correction_max");
+      .help(
+          "of term reinforce, whose tokens are weighted by current / sampling weights, and of "
+          "recomputed, by proximal / sampling weights: what becomes of weights above "
+          "correction_max; none: all are 1; null: truncate of term reinforce, mask of recomputed");
   s.field("correction_by", &grpo_options::correction_by)
       .help("those weights by token or by whole answer");
   s.field("correction_max", &grpo_options::correction_max).above(0).help("the largest weight");

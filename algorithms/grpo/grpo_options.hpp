@@ -40,7 +40,9 @@ struct grpo_options {
   double advantage_eps = 1e-4;
 
   proximal_policy proximal = proximal_policy::automatic;
-  correction_kind correction = correction_kind::mask;  ///< of recomputed proximal policies
+  /// Of term reinforce, and of recomputed proximal policies; none: of the first truncate, of the
+  /// others mask.
+  std::optional<correction_kind> correction;
   correction_level correction_by = correction_level::token;
   double correction_max = 5.0;
   double correction_min = 0.0;
@@ -71,14 +73,18 @@ struct grpo_options {
 
   grpo_preset preset() const { return preset_of(variant.value_or(grpo_variant::cispo)); }
   advantage_kind advantages() const { return advantage.value_or(preset().advantage); }
+  policy_term loss_term() const { return term.value_or(preset().loss.term); }
   double penalty() const { return kl_coef.value_or(0.0); }
-  /// The variant's, with what has a value here.
-  grpo_loss_options loss() const;
-  adam_options adam() const;
   flat_group_rule flat_rule() const;
   /// The overlong_cache where answers have at most so many tokens.
   std::int64_t overlong_tokens(std::int64_t answer_tokens) const;
+  /// The variant's, with what has a value here.
+  grpo_loss_options loss() const;
+  adam_options adam() const;
   bool recomputes() const;
+  /// What was sampled by other weights is weighted.
+  bool corrects() const;
+  correction_kind correction_used() const;
 };
 
 void describe(enum_schema<grpo_variant>& s);

@@ -73,7 +73,9 @@ grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& 
   const auto ratio = options.ratio == ratio_level::token
                          ? token_ratio(in.log_prob, proximal)
                          : sequence_ratio(in.log_prob, proximal, in.rows);
-  const auto corrected = importance_correction(proximal, in.behaviour, in.rows, options.correction);
+  const bool has_ratio = options.term != policy_term::reinforce;
+  const auto corrected = importance_correction(has_ratio ? proximal : in.log_prob, in.behaviour,
+                                               in.rows, options.correction);
   auto of_tokens = corrected.weight * term_of(in, options, ratio, advantage);
   at::Tensor kl;
   if (has_kl) {

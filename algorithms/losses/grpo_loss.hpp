@@ -4,7 +4,7 @@
 //   per token   w * term(r, A) + kl_coef * kl
 //   r           policy_ratio.hpp      to the proximal policy, by token or by answer
 //   term        policy_terms.hpp      clipped, CISPO or REINFORCE
-//   w           importance_correction.hpp
+//   w           importance_correction.hpp, to the proximal policy; of REINFORCE to the current one
 //   kl          kl_estimates.hpp      to the reference
 //   and then    loss_aggregation.hpp  one number
 
@@ -58,7 +58,7 @@ struct grpo_loss_inputs {
   token_rows rows;
   at::Tensor log_prob;   ///< [T] of the tokens, under the weights being trained
   at::Tensor behaviour;  ///< [T] under the weights that sampled each of them
-  at::Tensor proximal;   ///< [T] what the ratio is to; undefined: the behaviour, and w is 1
+  at::Tensor proximal;   ///< [T] what the ratio is to; undefined: the behaviour
   at::Tensor reference;  ///< [T] read where kl_coef isn't 0
   at::Tensor advantage;  ///< [N]
 };

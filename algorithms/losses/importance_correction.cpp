@@ -6,12 +6,12 @@
 
 namespace troupe {
 
-correction importance_correction(const at::Tensor& proximal, const at::Tensor& behaviour,
+correction importance_correction(const at::Tensor& to, const at::Tensor& behaviour,
                                  const token_rows& rows, const correction_options& options) {
   const at::NoGradGuard no_grad;
-  rows.check_tokens("proximal", proximal);
+  rows.check_tokens("to", to);
   rows.check_tokens("behaviour", behaviour);
-  auto log_weight = proximal.detach() - behaviour.detach();
+  auto log_weight = to.detach() - behaviour.detach();
   if (options.level == correction_level::sequence) log_weight = rows.spread(rows.sums(log_weight));
   const auto weight = log_weight.clamp(-log_ratio_limit, log_ratio_limit).exp();
 

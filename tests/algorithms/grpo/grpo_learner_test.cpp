@@ -177,6 +177,31 @@ TEST_CASE("grpo_learner: the deviation of rewards is the mean of those within gr
   CHECK(report.reward_std == Approx(std::sqrt(1.0 / 3.0) / 2));
 }
 
+TEST_CASE("grpo_learner: REINFORCE on stale answers is CISPO's gradient, unless nothing corrects") {
+  const auto start = small_weights();
+  const auto groups = random_groups(4, 4, small_weights(4));  // other weights have sampled them
+  for (const int epochs : {1, 2}) {
+    const auto learned = [&](grpo_options options) {
+      options.advantage = advantage_kind::leave_one_out;
+      options.aggregation = loss_aggregation::sequence_sum;
+      options.proximal = proximal_policy::behaviour;
+      options.epochs = epochs;
+      auto learner = make_learner(options);
+      const auto report = learner.update({groups});
+      return std::pair(learner.parameters().clone(), report);
+    };
+    const auto [corrected, told] = learned({.variant = grpo_variant::rloo, .correction_max = 1.5});
+    const auto [cispo, unused] = learned({.variant = grpo_variant::cispo, .cispo_max = 1.5});
+    const auto [uncorrected, left] =
+        learned({.variant = grpo_variant::rloo, .correction = correction_kind::none});
+    CHECK(distance(corrected, cispo) < 1e-3 * distance(corrected, start));
+    CHECK(distance(corrected, uncorrected) > 0.1 * distance(corrected, start));
+    CHECK(std::abs(told.loss.weight - 1.0) > 0.01);
+    CHECK(told.loss.out_of_range > 0.0);
+    CHECK(left.loss.out_of_range == 0.0);
+  }
+}
+
 TEST_CASE("grpo_learner: which groups make a minibatch is drawn by the seed") {
   const auto groups = random_groups(6, 4, small_weights());
   const auto learned = [&](int minibatches, std::uint64_t seed) {

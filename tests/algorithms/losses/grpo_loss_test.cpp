@@ -158,6 +158,30 @@ TEST_CASE("grpo_loss: decoupled, a ratio to the proximal policy and a weight to 
   CHECK(loss_of(in, options) == Approx((-1.1 * 1.1 - 0.5 + 0.55 * 4) / 3));
 }
 
+TEST_CASE("grpo_loss: REINFORCE on answers of other weights is weighted by current / sampling ones",
+          "[losses]") {
+  auto in = three_tokens();  // weights 1.5, .5; 1.1
+  auto options = preset_of(grpo_variant::rloo).loss;
+  options.correction = {.kind = correction_kind::truncate, .max = 1.2};
+  const double a = std::log(0.6), b = std::log(0.2), c = std::log(0.44);
+  CHECK(loss_of(in, options) == Approx((-1.2 * a - 0.5 * b + 2 * 1.1 * c) / 2));
+  const auto told = grpo_loss(in, options, three).metrics;
+  CHECK(told.weight == Approx(3.1 / 3));
+  CHECK(told.out_of_range == Approx(1.0 / 3));
+  options.correction.kind = correction_kind::mask;
+  CHECK(loss_of(in, options) == Approx((-0.5 * b + 2 * 1.1 * c) / 2));
+  options.correction = {
+      .kind = correction_kind::truncate, .level = correction_level::sequence, .max = 1.0};
+  CHECK(loss_of(in, options) == Approx((-0.75 * (a + b) + 2 * c) / 2));
+  options.correction.kind = correction_kind::none;
+  CHECK(loss_of(in, options) == Approx((-a - b + 2 * c) / 2));
+  // The weight is a constant: CISPO's gradient, with the same bound.
+  in.log_prob.set_requires_grad(true);
+  options.correction = {.kind = correction_kind::truncate, .max = 1.2};
+  grpo_loss(in, options, three).loss.backward();
+  check_numbers(in.log_prob.grad(), {-0.6, -0.25, 1.1});
+}
+
 TEST_CASE("overlong_reward: DAPO's equation 13 by hand", "[losses]") {
   const auto of = [](std::int64_t length) { return overlong_reward(length, 20'480, 4'096); };
   CHECK(of(1) == 0.0);
@@ -218,7 +242,7 @@ at::Tensor padded_loss(const grpo_loss_inputs& in, const grpo_loss_options& o,
         o.term == policy_term::cispo ? at::clamp_max(r, o.cispo_max).detach() : at::ones_like(r);
     term = -fixed * a * lp;
   }
-  auto log_w = prox - mu;
+  auto log_w = (o.term == policy_term::reinforce ? lp.detach() : prox) - mu;
   if (o.correction.level == correction_level::sequence)
     log_w = (log_w * pad.mask).sum(1, true).expand_as(log_w);
   auto w = log_w.exp();
