@@ -25,7 +25,7 @@ task<> tell(loops::progress now, evaluation seen) {
 
 task<> learn(troupe::system& sys) {
   grpo_config config;
-  config.task = {.name = "sum_digits", .problems = {.size = 3, .training = 800, .held_out = 100}};
+  config.task = {.name = "sum_digits", .problems = {.size = 3, .training = 700, .held_out = 200}};
   config.total_steps = 20;
   config.warm_start = {.batches = 40, .batch_size = 128, .lr = 2e-3};
   config.rollout.prompts = 64;

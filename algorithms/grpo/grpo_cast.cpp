@@ -65,6 +65,7 @@ grpo_cast::grpo_cast(system& sys, grpo_config config, grpo_task task, training_o
 
 grpo_cast::~grpo_cast() {
   stop(exam);
+  stop(final_exam);
   stop(roles.replay);
   stop(roles.rewards);
   stop(roles.coders);
@@ -87,13 +88,13 @@ task<> grpo_cast::serve(const checkpoint* from) {
   }
   co_await serve_learning(from);
   co_await serve_answering(from);
-}
   if (!from) tell_idle_options(config.trainer);
+}
 
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
   co_await serve_store(of);
   co_await serve_answering(nullptr);
-  auto seen = co_await evaluate(of, problems, derived_seed(config.seed, "final evaluation"));
+  auto seen = co_await judge(of, problems);
   co_return seen;
 }
 
@@ -154,13 +155,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
   roles.generators = co_await sys.serve<llm::generator>(std::move(writing), std::move(generating),
                                                         store, &sys.metrics());
 
-  auto asking = restartable(sys, {.name = "prompts"},
-                            {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>});
-  roles.prompts =
-      co_await sys.serve<prompt_source>(std::move(asking), problems.training, true, config.seed);
-  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
-  exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "exam"}, {}),
-                                           problems.held_out, false, config.seed);
+  co_await serve_prompts(from);
   co_await serve_judging();
 
   if (what.is_code()) co_await serve_coders();
@@ -184,8 +179,24 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
   roles.answer_tokens = r.answer_tokens;
   roles.temperature = r.temperature;
   roles.rounds = r.rounds;
-  roles.refill_flat = config.trainer.flat_groups == flat_group_rule::refill &&
-                      config.trainer.advantages() != advantage_kind::reward;
+  roles.refill_flat = config.trainer.flat_rule() == flat_group_rule::refill;
+}
+
+task<> grpo_cast::serve_prompts(const checkpoint* from) {
+  auto asking = restartable(sys, {.name = "prompts"},
+                            {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>});
+  roles.prompts = co_await sys.serve<prompt_source>(std::move(asking), problems.training, true,
+                                                    derived_seed(config.seed, "prompts"));
+  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
+
+  // Each evaluation says by which seed.
+  auto [during, at_the_end] = exams_of(what, config, problems.held_out);
+  if (!during.empty()) {
+    exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "exam"}, {}),
+                                             std::move(during), false, std::uint64_t{0});
+  }
+  final_exam = co_await sys.serve<prompt_source>(restartable(sys, {.name = "final_exam"}, {}),
+                                                 std::move(at_the_end), false, std::uint64_t{0});
 }
 
 task<> grpo_cast::serve_coders() {

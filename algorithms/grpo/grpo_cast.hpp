@@ -2,7 +2,8 @@
 // The services of a GRPO run: served, taken into and out of a checkpoint (grpo_cast.cpp), and what
 // is done with them (grpo_training.cpp). Internal to grpo/.
 //
-//   prompts      problems to train on; an exam of held-out ones
+//   prompts      problems to train on; held-out ones of two exams, one for evaluations during
+//                training, one for the evaluation at the end
 //   generators   write answers
 //   rewards      judge them; of code, after coders have run it; or
 //   worlds       play games with who writes
@@ -34,9 +35,11 @@ class grpo_cast final : public training_cast {
   task<> train_until(std::int64_t version, bool drain) override;
   task<checkpoint> save() override;
   task<training_summary> conclude() override;
-  /// The share of right answers to held-out problems; of games the mean reward.
+  /// The share of right answers to held-out problems; of games the mean reward. What is chosen by
+  /// it, as the moment to stop, is judged on others.
   task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed) override;
-  /// The same of weights that come from outside: serves what answers them, and no other role.
+  /// As the evaluation at the end does, weights that come from outside: serves what answers them,
+  /// and no other role.
   task<evaluation> examine(weights of, std::size_t problems);
   void write_model(const std::filesystem::path& path, const weights& of) const override;
   std::optional<double> threshold() const override { return std::nullopt; }
@@ -50,7 +53,7 @@ class grpo_cast final : public training_cast {
   const llm::problem_set problems;
   std::shared_ptr<const grpo_subject> subject;
   service<grpo_trainer> learner;
-  service<prompt_source> exam;
+  service<prompt_source> exam, final_exam;
   answer_roles roles;
   std::optional<sample_log> samples;
 
@@ -58,8 +61,15 @@ class grpo_cast final : public training_cast {
   task<> serve_store(weights first);
   task<> serve_learning(const checkpoint* from);
   task<> serve_answering(const checkpoint* from);
+  task<> serve_prompts(const checkpoint* from);
   task<> serve_coders();
   task<> serve_judging();
+  /// The evaluation at the end.
+  task<evaluation> judge(weights of, std::size_t problems);
+  task<evaluation> ask(service<prompt_source> problems, weights of, std::size_t count,
+                       std::uint64_t seed);
+  task<evaluation> ask_once(service<prompt_source> problems, weights of, std::size_t count,
+                            std::uint64_t seed);
 };
 
 training_settings settings_of(const grpo_config& config, const grpo_task& task);

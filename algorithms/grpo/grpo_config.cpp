@@ -11,15 +11,15 @@ void describe(options_schema<grpo_problems_section>& s) {
       .at_least(1)
       .at_most(9)
       .unit("digits or letters")
-      .help("of a problem: the larger, the harder; null: 3, of sum_digits 4");
+      .help("of a problem: the larger, the harder; null: 3, of sum_digits and reversed_text 4");
   s.field("training", &grpo_problems_section::training)
       .at_least(1)
       .at_most(1'000'000)
-      .help("different problems to train on; null: 800, of sum_digits 8000");
+      .help("different problems to train on; null: 700, of sum_digits 7500");
   s.field("held_out", &grpo_problems_section::held_out)
       .at_least(1)
       .at_most(1'000'000)
-      .help("others, for evaluation alone; null: 100, of sum_digits 1000");
+      .help("others, for evaluation alone; null: 200, of sum_digits 1500");
 }
 
 void describe(options_schema<grpo_task_section>& s) {
@@ -160,11 +160,13 @@ void describe(options_schema<grpo_evaluation_section>& s) {
   s.field("problems", &grpo_evaluation_section::problems)
       .at_least(1)
       .at_most(1'000'000)
-      .help("held-out ones, or deals, of an evaluation, each once, likeliest tokens taken");
+      .help(
+          "held-out ones, or deals, of an evaluation during training, each once, likeliest tokens "
+          "taken");
   s.field("final_problems", &grpo_evaluation_section::final_problems)
       .at_least(1)
       .at_most(1'000'000)
-      .help("the same of the evaluation at the end");
+      .help("others of them, of the evaluation at the end and of troupe eval");
   s.field("stop_at", &grpo_evaluation_section::stop_at)
       .at_least(-1)
       .at_most(1)
@@ -202,11 +204,11 @@ void describe(options_schema<grpo_config>& s) {
       "rollout", "group of at least 2, or trainer.advantage of reward", [](const grpo_config& c) {
         return c.rollout.group.value_or(8) > 1 || c.trainer.advantages() == advantage_kind::reward;
       });
-  s.rule("game", "no urls where deterministic, as a server's replies come when they come",
-         [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
   s.rule("trainer", "overlong_cache of at most rollout.answer_tokens", [](const grpo_config& c) {
     return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
   });
+  s.rule("game", "no urls where deterministic, as a server's replies come when they come",
+         [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
 }
 
 }  // namespace troupe

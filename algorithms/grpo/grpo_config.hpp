@@ -83,7 +83,7 @@ struct grpo_samples_section {
 struct grpo_evaluation_section {
   std::int64_t every_updates = 20;  ///< the first before training; 0: only at the end
   int problems = 100;               ///< held-out ones, of an evaluation during training
-  int final_problems = 100;         ///< of the one at the end
+  int final_problems = 100;         ///< others, of the one at the end
   std::optional<double>
       stop_at;  ///< share of right answers, or mean reward of games, that ends training
 };
@@ -122,7 +122,7 @@ void describe(options_schema<grpo_evaluation_section>& s);
 void describe(options_schema<grpo_config>& s);
 
 /// For run_training and train_in, with the task of that name; one of your own: grpo_task.hpp.
-/// Throws config_error for a name that isn't known and for more problems of an evaluation than are
+/// Throws config_error for a name that isn't known and for more problems of evaluations than are
 /// held out; for the task code where code may not be run, by the letters model, which can't write
 /// any, and where deterministic is true.
 trainable trainable_of(const grpo_config& config);

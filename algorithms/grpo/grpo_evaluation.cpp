@@ -30,10 +30,12 @@ evaluation evaluate_model(grpo_config config, const std::filesystem::path& model
 
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems) {
-  const auto most = static_cast<std::size_t>(counts_of(task, config).held_out);
+  const auto most = static_cast<std::size_t>(counts_of(task, config).held_out -
+                                             detail::problems_during_training(config));
   if (problems < 1 || (problems > most && !task.game()))  // deals have no end
-    throw std::invalid_argument(
-        fmt::format("expected 1 to {} problems, as many as are held out, got {}", most, problems));
+    throw std::invalid_argument(fmt::format(
+        "expected 1 to {} problems, as many as are held out and not asked during training, got {}",
+        most, problems));
   // The folder has all that the run's own model came from, which need not be there any more.
   if (!config.model.path.empty()) config.model.path = model.string();
   config.task.name = task.name();

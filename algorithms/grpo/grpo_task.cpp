@@ -105,10 +105,15 @@ void check_code(const grpo_config& config) {
                        "which keep no virtual time");
 }
 
-void check_at_most_held_out(const char* option, int wanted, std::int64_t most) {
-  if (wanted <= most) return;
+void check_held_out(const grpo_config& config, std::int64_t held_out) {
+  const auto during = problems_during_training(config);
+  const auto wanted = config.evaluation.final_problems;
+  if (during + wanted <= held_out) return;
   throw config_error(
-      option, fmt::format("expected at most task.problems.held_out, {}, got {}", most, wanted));
+      "/evaluation/final_problems",
+      fmt::format("expected with the {} of evaluation.problems, which are others, at most "
+                  "task.problems.held_out, {}, got {}",
+                  during, held_out, wanted));
 }
 
 /// The letters model reads and writes the letters that it has, and no others.
@@ -150,9 +155,18 @@ void check_game(const openenv::text_game& game, const grpo_config& config) {
 void check_options(const grpo_task& task, const grpo_config& config) {
   if (task.is_code()) check_code(config);
   if (task.game()) return check_game(*task.game(), config);
-  const auto most = counts_of(task, config).held_out;
-  check_at_most_held_out("/evaluation/problems", config.evaluation.problems, most);
-  check_at_most_held_out("/evaluation/final_problems", config.evaluation.final_problems, most);
+  check_held_out(config, counts_of(task, config).held_out);
+}
+
+std::int64_t problems_during_training(const grpo_config& config) {
+  return config.evaluation.every_updates > 0 ? config.evaluation.problems : 0;
+}
+
+exam_problems exams_of(const grpo_task& task, const grpo_config& config,
+                       const std::vector<llm::problem>& held_out) {
+  if (task.game()) return {held_out, held_out};
+  const auto others = held_out.end() - problems_during_training(config);
+  return {{others, held_out.end()}, {held_out.begin(), others}};
 }
 
 void check_problems(const grpo_task& task, const grpo_config& config) {

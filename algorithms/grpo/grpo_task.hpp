@@ -55,6 +55,17 @@ llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 
 namespace detail {
 
+/// How many held-out problems are of the evaluations during training, and judge nothing else.
+std::int64_t problems_during_training(const grpo_config& config);
+/// Held-out problems, which are none twice: the last are of the evaluations during training, all
+/// others of the one at the end and of evaluate_model. Of games each has them all, as deals are
+/// held out by their seeds.
+struct exam_problems {
+  std::vector<llm::problem> during, at_the_end;
+};
+exam_problems exams_of(const grpo_task& task, const grpo_config& config,
+                       const std::vector<llm::problem>& held_out);
+
 /// Throws config_error where the task can't be learned, or evaluated, by that configuration.
 void check_options(const grpo_task& task, const grpo_config& config);
 /// Makes everything that a run by a completed configuration is asked. Throws as problems_of and

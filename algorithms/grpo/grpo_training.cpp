@@ -86,7 +86,7 @@ void tell_metrics(const grpo_cast& p, const batch_counts& counts) {
   }
 }
 
-/// Attempts at one update while the trainer dies.
+/// Attempts at one update while the trainer dies, and at one evaluation while its problems do.
 constexpr int attempts_max = 100;
 
 /// The trainer learns from the batch, and the generators get the new weights. A trainer that dies
@@ -225,9 +225,34 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
 }
 
 task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems, std::uint64_t seed) {
-  co_await exam.route<&prompt_source::rewind>(seed);
+  co_return co_await ask(exam, std::move(of), problems, seed);
+}
+
+task<evaluation> grpo_cast::judge(weights of, std::size_t problems) {
+  co_return co_await ask(final_exam, std::move(of), problems,
+                         derived_seed(config.seed, "final evaluation"));
+}
+
+/// Where the list of problems dies on the way, the evaluation begins anew, and asks the same.
+task<evaluation> grpo_cast::ask(service<prompt_source> problems, weights of, std::size_t count,
+                                std::uint64_t seed) {
+  std::exception_ptr error;
+  for (int attempt = 1; attempt < attempts_max; ++attempt) {
+    try {
+      co_return co_await ask_once(problems, of, count, seed);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (!is_kind(error, error_kind::replica_lost)) break;
+  }
+  std::rethrow_exception(error);
+}
+
+task<evaluation> grpo_cast::ask_once(service<prompt_source> problems, weights of, std::size_t count,
+                                     std::uint64_t seed) {
+  co_await problems.route<&prompt_source::rewind>(seed);
   auto asking = roles;
-  asking.prompts = exam;
+  asking.prompts = problems;
   asking.group = 1;
   asking.temperature = 0;
   if (game) {  // and a deal whose world has failed is followed by another
@@ -238,11 +263,11 @@ task<evaluation> grpo_cast::evaluate(weights of, std::size_t problems, std::uint
   }
   asking.refill_flat = false;
   // Side by side, so that the generator has many to write at once.
-  const auto at_once = std::min(problems, static_cast<std::size_t>(config.rollout.slots));
-  exam_so_far seen{.problems = problems, .answers = {}};
+  const auto at_once = std::min(count, static_cast<std::size_t>(config.rollout.slots));
+  exam_so_far seen{.problems = count, .answers = {}};
   std::vector<task<>> all_of_them;
   for (std::size_t i = 0; i < at_once; ++i) {
-    const auto share = (problems + i) / at_once;
+    const auto share = (count + i) / at_once;
     all_of_them.push_back(ask_some(*this, asking, share, seen));
   }
   co_await all(std::move(all_of_them));
@@ -258,8 +283,7 @@ task<training_summary> grpo_cast::conclude() {
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const auto final =
-      co_await evaluate(last, static_cast<std::size_t>(config.evaluation.final_problems),
-                        derived_seed(config.seed, "final evaluation"));
+      co_await judge(last, static_cast<std::size_t>(config.evaluation.final_problems));
   auto summary = summary_of(*this, final, last);
   tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);

@@ -47,7 +47,7 @@ problem_task sum_digits_task() {
           .what = "the sum of a number's digits",
           .draw = draw_sum_of_digits,
           .rewards = {right},
-          .counts = {.size = 4, .training = 8'000, .held_out = 1'000}};
+          .counts = {.size = 4, .training = 7'500, .held_out = 1'500}};
 }
 
 problem_task arithmetic_task() {

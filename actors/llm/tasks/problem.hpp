@@ -30,8 +30,8 @@ struct answered_problem {
 
 struct problem_counts {
   int size = 3;
-  std::int64_t training = 800;
-  std::int64_t held_out = 100;  ///< for evaluation alone
+  std::int64_t training = 700;
+  std::int64_t held_out = 200;  ///< for evaluation alone
 };
 
 /// A kind of problem.

@@ -36,7 +36,9 @@ problem_task reversed_text_task() {
           draw_reversed,
           {{"right",
             [](const answered_problem& a) { return exact_match(a.answer, a.asked.expected); }, 0.5},
-           {"places", places_right, 0.5}}};
+           {"places", places_right, 0.5}},
+          false,
+          {.size = 4}};  // of three there are 216
 }
 
 }  // namespace troupe::llm

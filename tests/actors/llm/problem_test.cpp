@@ -37,6 +37,15 @@ TEST_CASE("problems: by the seed alone, none twice, none of them held out and tr
   }
 }
 
+TEST_CASE("problems: each task has as many as it says itself") {
+  for (const auto& task : problem_tasks()) {
+    CAPTURE(task.name);
+    const auto set = make_problems(task, task.counts, 1);
+    CHECK(std::ssize(set.training) == task.counts.training);
+    CHECK(std::ssize(set.held_out) == task.counts.held_out);
+  }
+}
+
 TEST_CASE("problems: the right answer has the full reward, and the letters model can say it") {
   const auto tokens = letters_tokenizer();
   CHECK(tokens.size() == letters_model().vocab_size);

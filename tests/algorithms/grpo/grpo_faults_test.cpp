@@ -61,7 +61,7 @@ finished train(const grpo_config& config) {
   CHECK(groups == config.total_steps * *config.rollout.prompts);
   double restarts = 0;
   for (const char* service :
-       {"trainer", "weights", "generator", "prompts", "exam", "rewards", "replay"}) {
+       {"trainer", "weights", "generator", "prompts", "exam", "final_exam", "rewards", "replay"}) {
     const auto name = std::string("troupe_replica_restarts_total{service=\"") + service + "\"}";
     const auto count = series(options.metrics->text(), name);
     restarts += std::isfinite(count) ? count : 0;

@@ -175,8 +175,8 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync);
   config.warm_start = {.batches = 30, .batch_size = 32, .lr = 3e-3};
-  config.task.problems = {.size = 1, .training = 6, .held_out = 3};
-  config.evaluation = {.every_updates = 2, .problems = 3, .final_problems = 3, .stop_at = {}};
+  config.task.problems = {.size = 1, .training = 4, .held_out = 5};
+  config.evaluation = {.every_updates = 2, .problems = 2, .final_problems = 3, .stop_at = {}};
   const auto summary = run(config, folder.path.string());
   const auto last = std::filesystem::path(summary.run_directory) / "last_model";
   const auto seen = evaluate_model(config, last, 3);

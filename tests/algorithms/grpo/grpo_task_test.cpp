@@ -39,14 +39,14 @@ llm::problem_task next_letter() {
 
 grpo_config small_run() {
   grpo_config config;
-  config.task.problems = {.size = 2, .training = 16, .held_out = 6};
+  config.task.problems = {.size = 2, .training = 14, .held_out = 10};
   config.total_steps = 4;
   config.deterministic = true;
   config.warm_start = {.batches = 3, .batch_size = 8, .lr = 1e-3};
   config.rollout.prompts = config.rollout.group = 4;
   config.rollout.answer_tokens = 3;
   config.checkpoint.every_updates = 2;
-  config.evaluation = {.every_updates = 2, .problems = 6, .final_problems = 6, .stop_at = {}};
+  config.evaluation = {.every_updates = 2, .problems = 4, .final_problems = 6, .stop_at = {}};
   return config;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
   std::ifstream written(run / "config.json");
   const auto document = nlohmann::json::parse(written);
   CHECK(document["task"]["name"] == "next_letter");
-  CHECK(document["task"]["problems"]["training"] == 16);
+  CHECK(document["task"]["problems"]["training"] == 14);
   // What the task's kind decides is kept, too: a resumed run goes on by it.
   CHECK(document["trainer"]["lr"] == 1e-4);
   CHECK(document["warm_start"]["keep_moments"] == true);
@@ -105,10 +105,12 @@ TEST_CASE("grpo: a reward that throws at held-out problems counts as not right, 
     return 1.0;
   };
   auto config = small_run();
-  config.task.problems = {.size = 2, .training = 12, .held_out = 10};
-  config.evaluation.problems = config.evaluation.final_problems = 10;
-  const auto with_a = std::ranges::count_if(
-      problems_of(task, config).held_out, [](const auto& p) { return p.letters.starts_with("a"); });
+  config.task.problems = {.size = 2, .training = 12, .held_out = 12};
+  config.evaluation.problems = 2;
+  config.evaluation.final_problems = 10;
+  const auto asked = detail::exams_of(task, config, problems_of(task, config).held_out).at_the_end;
+  const auto with_a =
+      std::ranges::count_if(asked, [](const auto& p) { return p.letters.starts_with("a"); });
   REQUIRE((0 < with_a && with_a < 10));
   log::set_level("off");
   const auto result = run_training(trainable_of(config, task), {.root = folder.path.string()}, {});
@@ -145,12 +147,13 @@ TEST_CASE("grpo: a task of one's own that can't be learned is refused by name") 
   auto config = small_run();
   config.task.problems.training = 20;
   CHECK(refusal(config, next_letter()) ==
-        "/task/problems/training: expected with held_out (6) no more than next_letter has "
+        "/task/problems/training: expected with held_out (10) no more than next_letter has "
         "different problems of size 2, about 25, got 20");
   config = small_run();
   config.evaluation.final_problems = 7;
   CHECK(refusal(config, next_letter()) ==
-        "/evaluation/final_problems: expected at most task.problems.held_out, 6, got 7");
+        "/evaluation/final_problems: expected with the 4 of evaluation.problems, which are others, "
+        "at most task.problems.held_out, 10, got 7");
 }
 
 /// The task with another problem, the same each time but for its number.
