@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """A GRPO run on ordinary threads that is killed at random moments: grpo_kills_test.py BUILD_DIR. No problem is asked twice
-or left out, and no update is made twice or left out."""
+or left out, and no update is made twice or left out. KILLS_SEED=N draws other moments."""
 import json
+import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import time
@@ -11,13 +13,15 @@ import unittest
 
 import deployment
 
-UPDATES, PROMPTS, WORKERS, STALENESS, KILLS = 16, 4, 6, 2, 3
+UPDATES, PROMPTS, WORKERS, STALENESS, CHECKPOINTED = 16, 4, 6, 2, 2
+# A kill in each of these ranges of updates: there is a checkpoint by then, and something left to do.
+KILLS = (range(3, 6), range(8, 11), range(13, 15))
 # Groups that may be done or under way when the last update begins, and are never trained on.
 LEFT_OVER = (1 + STALENESS) * PROMPTS
 OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "task.problems.training=400", "warm_start.batches=2",
            "warm_start.batch_size=16", "trainer.flat_groups=keep", f"rollout.prompts={PROMPTS}", "rollout.group=4",
            "rollout.answer_tokens=4", f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}",
-           "evaluation.every_updates=0", "evaluation.final_problems=5", "checkpoint.every_updates=2"]
+           "evaluation.every_updates=0", "evaluation.final_problems=5", f"checkpoint.every_updates={CHECKPOINTED}"]
 
 
 def samples_of(run):
@@ -30,42 +34,64 @@ def newest_checkpoint(run):
     return max(steps, default=0)
 
 
+def updates_of(run):
+    """How many updates have told their samples."""
+    path = run / "samples.jsonl"
+    return path.read_bytes().count(b"\n") // PROMPTS if path.exists() else 0
+
+
 class Kills(unittest.TestCase):
     def setUp(self):
+        seed = int(os.environ.get("KILLS_SEED", "1"))
+        print(f"moments of seed {seed}", flush=True)
+        self.random = random.Random(seed)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.runs = pathlib.Path(folder.name)
         self.troupe = deployment.troupe()
 
     def start(self, *arguments):
-        return subprocess.Popen([self.troupe, "train", *map(str, arguments)], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT)
+        """The process, which writes what it says into self.said."""
+        self.said = self.runs / "said"
+        with self.said.open("w") as said:
+            return subprocess.Popen([self.troupe, "train", *map(str, arguments)], stdout=said, stderr=subprocess.STDOUT)
 
     def finish(self, *arguments):
         """Its summary."""
-        process = self.start(*arguments)
-        output, _ = process.communicate(timeout=300)
-        self.assertEqual(process.returncode, 0, output)
-        return json.loads(output.splitlines()[-1])
+        code = self.start(*arguments).wait(timeout=300)
+        self.assertEqual(code, 0, self.said.read_text())
+        return json.loads(self.said.read_text().splitlines()[-1])
+
+    def goes_on_from(self):
+        """The checkpoint that the process says it goes on from; 0: none."""
+        told = re.search(r"a run goes on .*step=(\d+)", self.said.read_text())
+        return int(told[1]) if told else 0
+
+    def kill_after(self, update, seconds, run, asked, reached):
+        """A run that goes on from checkpoint `reached` is killed at most so many seconds after that update."""
+        process = self.start(*asked)
+        deadline = time.monotonic() + 300
+        while self.goes_on_from() != reached or updates_of(run) < update:
+            self.assertIsNone(process.poll(), self.said.read_text())
+            self.assertLess(time.monotonic(), deadline, self.said.read_text())
+            time.sleep(0.01)
+        time.sleep(self.random.uniform(0, seconds))
+        process.kill()
+        process.wait()
 
     def train_and_kill(self, mode, seconds):
-        """The folder of a run that was killed KILLS times, and went on after each. `seconds`: what one takes."""
+        """The folder of a run that was killed in each range of KILLS, and went on after each. `seconds`: of an update."""
         run = self.runs / mode / "grpo/sum_digits_1"
         asked = ["--runs", self.runs / mode, "--mode", mode, "-n", UPDATES, *OPTIONS]
         reached = 0
-        for _ in range(KILLS):
-            process = self.start(*asked)
-            time.sleep(random.uniform(0, 1) * seconds)
-            process.kill()
-            process.communicate()
-            now = newest_checkpoint(run)
-            self.assertGreaterEqual(now, reached)
-            reached = now
-            if (run / "config.json").exists():
-                asked = ["--resume", run, "--metrics-port", "0", "--json"]
-        if (run / "summary.json").exists():
-            return run
+        for updates in KILLS:
+            update = self.random.choice(updates)
+            self.kill_after(update, seconds, run, asked, reached)
+            reached = newest_checkpoint(run)
+            self.assertGreaterEqual(reached, (update - 1) // CHECKPOINTED * CHECKPOINTED)
+            asked = ["--resume", run, "--metrics-port", "0", "--json"]
         summary = self.finish(*asked)
+        self.assertEqual(summary["resumed_from_step"], reached)
         self.assertEqual(summary["rollouts_failed"], 0)
         return run
 
@@ -78,9 +104,8 @@ class Kills(unittest.TestCase):
         return asked
 
     def test_no_problem_is_asked_twice_or_left_out(self):
-        began = time.monotonic()
         whole = self.finish("--runs", self.runs / "whole", "--mode", "sync", "-n", UPDATES + LEFT_OVER // PROMPTS, *OPTIONS)
-        seconds = time.monotonic() - began
+        seconds = whole["wall_s"] / whole["steps"]
         in_order = [s["question"] for s in samples_of(pathlib.Path(whole["run_directory"]))]
         wanted = UPDATES * PROMPTS
 
