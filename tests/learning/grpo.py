@@ -27,7 +27,7 @@ SEEDS = (1, 2, 3, 4, 5)
 BAR, ENOUGH, NEAR = 0.95, 0.97, 0.02
 STALE = ["--mode", "async", "rollout.max_staleness=8"]
 USUAL = ["-n", "240", f"evaluation.stop_at={ENOUGH}", "evaluation.problems=500", "evaluation.final_problems=1000"]
-RLOO = ["-n", "120", "trainer.variant=rloo", "evaluation.every_updates=0", "evaluation.final_problems=1000"]
+RLOO = ["-n", "80", "trainer.variant=rloo", "evaluation.every_updates=0", "evaluation.final_problems=1000"]
 RUNS = {
     "grpo": {"sync": ["--mode", "sync", *USUAL], "stale": [*STALE, *USUAL]},
     "rloo": {"sync": ["--mode", "sync", *RLOO], "corrected": [*STALE, *RLOO],
