@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
 namespace {
 
@@ -30,8 +32,8 @@ const replay_table_options& checked(const replay_table_options& o) {
 
 replay_index::replay_index(const replay_table_options& options)
     : options_(checked(options)),
-      sampler_(make_selector(options.sampler, 2 * options.seed)),
-      remover_(make_selector(options.remover, 2 * options.seed + 1)),
+      sampler_(make_selector(options.sampler, derived_seed(options.seed, "sampler"))),
+      remover_(make_selector(options.remover, derived_seed(options.seed, "remover"))),
       limiter_(options.limiter) {}
 
 std::optional<std::uint64_t> replay_index::insert(const replay_entry& entry) {

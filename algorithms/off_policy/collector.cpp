@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "actors/checkpoint/state.hpp"
+#include "actors/derived_seed.hpp"
 
 namespace troupe {
 
@@ -39,7 +40,7 @@ collector::collector(const replica_info& info, collector_options options,
       count_(environments_.size()),
       noise_(options_.explore.noise, count_,
              static_cast<std::size_t>(options_.shape.action_size())),
-      random_(options_.seed + 0x9e3779b97f4a7c15u * (info.index + 1) + info.generation) {
+      random_(derived_seed(options_.seed, "collector", {info.index, info.generation})) {
   const auto widths = widths_of(options_.shape);
   taken_.resize(count_ * widths.action);
   choice_.resize(count_ * widths.choices);

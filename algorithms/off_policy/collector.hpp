@@ -25,7 +25,7 @@ struct collector_options {
   int n_step = 1;                 ///< Steps of one transition.
   bool discount_rewards = false;  ///< Collections come with discounted returns of `gamma`.
   double gamma = 0.99;
-  std::uint64_t seed = 0;  ///< Of the action draws; each replica has a stream of its own.
+  std::uint64_t seed = 0;  ///< Of the run; each replica draws actions from a stream of its own.
 };
 
 /// What one transition of these observations and actions has.

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/derived_seed.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
 #include "algorithms/off_policy/off_policy_cast.hpp"
 
@@ -73,7 +74,7 @@ off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploratio
           .gamma = c.trainer.gamma,
           .explore = explore,
           .make_learner = [options, seed = c.seed, more...](const network_shape& shape) {
-            return std::make_unique<Rule>(shape, options, seed, more...);
+            return std::make_unique<Rule>(shape, options, derived_seed(seed, "learner"), more...);
           }};
 }
 

@@ -80,7 +80,7 @@ task<> off_policy_cast::serve_learning(const checkpoint* from) {
                                    .ring = ring_of(algorithm),
                                    .warm_up = c.warm_up(),
                                    .max_staleness = async ? c.collection.max_staleness : 0,
-                                   .seed = settings.seed + 30'000,
+                                   .seed = derived_seed(settings.seed, "replay"),
                                    .prioritised = c.replay.prioritised,
                                    .normalize_obs = c.env.normalize_obs,
                                    .normalize_reward = c.env.normalize_reward};
@@ -127,7 +127,7 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
                                .n_step = c.replay.n_step,
                                .discount_rewards = c.env.normalize_reward,
                                .gamma = algorithm.gamma,
-                               .seed = settings.seed + 40'000};
+                               .seed = settings.seed};
   auto hosting = restartable(sys,
                              {.name = "collectors",
                               .replicas = collectors(),

@@ -6,10 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
 
 tabular_policy::tabular_policy(const replica_info& info, q_table first, std::uint64_t seed)
-    : random_(seed + 1'000'003 * info.index + 7'368'787 * info.generation) {
+    : random_(derived_seed(seed, "tabular_policy", {info.index, info.generation})) {
   update(std::move(first));
 }
 

@@ -2,6 +2,8 @@
 
 #include "algorithms/off_policy/collector.hpp"
 
+#include <set>
+
 #include "actors/env/registry.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "tests/runtime/support.hpp"
@@ -135,6 +137,27 @@ task<> goes_on(system& sys) {
   CHECK(a.rows.discount == b.rows.discount);
   CHECK(a.rows.reward.size() == 2 * 300);  // Those that had begun are completed, too.
   CHECK(a.episodes.size() == 2);
+}
+
+task<> streams_of_their_own(system& sys) {
+  auto random = options(1);
+  random.explore.learning_starts = 1000;
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  std::set<std::vector<float>> streams;
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}, 1 + 0x9e3779b97f4a7c15u}) {
+    for (const std::size_t index : {0, 1, 2}) {
+      for (const std::size_t generation : {0, 1, 2}) {
+        random.seed = seed;
+        collector one({.index = index, .generation = generation}, random, store);
+        streams.insert(one.collect(0, 5).rows.action);
+      }
+    }
+  }
+  CHECK(streams.size() == 27);
+}
+
+TEST_CASE("collector: seeds, replicas and their restarts draw from streams of their own") {
+  play(streams_of_their_own);
 }
 
 TEST_CASE("collector: a transition ends with its own episode's last observation") {

@@ -207,7 +207,7 @@ TEST_CASE("off-policy algorithm: DQN trains a convolution policy, and plays it f
   const evaluator_options playing{.environments = environments_of(config.env, 2),
                                   .shape = saved.shape,
                                   .network = saved.options};
-  const auto seen = evaluator(playing).evaluate(weights{1, saved.parameters, {}}, 4);
+  const auto seen = evaluator(playing).evaluate(weights{1, saved.parameters, {}}, 4, 1);
   CHECK(seen.returns.size() == 4);
 }
 

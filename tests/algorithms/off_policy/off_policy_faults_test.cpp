@@ -91,7 +91,7 @@ TEST_CASE("off-policy run: any role may crash, a little or often") {
 
 TEST_CASE("off-policy run: the same seed comes to the same weights under faults") {
   for (const auto mode : {training_mode::sync, training_mode::async}) {
-    const auto config = short_run<dqn_config>(mode, 5, "crash=0.005,delay=0.02");
+    const auto config = short_run<dqn_config>(mode, 5, "crash=0.02,delay=0.02");
     const auto first = train(config).summary;
     CHECK(train(config).summary.weights_sha256 == first.weights_sha256);
     CHECK(train(short_run<dqn_config>(mode, 5, "")).summary.weights_sha256 != first.weights_sha256);

@@ -1,6 +1,7 @@
 #include "algorithms/q_learning/tabular_policy.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "tests/test.hpp"
 
@@ -33,13 +34,21 @@ TEST_CASE("tabular_policy: draws a share of epsilon from all actions alike") {
   }
 }
 
-TEST_CASE("tabular_policy: replicas draw from streams of their own") {
+TEST_CASE("tabular_policy: seeds, replicas and their restarts draw from streams of their own") {
   const auto even = table_of({0, 0}, 1);
   const std::vector<std::int64_t> states(64, 0);
-  tabular_policy first({.index = 0}, even, 5), second({.index = 1}, even, 5), again({}, even, 5);
-  const auto drawn = first.act(states).actions;
-  CHECK(drawn != second.act(states).actions);
-  CHECK(drawn == again.act(states).actions);
+  const auto drawn = [&](std::uint64_t seed, std::size_t index, std::size_t generation) {
+    tabular_policy policy({.index = index, .generation = generation}, even, seed);
+    return policy.act(states).actions;
+  };
+  std::set<std::vector<std::int64_t>> streams;
+  for (const std::uint64_t seed : {5, 6, 5 + 1'000'003, 5 + 7'368'787}) {
+    for (const std::size_t index : {0, 1}) {
+      for (const std::size_t generation : {0, 1}) streams.insert(drawn(seed, index, generation));
+    }
+  }
+  CHECK(streams.size() == 16);
+  CHECK(drawn(5, 0, 0) == drawn(5, 0, 0));
 }
 
 TEST_CASE("tabular_policy: an update takes effect at the next call") {

@@ -1,6 +1,7 @@
 #include "actors/replay/replay_table.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "tests/actors/replay/table/text_items.hpp"
 #include "tests/runtime/support.hpp"
@@ -39,6 +40,17 @@ TEST_CASE("replay_table: a queue gives each entry once, first come first") {
   CHECK(first_items(queue.sample(1)) == texts{"c"});
   CHECK(queue.counts().used_up == 3);
   CHECK(queue.counts().held == 0);
+}
+
+TEST_CASE("replay_table: every seed draws samples of its own") {
+  constexpr auto high = std::uint64_t{1} << 63;
+  std::set<texts> drawn;
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}, high + 1, high + 2}) {
+    table uniform({.seed = seed});
+    for (int i = 0; i < 50; ++i) uniform.insert({.items = {std::to_string(i)}});
+    drawn.insert(first_items(uniform.sample(20)));
+  }
+  CHECK(drawn.size() == 4);
 }
 
 TEST_CASE("replay_table: a stack gives what came last") {
