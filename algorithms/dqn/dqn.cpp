@@ -22,7 +22,8 @@ named_values named(const dqn_metrics& m) {
 
 namespace {
 
-/// With the target updated after every so many steps of each environment.
+/// With the target updated after every so many steps of each environment: several times a
+/// collection where that has more.
 class dqn_rule final : public learner_rule<dqn_learner> {
  public:
   dqn_rule(const network_shape& shape, const dqn_options& options, std::uint64_t seed,
@@ -30,7 +31,7 @@ class dqn_rule final : public learner_rule<dqn_learner> {
       : learner_rule(shape, options, seed), every_(every) {}
 
   void stepped(std::int64_t before, std::int64_t after) override {
-    if (before / every_ != after / every_) learner_.update_target();
+    learner_.update_target(after / every_ - before / every_);
   }
 
  private:

@@ -85,8 +85,11 @@ dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_r
   return metrics;
 }
 
-void dqn_learner::update_target() {
-  polyak_average(std::as_const(online_).parameters(), options_.tau, target_);
+void dqn_learner::update_target(std::int64_t times) {
+  if (times == 0) return;
+  // The online weights are the same each time, so one pass does.
+  const double stays = std::pow(1.0 - options_.tau, static_cast<double>(times));
+  polyak_average(std::as_const(online_).parameters(), 1.0 - stays, target_);
 }
 
 dqn_learner_state dqn_learner::state() const {

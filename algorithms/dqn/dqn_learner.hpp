@@ -64,9 +64,9 @@ class dqn_learner {
   /// |Q(s, a) - target| of the rows of the last update [B], for a prioritised replay.
   std::span<const float> td_errors() const { return td_errors_; }
 
-  /// target <- (1 - tau) target + tau online. The caller counts when: Stable-Baselines3 every
-  /// 10,000 environment steps.
-  void update_target();
+  /// target <- (1 - tau) target + tau online, so many times in a row. The caller counts when:
+  /// Stable-Baselines3 every 10,000 environment steps.
+  void update_target(std::int64_t times = 1);
 
   const dqn_options& options() const { return options_; }
   /// The network that acts; its parameters() are the block to publish.

@@ -1,16 +1,23 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "actors/checkpoint/checkpoint_directory.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {
+
+/// Of a run that kept them: `load(steps)`.
+inline checkpoint_directory checkpoints_of(const training_summary& run) {
+  return checkpoint_directory(std::filesystem::path(run.run_directory) / "checkpoints");
+}
 
 /// Runs in a folder of their own.
 struct stage {
