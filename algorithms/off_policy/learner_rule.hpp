@@ -2,7 +2,7 @@
 // What a learner needs to take part in a run. A new off-policy algorithm writes its learner, its
 // own options and their schema, and beside the learner
 //
-//   named_values named(const metrics&)                    its metrics as columns of progress.csv
+//   named_values named(const metrics&)                    as columns of progress.csv, for means
 //   void for_each_value(state&, each)                     its state, see learner_state.hpp
 //
 // and has the rest from here: trainable_of(algorithm_of<learner_rule<Learner>>(config, kind)).
@@ -39,11 +39,10 @@ class learner_rule : public off_policy_learner {
     return std::as_const(learner_).policy().parameters();
   }
   std::span<const float> td_errors() const override { return learner_.td_errors(); }
-  named_values metrics() const override {
-    auto columns = named(last_);
-    columns.emplace_back("train/learning_rate", last_.learning_rate);
-    columns.emplace_back("train/n_updates", static_cast<double>(last_.n_updates));
-    return columns;
+  named_values metrics() const override { return last_.skipped ? named_values{} : named(last_); }
+  named_values counts() const override {
+    return {{"train/learning_rate", last_.learning_rate},
+            {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
   void restore(const std::string& bytes) override {

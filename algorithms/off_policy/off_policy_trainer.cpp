@@ -68,6 +68,7 @@ task<> off_policy_trainer::take_step(double progress_remaining) {
   rows_ = co_await draw(progress_remaining);
   exchange();
   shelf_->learner->update(batch_, progress_remaining);
+  shelf_->means.add(shelf_->learner->metrics());
   ++shelf_->taken;
   exchange();
   if (rows_.number.empty()) co_return;
@@ -80,16 +81,27 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
                                                   service<collector> collectors) {
   auto& at = *shelf_;
   if (at.version == due.version) {
-    if (!at.begun) at.learner->stepped(due.steps_before, due.steps_after);
+    if (!at.begun) {
+      at.learner->stepped(due.steps_before, due.steps_after);
+      if (at.logged) at.means.clear();
+    }
     at.begun = true;
     while (at.taken < due.gradient_steps) co_await take_step(due.progress_remaining);
     if (!at.obs_scale.empty()) co_await fetch_obs_scale();
     at.begun = false;
+    at.logged = due.log;
     at.taken = 0;
     ++at.version;
   }
   co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{at.version, at.learner->metrics()};
+  co_return off_policy_report{at.version, due.log ? row() : named_values{}};
+}
+
+named_values off_policy_trainer::row() const {
+  auto columns = shelf_->means.means();
+  const auto counts = shelf_->learner->counts();
+  columns.insert(columns.end(), counts.begin(), counts.end());
+  return columns;
 }
 
 task<weights> off_policy_trainer::publish() {
@@ -106,6 +118,8 @@ std::string off_policy_trainer::save() const {
   to.put("learner", shelf_->learner->save());
   to.put("version", shelf_->version);
   to.put("obs_scale", shelf_->obs_scale);
+  to.put("logged", shelf_->logged);
+  shelf_->means.save(to);
   return to.bytes();
 }
 
@@ -114,6 +128,9 @@ void off_policy_trainer::restore(std::string bytes) {
   shelf_->learner->restore(from.get<std::string>("learner"));
   from.get("version", shelf_->version);
   if (from.has("obs_scale")) from.get("obs_scale", shelf_->obs_scale);
+  if (!from.has("logged")) return;  // Written before there were means.
+  from.get("logged", shelf_->logged);
+  shelf_->means.restore(from);
 }
 
 }  // namespace troupe

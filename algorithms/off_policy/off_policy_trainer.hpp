@@ -5,17 +5,14 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actors/replay/transition_store.hpp"
 #include "algorithms/off_policy/collector.hpp"
+#include "algorithms/off_policy/metric_means.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
-
-/// Numbers of one moment by their names in progress.csv: "train/loss".
-using named_values = std::vector<std::pair<std::string, double>>;
 
 /// An update rule as off_policy_trainer wants it.
 class off_policy_learner {
@@ -30,8 +27,12 @@ class off_policy_learner {
   virtual void stepped(std::int64_t before, std::int64_t after);
   /// float [P], what collectors act with.
   virtual std::span<const float> acting() const = 0;
-  /// Of the last gradient step; with "train/n_updates", the gradient steps since the start.
+  /// Of the last gradient step; nothing if it was skipped. A row of progress.csv has the means over
+  /// the gradient steps since the row before.
   virtual named_values metrics() const = 0;
+  /// What a row has as it is now: "train/learning_rate" of the last gradient step, and
+  /// "train/n_updates", the gradient steps since the start.
+  virtual named_values counts() const = 0;
 
   virtual std::string save() const = 0;
   /// Throws state_error, or std::invalid_argument if it is of another network.
@@ -45,11 +46,12 @@ struct off_policy_update {
   std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
   std::int64_t steps_after = 0;
   double progress_remaining = 1.0;  ///< Falls from 1 to 0 over the training.
+  bool log = false;                 ///< A row of progress.csv follows.
 };
 
 struct off_policy_report {
   std::int64_t version = 0;  ///< Of the weights now.
-  named_values metrics;
+  named_values metrics;      ///< Of that row; empty without one.
 };
 
 /// The role that learns: draws minibatches from the store itself, so that they never pass through
@@ -66,6 +68,8 @@ class off_policy_trainer {
     std::int64_t published = -1;
     std::int64_t taken = 0;        ///< Gradient steps of the update under way.
     bool begun = false;            ///< An update is under way.
+    metric_means means;            ///< Over the gradient steps since the last row.
+    bool logged = false;           ///< A row has them: they begin anew with the next update.
     std::vector<float> obs_scale;  ///< That the weights go with; empty without normalize_obs.
   };
 
@@ -92,6 +96,7 @@ class off_policy_trainer {
 
  private:
   weights current() const;
+  named_values row() const;
   task<> take_step(double progress_remaining);
   task<transition_rows> draw(double progress_remaining);
   task<> fetch_obs_scale();

@@ -22,9 +22,10 @@ task<> record_episodes(off_policy_cast& p, const std::vector<collected_transitio
   }
 }
 
-/// A row of progress.csv each few episodes, as Stable-Baselines3.
+/// A row of progress.csv, which is due each few episodes, as in Stable-Baselines3. There the
+/// numbers of gradient steps are means over those of the last update, here over all since the row
+/// before.
 task<> record_metrics(off_policy_cast& p, const named_values& learned) {
-  if (p.episodes_to_log < p.algorithm.config.log.episodes) co_return;
   p.episodes_to_log = 0;
   progress_row row{p.done.steps, {learned.begin(), learned.end()}};
   if (!p.shape.is_continuous()) {
@@ -49,6 +50,7 @@ task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> 
   co_await record_episodes(p, made);
   due.steps_after = p.done.steps / environments;
   due.progress_remaining = progress_remaining(p);
+  due.log = p.episodes_to_log >= p.algorithm.config.log.episodes;
 
   const auto learned =
       co_await p.trainer.route<&off_policy_trainer::train>(due, p.roles.collectors);
@@ -56,7 +58,7 @@ task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> 
   const auto rows = due.gradient_steps * static_cast<std::int64_t>(p.algorithm.batch_size);
   p.done.version = learned.version;
   p.metrics.trained(rows, took.count());
-  co_await record_metrics(p, learned.metrics);
+  if (due.log) co_await record_metrics(p, learned.metrics);
   co_return p.done.version;
 }
 

@@ -22,11 +22,12 @@ void for_each_value(State& state, const Each& each) {
 }
 
 named_values named(const sac_metrics& m) {
-  return {{"train/actor_loss", m.actor_loss},
-          {"train/critic_loss", m.critic_loss},
-          {"train/ent_coef", m.ent_coef},
-          {"train/ent_coef_loss", m.ent_coef_loss},
-          {"train/entropy", m.entropy}};
+  named_values columns{{"train/actor_loss", m.actor_loss},
+                       {"train/critic_loss", m.critic_loss},
+                       {"train/ent_coef", m.ent_coef},
+                       {"train/entropy", m.entropy}};
+  if (m.trained_ent_coef) columns.emplace_back("train/ent_coef_loss", m.ent_coef_loss);
+  return columns;
 }
 
 void describe(options_schema<sac_training>& s) {

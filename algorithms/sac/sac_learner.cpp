@@ -121,6 +121,7 @@ bool sac_learner::step_networks(const transition_batch& batch, sac_metrics& metr
     const auto gradient = static_cast<float>(-(actor.mean_log_prob + target));
     metrics.ent_coef_loss = static_cast<double>(log_ent_coef_[0]) * gradient;
     ent_coef_optimizer_.step(log_ent_coef_, {&gradient, 1}, lr);
+    metrics.trained_ent_coef = true;
   }
   return true;
 }

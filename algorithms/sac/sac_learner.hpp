@@ -38,6 +38,7 @@ struct sac_metrics {
   double ent_coef = 0.0;       ///< alpha that this step used
   double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is held
   double entropy = 0.0;        ///< -mean log pi(a|s), nats
+  bool trained_ent_coef = false;
   std::int64_t n_updates = 0;  ///< gradient steps since the start
   double learning_rate = 0.0;
   bool skipped = false;  ///< a loss or gradient was not finite: the weights stayed

@@ -16,14 +16,13 @@ void for_each_value(State& state, const Each& each) {
   each("critic_optimizer", state.critic_optimizer);
   each("random", state.random);
   each("n_updates", state.n_updates);
-  each("actor_loss", state.actor_loss);
   each("skipped_in_a_row", state.skipped_in_a_row);
 }
 
 named_values named(const td3_metrics& m) {
-  return {{"train/actor_loss", m.actor_loss},
-          {"train/critic_loss", m.critic_loss},
-          {"train/q_mean", m.q_mean}};
+  named_values columns{{"train/critic_loss", m.critic_loss}, {"train/q_mean", m.q_mean}};
+  if (m.trained_actor) columns.emplace_back("train/actor_loss", m.actor_loss);
+  return columns;
 }
 
 namespace {

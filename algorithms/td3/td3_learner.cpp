@@ -115,8 +115,8 @@ bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metr
 
   metrics.trained_actor = n_updates_ % options_.policy_delay == 0;
   if (!metrics.trained_actor) return true;
-  actor_loss_ = fused_ ? actor_gradient(batch) : actor_gradient_by_autograd(batch);
-  if (!finite("actor loss", actor_loss_)) return false;
+  metrics.actor_loss = fused_ ? actor_gradient(batch) : actor_gradient_by_autograd(batch);
+  if (!finite("actor loss", metrics.actor_loss)) return false;
   if (!finite("actor gradient norm",
               actor_optimizer_.step(actor_.parameters(), actor_gradient_, lr))) {
     return false;
@@ -136,7 +136,6 @@ td3_metrics td3_learner::update(const transition_batch& batch, double progress_r
       .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
   metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
-  metrics.actor_loss = actor_loss_;
   return metrics;
 }
 
@@ -150,7 +149,6 @@ td3_learner_state td3_learner::state() const {
           .critic_optimizer = critic_optimizer_.state(),
           .random = random_.state(),
           .n_updates = n_updates_,
-          .actor_loss = actor_loss_,
           .skipped_in_a_row = guard_.in_a_row()};
 }
 
@@ -167,7 +165,6 @@ void td3_learner::set_state(const td3_learner_state& state) {
   std::ranges::copy(state.target_critics, critics_.target().begin());
   random_.set_state(state.random);
   n_updates_ = state.n_updates;
-  actor_loss_ = state.actor_loss;
   guard_.set_in_a_row(state.skipped_in_a_row);
 }
 

@@ -32,7 +32,7 @@ td3_options ddpg_options();
 
 /// One gradient step, in Stable-Baselines3's names.
 struct td3_metrics {
-  double actor_loss = 0.0;     ///< mean of -Q1(s, mu(s)); of the last step that trained the actor
+  double actor_loss = 0.0;     ///< mean of -Q1(s, mu(s)); 0 where the actor was not trained
   double critic_loss = 0.0;    ///< sum over critics of their mean squared error
   double q_mean = 0.0;         ///< mean Q1(s, a) of the batch
   std::int64_t n_updates = 0;  ///< gradient steps since the start
@@ -51,7 +51,6 @@ struct td3_learner_state {
   adam_state critic_optimizer;
   action_random::state_type random{};
   std::int64_t n_updates = 0;
-  double actor_loss = 0.0;
   int skipped_in_a_row = 0;
 };
 
@@ -106,7 +105,6 @@ class td3_learner {
   bool fused_;
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
-  double actor_loss_ = 0.0;
 
   detail::float_block noise_;    // [B, A], of target actions, already clipped
   detail::float_block targets_;  // [B]

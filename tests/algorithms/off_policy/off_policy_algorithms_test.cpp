@@ -3,7 +3,6 @@
 #include "actors/torch.hpp"
 
 #include <set>
-#include <sstream>
 
 #include "actors/policy/acting_network.hpp"
 #include "actors/policy/model_file.hpp"
@@ -34,23 +33,6 @@ Config short_run() {
   config.log.episodes = 1;
   config.deterministic = true;
   return config;
-}
-
-/// The numbers of a column of progress.csv, where there are any.
-std::vector<double> column_of(const training_summary& run, const std::string& name) {
-  std::stringstream csv(read_text(std::filesystem::path(run.run_directory) / "progress.csv"));
-  std::vector<std::string> names;
-  std::vector<double> numbers;
-  for (std::string line; std::getline(csv, line);) {
-    std::stringstream cells(line);
-    std::size_t i = 0;
-    const bool heading = names.empty();
-    for (std::string cell; std::getline(cells, cell, ','); ++i) {
-      if (heading) names.push_back(cell);
-      if (!heading && names.at(i) == name && !cell.empty()) numbers.push_back(std::stod(cell));
-    }
-  }
-  return numbers;
 }
 
 }  // namespace

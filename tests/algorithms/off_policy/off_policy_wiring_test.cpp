@@ -1,17 +1,49 @@
-// What a run hands to its learner, looked at in what it leaves.
+// What a run hands to its learner and its recorder, looked at in what it leaves.
 
 #include "actors/torch.hpp"
 
 #include <set>
 
+#include "actors/env/registry.hpp"
 #include "algorithms/dqn/dqn.hpp"
+#include "algorithms/sac/sac.hpp"
+#include "algorithms/td3/td3.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
+#include "tests/algorithms/off_policy/toy_rule.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
 
 using namespace testing;
+
+/// Its observation counts its steps, whatever is done and however it is seeded, so that it says
+/// which transition a row is. Rewards are 0 to 4 in turn; every tenth step is an episode's last.
+class counting_env final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Counting-v0",
+            .observation_space = spaces::box(0.0f, 1e6f, {1}),
+            .action_space = spaces::discrete(2)};
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override {
+    obs[0] = static_cast<float>(steps_);
+  }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = static_cast<float>(++steps_);
+    return {.reward = static_cast<double>(steps_ % 5), .truncated = steps_ % 10 == 0};
+  }
+  bool save(state_writer& to) const override {
+    to.put("steps", steps_);
+    return true;
+  }
+  void restore(const state_reader& from) override { from.get("steps", steps_); }
+
+ private:
+  std::int64_t steps_ = 0;
+};
+
+const bool counting_is_known = (register_environment<counting_env>("Counting-v0"), true);
 
 /// One environment, four steps a collection, and a checkpoint at the end.
 template <class Config>
@@ -82,6 +114,65 @@ TEST_CASE("off-policy run: DQN's target moves once an interval, several times a 
       CHECK(ends.size() == (tau == 1 ? 2 : 4));  // a copy is the same, however often it is made
     }
   }
+}
+
+TEST_CASE("off-policy run: a row has the means over the gradient steps since the row before") {
+  stage on;
+  auto config = plain_run<off_policy_config>(400);
+  config.env.id = "Counting-v0";
+  config.log.episodes = 2;
+  config.checkpoint.every_updates = 3;
+  const auto algorithm = toy_algorithm(config, network_kind::q_values);
+  const auto whole = on.run(algorithm, "whole").summary.value();
+  const auto ends = column_of(whole, "train/n_updates");
+  const auto means = column_of(whole, "train/number"), fifths = column_of(whole, "train/fifth");
+  REQUIRE(ends.size() > 10);
+  REQUIRE(means.size() == ends.size());
+  double before = 0;
+  std::vector<double> expected_fifths;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    CAPTURE(i);
+    CHECK(ends[i] > before);
+    CHECK(means[i] == Approx((before + 1 + ends[i]) / 2));
+    const double first = 5 * std::ceil((before + 1) / 5), last = 5 * std::floor(ends[i] / 5);
+    if (first <= last) expected_fifths.push_back((first + last) / 2);
+    before = ends[i];
+  }
+  CHECK(fifths == expected_fifths);
+
+  const auto pieces = on.run_in_pieces(algorithm, "pieces", 4).summary.value();
+  CHECK(pieces.resumed_from_step > 0);
+  CHECK(column_of(pieces, "train/number") == means);
+  CHECK(column_of(pieces, "train/fifth") == fifths);
+}
+
+TEST_CASE("off-policy run: rows have Stable-Baselines3's columns, and only what was worked out") {
+  stage on;
+  const auto columns = [&on](auto config, std::set<std::string> names) {
+    config.trainer.batch_size = 8;
+    config.policy.hidden = {4};
+    const auto run = on.run(trainable_of(config), config.algo).summary.value();
+    std::erase_if(names,
+                  [&](const std::string& name) { return column_of(run, "train/" + name).empty(); });
+    return names;
+  };
+  using names = std::set<std::string>;
+  const names all = {"loss",          "actor_loss",    "critic_loss", "ent_coef",
+                     "ent_coef_loss", "learning_rate", "n_updates"};
+  CHECK(columns(plain_run<dqn_config>(200), all) == names{"loss", "learning_rate", "n_updates"});
+  auto sac = plain_run<sac_config>(204);
+  names expected = all;
+  expected.erase("loss");
+  CHECK(columns(sac, all) == expected);
+  sac.trainer.ent_coef = 0.1;
+  expected.erase("ent_coef_loss");
+  CHECK(columns(sac, all) == expected);
+  auto td3 = plain_run<td3_config>(204);
+  expected.erase("ent_coef");
+  CHECK(columns(td3, all) == expected);
+  td3.trainer.policy_delay = 1000;
+  expected.erase("actor_loss");
+  CHECK(columns(td3, all) == expected);
 }
 
 }  // namespace

@@ -4,15 +4,35 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
+#include "actors/recorder/run_directory.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {
+
+/// The numbers of a column of progress.csv, where there are any.
+inline std::vector<double> column_of(const training_summary& run, const std::string& name) {
+  std::stringstream csv(read_text(std::filesystem::path(run.run_directory) / "progress.csv"));
+  std::vector<std::string> names;
+  std::vector<double> numbers;
+  for (std::string line; std::getline(csv, line);) {
+    std::stringstream cells(line);
+    std::size_t i = 0;
+    const bool heading = names.empty();
+    for (std::string cell; std::getline(cells, cell, ','); ++i) {
+      if (heading) names.push_back(cell);
+      if (!heading && names.at(i) == name && !cell.empty()) numbers.push_back(std::stod(cell));
+    }
+  }
+  return numbers;
+}
 
 /// Of a run that kept them: `load(steps)`.
 inline checkpoint_directory checkpoints_of(const training_summary& run) {

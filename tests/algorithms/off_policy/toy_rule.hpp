@@ -1,6 +1,6 @@
 #pragma once
 // An update rule whose every weight hangs on every row it was given, in order, so that two runs
-// with the same weights have seen the same.
+// with the same weights have seen the same. What it is given it can also show.
 
 #include "actors/policy/acting_network.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
@@ -10,12 +10,17 @@ namespace troupe::testing {
 
 class toy_rule final : public off_policy_learner {
  public:
-  explicit toy_rule(const network_shape& shape, const network_options& options)
-      : parameters_(static_cast<std::size_t>(single_network(shape, options).parameter_count()),
+  /// Batches are copied to `seen`, where it is not null.
+  using batches = std::shared_ptr<std::vector<transition_batch>>;
+
+  toy_rule(const network_shape& shape, const network_options& options, batches seen)
+      : seen_(std::move(seen)),
+        parameters_(static_cast<std::size_t>(single_network(shape, options).parameter_count()),
                     0.01f) {}
 
   void update(const transition_batch& batch, double progress_remaining) override {
     ++updates_;
+    if (seen_) seen_->push_back(batch);
     td_errors_ = batch.reward;
     double seen = progress_remaining;
     for (std::size_t i = 0; i < batch.reward.size(); ++i) {
@@ -30,7 +35,13 @@ class toy_rule final : public off_policy_learner {
   void stepped(std::int64_t before, std::int64_t after) override { steps_ += after - before; }
   std::span<const float> acting() const override { return parameters_; }
   std::span<const float> td_errors() const override { return td_errors_; }
+  /// The number of the gradient step; those that are divisible by 5 once more.
   named_values metrics() const override {
+    const auto number = static_cast<double>(updates_);
+    if (updates_ % 5 != 0) return {{"train/number", number}};
+    return {{"train/fifth", number}, {"train/number", number}};
+  }
+  named_values counts() const override {
     return {{"train/n_updates", static_cast<double>(updates_)},
             {"train/steps", static_cast<double>(steps_)}};
   }
@@ -49,13 +60,15 @@ class toy_rule final : public off_policy_learner {
   }
 
  private:
+  batches seen_;
   std::vector<float> parameters_;
   std::int64_t updates_ = 0;
   std::int64_t steps_ = 0;
   std::vector<float> td_errors_;
 };
 
-inline trainable toy_algorithm(off_policy_config config, network_kind kind) {
+inline trainable toy_algorithm(off_policy_config config, network_kind kind,
+                               toy_rule::batches seen = nullptr) {
   config.algo = "toy";
   const network_options network{.hidden = {4}, .ortho_init = false, .kind = kind};
   return trainable_of(
@@ -65,8 +78,8 @@ inline trainable toy_algorithm(off_policy_config config, network_kind kind) {
                            .explore = {.learning_starts = config.collection.learning_starts,
                                        .total_steps = config.total_steps,
                                        .noise = {.kind = noise_kind::ornstein_uhlenbeck}},
-                           .make_learner = [network](const network_shape& shape) {
-                             return std::make_unique<toy_rule>(shape, network);
+                           .make_learner = [network, seen](const network_shape& shape) {
+                             return std::make_unique<toy_rule>(shape, network, seen);
                            }});
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/checkpoint/state.hpp"
+
+namespace troupe {
+
+/// Numbers of one moment by their names in progress.csv: "train/loss".
+using named_values = std::vector<std::pair<std::string, double>>;
+
+/// Means of named numbers over gradient steps.
+class metric_means {
+ public:
+  void add(const named_values& of_step);
+  /// Of each number over the steps that had it: TD3's actor loss over those that trained the actor.
+  named_values means() const;
+  void clear() { sums_.clear(); }
+
+  /// For checkpoints.
+  void save(state_writer& to) const;
+  /// Throws state_error.
+  void restore(const state_reader& from);
+
+ private:
+  struct sum {
+    std::string name;
+    double total = 0;
+    std::int64_t count = 0;
+  };
+  std::vector<sum> sums_;
+};
+
+}  // namespace troupe
