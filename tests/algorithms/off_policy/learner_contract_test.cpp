@@ -168,14 +168,25 @@ TEMPLATE_TEST_CASE("learner: a linear schedule scales the learning rate by what 
   CHECK((weights_of(linear) == before));
 }
 
-TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]") {
-  auto batch = some_batch(kind_of<dqn_learner>::shape(), 1);
-  auto learner = make<dqn_learner>();
-  const auto start = learner.state();
-  const double plain = learner.update(batch).loss;
-  learner.set_state(start);
-  batch.weight.assign(23, 0.5f);
-  CHECK(learner.update(batch).loss == Approx(plain / 2));
+template <class Metrics>
+double loss_of(const Metrics& metrics) {
+  if constexpr (requires { metrics.loss; })
+    return metrics.loss;
+  else
+    return metrics.critic_loss;
+}
+
+TEMPLATE_TEST_CASE("learner: weights of a batch scale its rows", "[off_policy]", dqn_learner,
+                   sac_learner, td3_learner) {
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    auto batch = some_batch(kind_of<TestType>::shape(), 1);
+    auto learner = make<TestType>(backend);
+    const auto start = learner.state();
+    const double plain = loss_of(learner.update(batch));
+    learner.set_state(start);
+    batch.weight.assign(23, 0.5f);
+    CHECK(loss_of(learner.update(batch)) == Approx(plain / 2));
+  }
 }
 
 }  // namespace troupe

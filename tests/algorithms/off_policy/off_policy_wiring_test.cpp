@@ -1,10 +1,12 @@
-// What a run hands to its learner and its recorder, looked at in what it leaves.
+// What a run hands to its collectors, its replay and its learner, looked at in what it leaves.
 
 #include "actors/torch.hpp"
 
 #include <set>
 
 #include "actors/env/registry.hpp"
+#include "actors/policy/acting_network.hpp"
+#include "actors/policy/model_file.hpp"
 #include "algorithms/dqn/dqn.hpp"
 #include "algorithms/sac/sac.hpp"
 #include "algorithms/td3/td3.hpp"
@@ -59,6 +61,21 @@ Config plain_run(std::int64_t steps) {
   return config;
 }
 
+/// The same with networks that stay as they were made: no step of such a size changes a float.
+template <class Config>
+Config frozen_run(std::int64_t steps) {
+  auto config = plain_run<Config>(steps);
+  config.trainer.batch_size = 8;
+  config.trainer.lr = 1e-30;
+  config.policy.hidden = {16};
+  return config;
+}
+
+/// What the replay holds at a run's end, as columns.
+state_reader rows_of(const training_summary& run) {
+  return state_reader(file_of(checkpoints_of(run).load(run.steps), "replay.cbor"));
+}
+
 /// The learner's state after the update at `steps` environment steps.
 state_reader learner_of(const training_summary& run, std::int64_t steps) {
   const state_reader trainer(file_of(checkpoints_of(run).load(steps), "trainer.cbor"));
@@ -66,6 +83,172 @@ state_reader learner_of(const training_summary& run, std::int64_t steps) {
 }
 
 using floats = std::vector<float>;
+using choices = std::vector<std::int64_t>;
+
+/// Of each row whether its action is the one that the run's last network likes best.
+std::vector<bool> greedy_rows(const training_summary& run) {
+  const auto rows = rows_of(run);
+  const auto obs = rows.get<floats>("obs");
+  const auto taken = rows.get<choices>("choice");
+  const auto model = load_model(run_directory::open(run.run_directory).last_model());
+  single_network network(model.shape, model.options);
+  network.load_parameters(model.parameters);
+  choices best(taken.size());
+  action_random random(1);
+  network.act(obs.data(), static_cast<int>(taken.size()), random, true, {.choice = best.data()});
+  std::vector<bool> greedy;
+  for (std::size_t i = 0; i < taken.size(); ++i) greedy.push_back(taken[i] == best[i]);
+  return greedy;
+}
+
+std::int64_t count(const std::vector<bool>& flags, std::size_t from, std::size_t to, bool value) {
+  return std::count(flags.begin() + static_cast<std::ptrdiff_t>(from),
+                    flags.begin() + static_cast<std::ptrdiff_t>(to), value);
+}
+
+TEST_CASE("off-policy run: actions are random until learning starts") {
+  stage on;
+  auto config = frozen_run<dqn_config>(600);
+  config.collection.learning_starts = 200;
+  config.exploration = {.initial = 0, .final = 0};
+  const auto greedy = greedy_rows(on.run(trainable_of(config), "run").summary.value());
+  REQUIRE(greedy.size() == 600);
+  // 100 of 200 with a standard deviation of 7.
+  CHECK(count(greedy, 0, 200, true) > 70);
+  CHECK(count(greedy, 0, 200, true) < 130);
+  CHECK(count(greedy, 200, 600, false) == 0);
+}
+
+TEST_CASE("off-policy run: DQN's random actions become fewer, and end where the schedule says") {
+  stage on;
+  auto config = frozen_run<dqn_config>(2000);
+  config.exploration = {.initial = 1, .final = 0, .fraction = 0.5};
+  const auto greedy = greedy_rows(on.run(trainable_of(config), "run").summary.value());
+  REQUIRE(greedy.size() == 2000);
+  // Half of the random ones are the best all the same: 187.5 and 62.5 are expected, with standard
+  // deviations of 11 and 7.
+  CHECK(std::abs(count(greedy, 0, 500, false) - 187) < 45);
+  CHECK(std::abs(count(greedy, 500, 1000, false) - 62) < 28);
+  CHECK(count(greedy, 1000, 2000, false) == 0);
+}
+
+template <class Config>
+void check_first_weights() {
+  stage on;
+  const auto weights = [&on](std::uint64_t seed, const char* name) {
+    auto config = frozen_run<Config>(20);
+    CAPTURE(config.algo);
+    config.seed = seed;
+    return on.run(trainable_of(config), name).summary.value().weights_sha256;
+  };
+  const auto first = weights(1, "first");
+  CHECK(weights(1, "again") == first);
+  CHECK(weights(2, "other") != first);
+}
+
+TEST_CASE("off-policy run: the seed decides the first weights") {
+  check_first_weights<dqn_config>();
+  check_first_weights<sac_config>();
+  check_first_weights<td3_config>();
+}
+
+TEST_CASE("off-policy run: the seed decides the actions and the episodes") {
+  stage on;
+  const auto rows = [&on](std::uint64_t seed, const char* name) {
+    auto config = plain_run<off_policy_config>(80);
+    config.seed = seed;
+    config.collection.learning_starts = 60;
+    const auto all =
+        rows_of(on.run(toy_algorithm(config, network_kind::q_values), name).summary.value());
+    auto actions = all.get<choices>("choice");
+    REQUIRE(actions.size() == 80);
+    actions.resize(60);  // those that hang on no observation
+    return std::pair(actions, all.get<floats>("obs"));
+  };
+  const auto [actions, obs] = rows(1, "first");
+  CHECK(rows(1, "again").first == actions);
+  const auto [other_actions, other_obs] = rows(2, "other");
+  CHECK(other_actions != actions);
+  CHECK(other_obs[0] != obs[0]);  // the first episode's first state
+}
+
+TEST_CASE("off-policy run: the seed decides which transitions are drawn") {
+  stage on;
+  for (const bool prioritised : {false, true}) {
+    const auto drawn = [&](std::uint64_t seed, const char* name) {
+      auto config = plain_run<off_policy_config>(80);
+      config.env.id = "Counting-v0";
+      config.seed = seed;
+      if (prioritised) config.replay.prioritised = priority_options{};
+      const auto seen = std::make_shared<std::vector<transition_batch>>();
+      on.run(toy_algorithm(config, network_kind::q_values, seen), name);
+      floats all;
+      for (const auto& batch : *seen) all.insert(all.end(), batch.obs.begin(), batch.obs.end());
+      return all;
+    };
+    const auto first = drawn(1, "first");
+    REQUIRE(first.size() == 20 * 2 * 8);
+    CHECK(drawn(1, "again") == first);
+    CHECK(drawn(2, "other") != first);
+  }
+}
+
+TEST_CASE("off-policy run: the learner is given a prioritised replay's importance weights") {
+  stage on;
+  auto config = plain_run<off_policy_config>(80);
+  config.env.id = "Counting-v0";
+  config.replay.prioritised = priority_options{.alpha = 1, .beta = 1};
+  const auto seen = std::make_shared<std::vector<transition_batch>>();
+  on.run(toy_algorithm(config, network_kind::q_values, seen), "run");
+  REQUIRE(seen->size() == 40);
+  // The toy's TD error is the reward. A transition that it saw has that as its priority (plus eps),
+  // another one the highest there was; of two in one batch weights are in the inverse proportion.
+  std::map<float, double> known;
+  double highest = 1;
+  int compared = 0;
+  for (const auto& batch : *seen) {
+    REQUIRE(batch.weight.size() == 8);
+    CHECK(*std::ranges::max_element(batch.weight) == 1);
+    for (std::size_t i = 0; i < 8; ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        const auto a = known.find(batch.obs[i]), b = known.find(batch.obs[k]);
+        if (a == known.end() || b == known.end()) continue;
+        compared += a->second != b->second;
+        CHECK(batch.weight[i] * a->second == Approx(batch.weight[k] * b->second));
+      }
+    }
+    for (std::size_t i = 0; i < 8; ++i) {
+      known[batch.obs[i]] = batch.reward[i] + config.replay.prioritised->eps;
+      highest = std::max(highest, known[batch.obs[i]]);
+    }
+  }
+  CHECK(compared > 100);
+  CHECK(highest > 4);
+}
+
+TEST_CASE("off-policy run: a transition of n steps is discounted by as many") {
+  stage on;
+  auto config = frozen_run<dqn_config>(200);
+  config.replay.n_step = 3;
+  config.trainer.gamma = 0.9;
+  const auto rows = rows_of(on.run(trainable_of(config), "run").summary.value());
+  const auto reward = rows.get<floats>("reward"), discount = rows.get<floats>("discount");
+  REQUIRE(discount.size() > 190);
+  int whole = 0;
+  for (std::size_t i = 0; i < discount.size(); ++i) {  // CartPole's rewards are 1
+    CAPTURE(i);
+    if (reward[i] == 1.0f) {
+      CHECK(discount[i] == 0.9f);
+    } else if (reward[i] == 1.9f) {
+      CHECK(discount[i] == Approx(0.81));
+    } else {
+      CHECK(reward[i] == Approx(2.71));
+      CHECK(discount[i] == Approx(0.729));
+      ++whole;
+    }
+  }
+  CHECK(whole > 150);
+}
 
 /// The target's movement over the updates of a run, by hand from what the online network was.
 void follow_target(const training_summary& run, double tau, std::int64_t every, int n_envs) {
@@ -112,6 +295,26 @@ TEST_CASE("off-policy run: DQN's target moves once an interval, several times a 
         ends.insert(learner_of(run, run.steps).get<floats>("target"));
       }
       CHECK(ends.size() == (tau == 1 ? 2 : 4));  // a copy is the same, however often it is made
+    }
+  }
+}
+
+TEST_CASE("off-policy run: TD3's actor and targets wait for policy_delay gradient steps") {
+  stage on;
+  auto config = plain_run<td3_config>(28);
+  config.collection = {.learning_starts = 7, .train_freq = 4, .gradient_steps = 1};
+  config.checkpoint.every_updates = 1;
+  config.trainer.batch_size = 8;
+  config.trainer.policy_delay = 3;
+  config.policy.hidden = {4};
+  const auto run = on.run(trainable_of(config), "run").summary.value();
+  for (std::int64_t update = 2; update <= 6; ++update) {
+    CAPTURE(update);
+    const auto before = learner_of(run, 4 * update), after = learner_of(run, 4 * (update + 1));
+    CHECK(after.get<std::int64_t>("n_updates") == update);
+    CHECK(after.get<floats>("critics") != before.get<floats>("critics"));
+    for (const char* block : {"actor", "target_actor", "target_critics"}) {
+      CHECK((after.get<floats>(block) != before.get<floats>(block)) == (update % 3 == 0));
     }
   }
 }

@@ -116,6 +116,18 @@ TEST_CASE("sac: alpha falls while the policy is wider than the target entropy, e
   CHECK(learner.ent_coef() == 0.3);
 }
 
+TEST_CASE("sac: by default the entropy is held at minus the numbers of an action", "[sac]") {
+  const network_shape shape{.obs_size = 1, .continuous_size = 3};
+  auto options = small();
+  options.initial_ent_coef = std::numbers::e;
+  sac_learner learner(shape, options, 1);
+  transition_batch batch;
+  batch.resize(16, shape);
+  const auto metrics = learner.update(batch);
+  // Of log alpha = 1 the loss is the entropy less its target.
+  CHECK(metrics.entropy - metrics.ent_coef_loss == Approx(-3));
+}
+
 TEST_CASE("sac: targets follow the critics every target_update_interval steps", "[sac]") {
   auto options = small();
   options.tau = 1.0;

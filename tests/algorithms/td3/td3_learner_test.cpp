@@ -50,6 +50,41 @@ TEST_CASE("td3: actor and targets move every policy_delay-th step alone", "[td3]
   }
 }
 
+TEST_CASE("td3: target actions have noise, which is clipped", "[td3]") {
+  for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
+    td3_options options;
+    options.network.hidden = {};
+    options.backend = backend;
+    options.target_policy_noise = 1e6;
+    options.target_noise_clip = 0.25;
+    td3_learner learner(one_action, options, 1);
+    auto state = learner.state();
+    // The target actor chooses 0 everywhere; of s = 1 the target critics are 1 + 2 a and 1.5 + 3 a,
+    // the online ones 0.
+    std::ranges::fill(state.target_actor, 0.0f);
+    std::ranges::fill(state.critics, 0.0f);
+    std::ranges::fill(state.target_critics, 0.0f);
+    const auto second = learner.critics().stride();
+    std::ranges::copy(std::vector<float>{1.0f, 2.0f, 0.0f}, state.target_critics.begin());
+    std::ranges::copy(std::vector<float>{1.0f, 3.0f, 0.5f},
+                      state.target_critics.begin() + static_cast<std::ptrdiff_t>(second));
+    learner.set_state(state);
+    transition_batch batch;
+    batch.resize(64, one_action);
+    std::ranges::fill(batch.next_obs, 1.0f);
+    std::ranges::fill(batch.discount, 1.0f);
+    learner.update(batch);
+    int low = 0;
+    for (const float error : learner.td_errors()) {  // of a = -0.25 and a = 0.25
+      const bool is_low = error < 1.0f;
+      CHECK(error == Approx(is_low ? 0.5 : 1.5));
+      low += is_low;
+    }
+    CHECK(low > 10);
+    CHECK(low < 54);
+  }
+}
+
 TEST_CASE("td3: DDPG is TD3 with one critic, no delay and no noise", "[td3]") {
   td3_learner learner(one_action, small(ddpg_options()), 1);
   CHECK(learner.critics().count() == 1);
