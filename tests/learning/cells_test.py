@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Tests cells.py: what can't be expressed is named, what is done stands until its settings change, and the median
-is judged; and the table beside the real `troupe`: cells_test.py BUILD_DIR"""
+is judged by a bar that no deviation over episodes widens; and the table beside the real `troupe`: cells_test.py BUILD_DIR"""
 import json
 import pathlib
 import sys
@@ -26,8 +26,9 @@ class Scripted(cells.Command):
         return {"eval_mean": self.returns[seed], "eval_std": 0.0, "steps": 1, "cpu_s": 1.0}
 
 
-def cell_of(algorithm="known", environment="Known-v0", **options):
-    return cells.Cell(algorithm, environment, {"published": {"mean": 10.0, "std": 2.0},
+def cell_of(algorithm="known", environment="Known-v0", std=20.0, seeds=cells.SEEDS, **options):
+    """Published are 10.0, of which random play gives -30.0: the bar is 8.0."""
+    return cells.Cell(algorithm, environment, {"published": {"mean": 10.0, "std": std}, "seeds": seeds,
                                                "config": {"env": {"id": environment}, **options}})
 
 
@@ -36,19 +37,30 @@ class CellCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         cells.KEPT = pathlib.Path(folder.name)
+        for environment in ("Known-v0", "Other-v0"):
+            cells.RANDOM_RETURNS[environment] = -30.0
 
     def train(self, returns, cell):
         command = Scripted(returns)
         cells.train_cell(command, cell)
         return command, cells.judge(command, cell)
 
-    def test_the_median_reaches_the_published_mean_less_its_deviation(self):
+    def test_the_median_keeps_95_percent_of_the_published_gain_over_random_play(self):
         _, row = self.train([8.0, 8.0, 8.0, 0.0, 0.0], cell_of())
         self.assertEqual((row["state"], row["median"], row["bar"]), ("reached", 8.0, 8.0))
 
     def test_a_median_below_it_does_not(self):
         _, row = self.train([9.0, 9.0, 7.9, 0.0, 0.0], cell_of())
         self.assertEqual(row["state"], "NOT reached")
+
+    def test_a_smaller_deviation_over_episodes_raises_the_bar(self):
+        _, row = self.train([9.4] * 5, cell_of(std=0.5))
+        self.assertEqual((row["state"], row["bar"]), ("NOT reached", 9.5))
+
+    def test_one_seed_is_judged_but_not_called_a_median(self):
+        _, row = self.train([8.5], cell_of(seeds=(1,)))
+        self.assertEqual((row["state"], row["one_seed"]), ("reached", 8.5))
+        self.assertNotIn("median", row)
 
     def test_what_is_done_is_not_done_again(self):
         self.train([9.0] * 5, cell_of())
@@ -80,6 +92,8 @@ class Table(unittest.TestCase):
             self.assertTrue(cell.key.startswith(cell.environment), cell.name)
             self.assertGreater(cell.config["total_steps"], 0, cell.name)
             self.assertGreaterEqual(cell.published["std"], 0, cell.name)
+            self.assertLessEqual(cell.bar, cell.published["mean"], cell.name)
+            self.assertGreater(cell.bar, cells.RANDOM_RETURNS[cell.environment], cell.name)
 
     def test_troupe_can_express_some_of_them(self):
         command = cells.Command(pathlib.Path(sys.argv[1]).resolve())
