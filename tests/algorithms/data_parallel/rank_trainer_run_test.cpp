@@ -73,20 +73,27 @@ struct stage {
 
 TEST_CASE("trainer.replicas: a run with two ranks ends with the weights of one with one",
           "[data_parallel]") {
-  stage on;
-  const auto alone = on.run(short_run(1), "alone");
-  const auto shared = on.run(short_run(2), "shared");
-  CHECK(shared.summary.value().steps == alone.summary.value().steps);
-  const auto a = at::tensor(last_model(alone));
-  const auto b = at::tensor(last_model(shared));
-  const auto difference = ((a - b).norm() / a.norm()).item<double>();
-  CHECK(difference <= 1e-6);
+  for (const bool normalized : {false, true}) {
+    INFO((normalized ? "normalised" : "as it is"));
+    stage on;
+    auto config = short_run(1);
+    config.env.normalize_obs = config.env.normalize_reward = normalized;
+    const auto alone = on.run(config, "alone");
+    config.trainer.replicas = 2;
+    const auto shared = on.run(config, "shared");
+    CHECK(shared.summary.value().steps == alone.summary.value().steps);
+    const auto a = at::tensor(last_model(alone));
+    const auto b = at::tensor(last_model(shared));
+    const auto difference = ((a - b).norm() / a.norm()).item<double>();
+    CHECK(difference <= 1e-6);
+  }
 }
 
 TEST_CASE("trainer.replicas: a run that loses a rank goes on from its last checkpoint by itself",
           "[data_parallel]") {
   stage on;
   auto config = short_run(2);
+  config.env.normalize_obs = true;
   config.checkpoint.every_updates = 2;
   const auto whole = on.run(config, "whole");
   loss_of_a_rank loss{.at_version = 3};
