@@ -81,7 +81,7 @@ task<> play_and_learn(troupe::system& sys, games::game what, std::vector<std::st
   players.push_back({"ppo", by_ppo});
   for (const auto& [name, choose] : players) {
     const auto seen =
-        co_await games::play(client, what, choose, count, derived_seed(seed, "games"));
+        co_await games::play(client, what, choose, count, troupe::derived_seed(seed, "games"));
     print_row(name, seen, results);
   }
   if (options.json) std::puts(results.dump().c_str());

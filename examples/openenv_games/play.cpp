@@ -58,7 +58,7 @@ task<tally> play(openenv::client servers, game what, player who, std::int64_t co
   std::vector<task<tally>> tables;
   for (std::int64_t i = 0; i < sessions; ++i) {
     const auto share = (count + i) / sessions;
-    const auto of_table = environment_seed(seed, "table", {static_cast<std::uint64_t>(i)});
+    const auto of_table = troupe::environment_seed(seed, "table", {static_cast<std::uint64_t>(i)});
     tables.push_back(play_in_turn(servers, what, who, share, of_table));
   }
   const auto all_seen = co_await all(std::move(tables));
