@@ -89,8 +89,8 @@ task<service<hosted_environment>> serve_shelves(troupe::system& sys, std::string
     return std::make_unique<vector_env<shelf>>(8, [task] { return shelf(task); });
   };
   const auto seed = derived_seed(sys.options().seed, name);
-  serve_options options{.name = std::move(name), .replicas = rollouts};
-  co_return co_await sys.serve<hosted_environment>(options, make, seed);
+  co_return co_await sys.serve<hosted_environment>({.name = name, .replicas = rollouts}, make,
+                                                   seed);
 }
 
 /// How far the worst mean return of 100 episodes is above its target.
