@@ -85,12 +85,11 @@ std::vector<double> returns_of(const rollout& r) {
 
 /// Shelves that set one task: eight for each rollout that may be under way at once.
 task<service<hosted_environment>> serve_shelves(troupe::system& sys, std::string name, int task) {
-  hosted_environment::factory make = [task] {
+  hosted_environment::factory all = [task] {
     return std::make_unique<vector_env<shelf>>(8, [task] { return shelf(task); });
   };
   const auto seed = derived_seed(sys.options().seed, name);
-  co_return co_await sys.serve<hosted_environment>({.name = name, .replicas = rollouts}, make,
-                                                   seed);
+  co_return co_await sys.serve<hosted_environment>({.name = name, .replicas = rollouts}, all, seed);
 }
 
 /// How far the worst mean return of 100 episodes is above its target.
