@@ -93,7 +93,7 @@ replay_state<rollout> replay_state_of(const std::string& bytes) {
   from.get("inserted", state.counts.inserted);
   from.get("sampled", state.counts.sampled);
   from.get("stale", state.counts.stale);
-  from.get("stale_length", state.counts.stale_length);
+  if (from.has("stale_length")) from.get("stale_length", state.counts.stale_length);
   from.get("staleness_max", state.counts.staleness_max);
   from.get("staleness_sum", state.counts.staleness_sum);
   return state;

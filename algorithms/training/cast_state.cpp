@@ -29,11 +29,12 @@ training_progress progress_of(const checkpoint& from) {
                          .episodes = state.get<std::int64_t>("episodes"),
                          .failed = state.get<std::int64_t>("failed"),
                          .scores = {},
-                         .evaluated = state.get<std::int64_t>("evaluated"),
                          .stopped = state.get<bool>("stopped"),
                          .wall = state.get<double>("wall"),
                          .overlapped = state.get<double>("overlapped")};
-  if (state.has("start")) state.get("start", done.start);  // not in those of older versions
+  // Neither is in those of older versions.
+  if (state.has("start")) state.get("start", done.start);
+  if (state.has("evaluated")) state.get("evaluated", done.evaluated);
   done.scores.restore(state.get<std::string>("scores"));
   return done;
 }
