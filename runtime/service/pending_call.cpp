@@ -248,8 +248,7 @@ void pending_call::hedge(time_point now) {
 void pending_call::keep_only(attempt& by) {
   if (!second_) return;
   (&by == &first_ ? second_->call : first_.call)->pending = nullptr;
-  if (&by != &first_) {
-    first_.unlink();
+  if (&by != &first_) {  // The first is on no list any more.
     first_.call = std::move(by.call);
     first_.call->pending = &first_;
     first_.to = by.to;

@@ -210,7 +210,9 @@ TEST_CASE("env_failure: an episode that ended before a failed reset is kept", "[
 
 TEST_CASE("env_failure: an environment that can't begin any more is lost, by name", "[env]") {
   auto broken = std::make_shared<bool>(false);
-  auto make = [broken] {
+  int made_in_vain = 0;
+  auto make = [broken, &made_in_vain] {
+    made_in_vain += *broken;
     if (*broken) throw std::runtime_error("no licence left");
     return scripted_environment({.on_reset = [broken](std::span<float>) {
       if (*broken) throw std::runtime_error("no power");
@@ -220,6 +222,7 @@ TEST_CASE("env_failure: an environment that can't begin any more is lost, by nam
   batch.reset(5);
   *broken = true;
   CHECK_THROWS_AS(batch.reset(5), environment_lost);
+  CHECK(made_in_vain == 3);
   CHECK_THROWS_WITH(batch.reset(5),
                     "environment 0 of Scripted-v0: expected an episode to begin, but its reset "
                     "failed, and that of 3 newly made ones: making it anew: no licence left");

@@ -241,5 +241,20 @@ TEST_CASE("model: a checkpoint with a weight missing, another shape or one too m
                     Contains("\"model.more\"") && Contains("no tensor of this name"));
 }
 
+TEST_CASE("model: Llama 3's frequencies are kept, stretched, and on a line between") {
+  // Wavelengths of 6.3, 63, 628 and 6283 tokens, where 32 and 128 are the bounds: by
+  // transformers' _compute_llama3_parameters.
+  model_config config{.head_dim = 8, .rope_theta = 10000.0};
+  config.scaling = {.type = rope_scaling::kind::llama3,
+                    .factor = 8.0,
+                    .original_max_positions = 128,
+                    .low_freq_factor = 1.0,
+                    .high_freq_factor = 4.0};
+  const auto frequencies = rope_frequencies(config);
+  REQUIRE(frequencies.size() == 4);
+  const double expected[] = {1.0, 0.042751178754307596, 0.00125, 0.000125};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(frequencies[i] == Approx(expected[i]).epsilon(1e-6));
+}
+
 }  // namespace
 }  // namespace troupe::llm

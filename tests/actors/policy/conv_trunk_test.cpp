@@ -61,7 +61,9 @@ TEST_CASE("conv_trunk: orthogonal filters have a gain of sqrt(2)", "[policy]") {
   const auto tall = parts[2].flatten(1);  // [40, 32]: orthogonal columns
   CHECK(at::allclose(tall.t().mm(tall), 2.0 * at::eye(32), 1e-4, 1e-5));
   CHECK(at::equal(parts[1], at::zeros({8})));
+  block.fill_(7.0f);
   trunk.initialise(random, false, block.data_ptr<float>());
+  CHECK(block.abs().max().item<double>() <= 1.0);  // Each number is drawn.
   CHECK(parts[0].abs().max().item<double>() <= 1.0 / std::sqrt(18.0));
   CHECK(parts[1].abs().max().item<double>() > 0.0);
 }

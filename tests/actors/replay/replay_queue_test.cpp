@@ -51,6 +51,8 @@ task<> sample_waits(system&) {
   CHECK(counts.held == 1);
   CHECK(counts.inserted == 3);
   CHECK(counts.sampled == 2);
+  CHECK(counts.stale == 0);
+  CHECK(counts.repeated == 0);
 }
 
 task<> take_what_is_there(system&) {

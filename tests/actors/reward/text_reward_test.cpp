@@ -25,6 +25,8 @@ TEST_CASE("text_reward: the last number of a text is found as people write it") 
                                            {"1,23", 23},
                                            {"1234,567", 567},
                                            {"$1e-3", 1e-3},
+                                           {"2e3", 2e3},
+                                           {"2E+3", 2e3},
                                            {"2e", 2},
                                            {"#### 18", 18},
                                            {"5 or 1e999", 5},

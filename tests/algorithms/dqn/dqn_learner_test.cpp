@@ -157,4 +157,16 @@ TEST_CASE("dqn: convolutions learn which half of a picture is bright", "[dqn]") 
                     Catch::Contains("policy.backend fused: convolutions have no fused gradient"));
 }
 
+TEST_CASE("dqn: networks that can't be are refused", "[dqn]") {
+  const auto refuses = [](const network_shape& shape, const network_options& network) {
+    dqn_options options;
+    options.network = network;
+    CHECK_THROWS_WITH(dqn_learner(shape, options, 1), Catch::Contains("expected one discrete"));
+  };
+  refuses({.obs_size = 4, .discrete_actions = 2}, {.hidden = {8, 0}});
+  refuses({.obs_size = 0, .discrete_actions = 2}, {});
+  refuses({.obs_size = 4, .discrete_actions = 0}, {});
+  refuses({.obs_size = 4, .continuous_size = 2}, {});
+}
+
 }  // namespace troupe

@@ -120,12 +120,14 @@ task<> play_one_group(system& sys) {
     const auto pieces = pieces_of(a);
     REQUIRE(pieces.size() == 5);
     std::size_t sampled = 0, said = 0;
+    bool cut = false;
     for (std::size_t i = 0; i < 5; i += 2) {
       const auto& move = pieces[i];
       const bool ended = move.back() == roles.subject->stop_ids().back();
       sampled += move.size();
       said += move.size() - ended;
       CHECK((ended || move.size() == 4));
+      cut = cut || !ended;
       if (i == 4) break;
       // What the game said, after an end of the turn that the model may have owed.
       auto expected = letters.encode(deal + "-" + std::to_string(2 - i / 2));
@@ -135,6 +137,7 @@ task<> play_one_group(system& sys) {
     CHECK(a.log_probs.size() == sampled);
     CHECK(a.reward == double(said));
     CHECK(a.right == (said > 0));
+    CHECK(a.truncated == cut);
     trained.answers.push_back(a.tokens);
     trained.read.push_back(a.read);
     as_drawn.insert(as_drawn.end(), a.log_probs.begin(), a.log_probs.end());

@@ -381,8 +381,20 @@ TEST_CASE("ppo_learner: a restored state continues bit for bit", "[ppo]") {
 }
 
 TEST_CASE("ppo_learner: options out of range and batches of other shapes are refused", "[ppo]") {
-  CHECK_THROWS_WITH(ppo_learner(discrete(), {.batch_size = 0}, 1), Catch::Contains("batch_size"));
-  CHECK_THROWS_WITH(ppo_learner(discrete(), {.gamma = 1.5}, 1), Catch::Contains("gamma"));
+  const auto refuses = [](const ppo_options& options, const char* name) {
+    CHECK_THROWS_WITH(ppo_learner(discrete(), options, 1), Catch::Contains(name));
+  };
+  refuses({.lr = 0}, "lr");
+  refuses({.n_steps = 0}, "n_steps");
+  refuses({.batch_size = 0}, "batch_size");
+  refuses({.n_epochs = 0}, "n_epochs");
+  refuses({.gamma = 1.5}, "gamma");
+  refuses({.gae_lambda = -0.1}, "gae_lambda");
+  refuses({.clip_range = 0}, "clip_range");
+  refuses({.clip_range_vf = 0.0}, "clip_range_vf");
+  refuses({.max_grad_norm = -1}, "max_grad_norm");
+  refuses({.importance_cap = 0}, "importance_cap");
+  refuses({.max_skipped_steps = 0}, "max_skipped_steps");
   ppo_learner learner(discrete(), {}, 1);
   auto batch = acted_batch(learner.model(), 4, 2);
   batch.reward = at::zeros({4});

@@ -65,6 +65,14 @@ TEST_CASE("socket link: blocks of every size arrive whole, in order, by socket a
   for (const auto& expected : sent) CHECK(equal(echo.heard->next(), expected));
 }
 
+TEST_CASE("socket link: has one listener") {
+  two_ends ends;
+  CHECK_THROWS_WITH(ends.left->open(ends.at_right), "link: opened twice");
+  ends.right->open(ends.at_right);
+  ends.left->send(block(3), priority::normal);
+  CHECK(ends.at_right->next().size() == 3);
+}
+
 TEST_CASE("socket link: threads send at once, and each one's messages stay in order") {
   constexpr int threads = 4, messages = 500;
   two_ends ends;

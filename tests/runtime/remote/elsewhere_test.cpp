@@ -33,6 +33,10 @@ class counter : public animal {
   std::size_t generation() const { return info_.generation; }
   int fail(int n) { throw std::out_of_range("no " + std::to_string(n)); }
   void die() { throw fatal("told to"); }
+  task<> die_later() {
+    co_await sleep_for(1ms);
+    throw fatal("told to");
+  }
   std::int64_t pid() { return getpid(); }
   task<int> add_later(int n) {
     co_await sleep_for(20ms);
@@ -94,6 +98,17 @@ task<service<counter>> counters(system& sys, std::size_t replicas) {
                              .placement = elsewhere(sys),
                              .idempotent = {endpoint<&counter::pid>, endpoint<&counter::index>}},
                             10);
+}
+
+task<> deaths_of_a_coroutine_are_poison(system& sys) {
+  auto to = co_await sys.serve<counter>({.name = "counters",
+                                         .replicas = 3,
+                                         .placement = elsewhere(sys),
+                                         .idempotent = {endpoint<&counter::die_later>}},
+                                        10);
+  const auto refused = co_await to.try_route<&counter::die_later>();
+  CHECK(describe(refused.error()) ==
+        "poison: counters.counter::die_later: this call has killed 2 replicas");
 }
 
 task<> call_in_every_way(system& sys) {
@@ -181,6 +196,10 @@ task<> outlive_a_crash(system& sys) {
 
 TEST_CASE("elsewhere: a role that can't go on is made again, in a process of its own") {
   run_everywhere(outlive_a_crash);
+}
+
+TEST_CASE("elsewhere: a coroutine call that kills its replicas is poison") {
+  run_everywhere(deaths_of_a_coroutine_are_poison);
 }
 
 task<> pass_handles(system& sys) {
