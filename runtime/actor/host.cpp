@@ -247,7 +247,9 @@ void host::finished(branch&, std::exception_ptr error) {
 
 void host::watch(inbox& who) {
   const auto& actor = actor_of(who);
-  watched_.emplace_back(caf::actor_cast<caf::actor_addr>(actor), &who);
+  const std::pair watched(caf::actor_cast<caf::actor_addr>(actor), &who);
+  if (std::ranges::find(watched_, watched) != watched_.end()) return;
+  watched_.push_back(watched);
   monitor(caf::actor_cast<caf::actor>(actor));
 }
 

@@ -21,8 +21,12 @@ Actor& here() {
 
 }  // namespace
 
-void connection::open(ref<inbox> porter) {
-  porter_ = std::move(porter);
+void connection::open(ref<inbox> porter, link_side mine) {
+  {
+    std::lock_guard lock(mutex_);
+    porter_ = std::move(porter);
+  }
+  mine_ = mine;
   link_->open(shared_from_this());
 }
 
@@ -34,15 +38,33 @@ void connection::send(message_header header, std::size_t size,
                             std::to_string(max_message));
   }
   auto bytes = link_->allocate(whole);
+  given_services::names handles;
   if (write) {
+    const given_services::writing scope(handles);
     wire_writer to(bytes.bytes().subspan(sizeof(header)));
     write(to);
   }
+  note_sent(header, handles);
   const auto urgency = header.control != 0 ? priority::control : priority::normal;
   std::lock_guard lock(sending_);
   header.sequence = ++outward_[header.control].sent;
   std::memcpy(bytes.data(), &header, sizeof(header));
   link_->send(std::move(bytes), urgency);
+}
+
+/// Before it is: the answer may come at once.
+void connection::note_sent(const message_header& header, const given_services::names& handles) {
+  const auto awaited = given_.add(handles);
+  if (awaited.empty() && header.kind != message_kind::measure) return;
+  std::lock_guard lock(mutex_);
+  for (const auto& name : awaited) {
+    if (porter_) porter_->post([name] { here<porter>().watch_service(name); });
+  }
+  if (header.kind != message_kind::measure) return;
+  unanswered_.insert(header.id);
+  if (unanswered_.size() <= unanswered_max) return;
+  forgotten_ = *unanswered_.begin();
+  unanswered_.erase(unanswered_.begin());
 }
 
 std::uint32_t connection::add(ref<inbox> stand_in) {
@@ -70,9 +92,13 @@ void connection::on_measured(measured_function tell) {
 }
 
 void connection::received(block bytes) {
+  if (broken_) return;
   try {
-    sort_in(message(std::move(bytes)));
+    message m(std::move(bytes));
+    check_right(mine_, m.header.kind);
+    sort_in(std::move(m));
   } catch (const wire_error& e) {
+    broken_ = true;
     link_->close(std::string("the other side sent ") + e.what());
   }
 }
@@ -100,15 +126,7 @@ void connection::deliver(message m) {
   const bool for_stand_in =
       header.kind >= message_kind::serves && header.kind <= message_kind::ended;
   auto kept = std::make_shared<message>(std::move(m));
-  if (kept->header.kind == message_kind::measured) {
-    measured_function tell;
-    {
-      std::lock_guard lock(mutex_);
-      tell = measured_;
-    }
-    if (tell) tell(std::move(kept));
-    return;
-  }
+  if (kept->header.kind == message_kind::measured) return deliver_measured(std::move(kept));
   if (!for_stand_in) {
     porter_->post([kept] { here<porter>().heard(*kept); });
     return;
@@ -123,6 +141,20 @@ void connection::deliver(message m) {
   whom->post([kept] { here<stand_in>().heard(*kept); });
 }
 
+void connection::deliver_measured(std::shared_ptr<const message> m) {
+  const auto id = m->header.id;
+  measured_function tell;
+  {
+    std::lock_guard lock(mutex_);
+    if (unanswered_.erase(id) > 0) {
+      tell = measured_;
+    } else if (id > forgotten_) {
+      throw wire_error("measured, which it was not asked for");
+    }
+  }
+  if (tell) tell(std::move(m));
+}
+
 void connection::writable() {
   // Stand-ins look again when they are asked next; what waits in them hears it here.
   std::lock_guard lock(mutex_);
@@ -133,19 +165,19 @@ void connection::writable() {
 
 void connection::closed(const std::string& why) {
   std::map<std::uint32_t, ref<inbox>> all;
+  ref<inbox> last;  // They hold each other until here.
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
     why_ = why;
     all.swap(stand_ins_);
+    last = std::exchange(porter_, nullptr);
   }
   for (const auto& [number, whom] : all) {
     whom->post([why] { here<stand_in>().lost(why); });
   }
-  // Nothing comes after this. They hold each other until here.
-  if (const auto last = std::exchange(porter_, nullptr)) {
-    last->post([why] { here<porter>().lost(why); });
-  }
+  // Nothing comes after this.
+  if (last) last->post([why] { here<class porter>().lost(why); });
 }
 
 }  // namespace troupe::detail

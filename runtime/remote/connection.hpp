@@ -6,11 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/remote/given_services.hpp"
 #include "runtime/remote/link.hpp"
 #include "runtime/remote/message.hpp"
+#include "runtime/remote/rights.hpp"
 
 namespace troupe::detail {
 
@@ -21,9 +24,10 @@ class connection final : public link_listener, public std::enable_shared_from_th
  public:
   explicit connection(std::shared_ptr<link> way) : link_(std::move(way)) {}
 
-  /// Begins to hear: what the other side asks goes to `porter`, an actor of that kind. When the
-  /// link has closed, that is told `porter` and every stand-in.
-  void open(ref<inbox> porter);
+  /// Begins to hear, as that side: what the other one asks goes to `porter`, an actor of that kind.
+  /// When the link has closed, that is told `porter` and every stand-in. A message that the other
+  /// side must not send closes it.
+  void open(ref<inbox> porter, link_side mine);
   void close(const std::string& why) { link_->close(why); }
 
   /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error
@@ -36,6 +40,12 @@ class connection final : public link_listener, public std::enable_shared_from_th
     send(header, wire_size(body), [&](wire_writer& to) { to.write(body); });
   }
   bool full() const { return link_->full(); }
+
+  /// A handle of that service has been sent.
+  bool has_given(const std::string& service) const { return given_.has(service); }
+  /// The other side asks for a service's replicas. If it has no handle of it, the porter is told to
+  /// watch it once that is sent. Throws wire_error where it asks for too many.
+  bool asked_for(const std::string& service) { return given_.asked_for(service); }
 
   /// A number for a stand-in, which hears of its replica from here on. If the link has closed it
   /// hears that.
@@ -59,10 +69,18 @@ class connection final : public link_listener, public std::enable_shared_from_th
     std::map<std::uint64_t, message> early;  ///< Came before their turn.
   };
 
+  /// Of the metrics asked for, those whose answers are awaited; older ones are forgotten.
+  static constexpr std::size_t unanswered_max = 1024;
+
+  void note_sent(const message_header& header, const given_services::names& handles);
   void sort_in(message m);
   void deliver(message m);
+  void deliver_measured(std::shared_ptr<const message> m);
 
   const std::shared_ptr<link> link_;
+  given_services given_;
+  link_side mine_ = link_side::host;
+  bool broken_ = false;  ///< The link's thread's alone: nothing more is heard.
 
   std::mutex sending_;  ///< Messages are handed to the link in the order of their numbers.
   lane outward_[2];
@@ -72,6 +90,8 @@ class connection final : public link_listener, public std::enable_shared_from_th
   ref<inbox> porter_;
   std::map<std::uint32_t, ref<inbox>> stand_ins_;
   measured_function measured_;
+  std::set<std::uint64_t> unanswered_;  ///< Ids of `measure`.
+  std::uint64_t forgotten_ = 0;         ///< The highest one that may be answered still, unheard.
   std::uint32_t last_ = 0;
   bool closed_ = false;
   std::string why_;

@@ -7,6 +7,7 @@
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/stand_in.hpp"
+#include "runtime/remote/table_entry.hpp"
 #include "runtime/service/faulty_replica.hpp"
 #include "runtime/system_core.hpp"
 
@@ -16,23 +17,36 @@ exports::exports(porter& by)
     : by_(by), relays_(by), outliving_(by, [this](const exported_replica& e) { forget(e); }) {}
 
 void exports::make(const message& m) {
-  auto& system = by_.system();
+  check_number(m);
   const auto number = m.header.replica;
-  auto body = m.body({&system.metrics()});
-  const auto about = body.read<remote_options>();
-  std::shared_ptr<role_factory> factory;
+  wanted_role wanted;
+  std::string recipe;
   try {
-    const imports::arrival scope(by_.imported());
-    factory = role_recipe_of(m.header.what, m.header.hash).read(body);
-  } catch (const wire_error& e) {
-    return tell_ended(number, std::string("its role could not be read: ") + e.what());
+    wanted = read_role(m);
+    recipe = made_from(m, wanted.about);
+  } catch (...) {
+    return tell_ended(number, "its role could not be read: " + describe(std::current_exception()));
   }
-  const auto recipe = made_from(m, about);
-  if (take_over(number, recipe)) return;
+  if (!take_over(number, recipe)) run(number, wanted, std::move(recipe));
+}
+
+exports::wanted_role exports::read_role(const message& m) {
+  wanted_role wanted;
+  auto body = m.body({&by_.system().metrics()});
+  wanted.about = body.read<remote_options>();
+  wanted.options = wanted.about.options();
+  const imports::arrival scope(by_.imported());
+  wanted.factory = role_recipe_of(m.header.what, m.header.hash).read(body);
+  return wanted;
+}
+
+void exports::run(std::uint32_t number, const wanted_role& wanted, std::string recipe) {
+  auto& system = by_.system();
+  const auto& [about, options, factory] = wanted;
   auto& e = all_[number];
   e.made_here = true;
-  if (by_.mine() == porter::side::resident) e.recipe = recipe;
-  e.service = system.add_unnamed(about.options(), false);
+  if (by_.mine() == porter::side::resident) e.recipe = std::move(recipe);
+  e.service = system.add_unnamed(options, false);
   e.service->role = factory->role;
   const replica_info info{about.index, about.generation};
   auto ready = [me = by_.self(), number](std::shared_ptr<replica_slot> slot) {
@@ -74,11 +88,20 @@ bool exports::take_over(std::uint32_t number, const std::string& recipe) {
 }
 
 void exports::import(const message& m) {
+  check_number(m);
   const auto number = m.header.replica;
   auto body = m.body();
   const auto [name, serial] = body.read<std::pair<std::string, std::uint64_t>>();
+  const auto known = told_.find(name);
+  if (known == told_.end() || serial > known->second.newest) {
+    throw wire_error("import of a replica of service " + shown(name) + " that it was not told of");
+  }
+  if (all_.size() >= imported_max) {
+    throw wire_error("import of more than " + std::to_string(imported_max) + " replicas");
+  }
   const auto service = by_.system().find_service(name);
-  const auto table = service ? service->table() : std::make_shared<const replica_table>();
+  const bool is_there = service && known->second.serials.contains(serial);
+  const auto table = is_there ? service->table() : std::make_shared<const replica_table>();
   const auto place = std::find_if(table->begin(), table->end(),
                                   [&](const auto& slot) { return slot->serial == serial; });
   if (place == table->end()) return tell_ended(number, "it has gone");
@@ -93,20 +116,37 @@ void exports::call(const message& m) {
   if (place == all_.end() || !place->second.slot) return;  // It has ended, as was told.
   auto& e = place->second;
   ref<call_base> call;
+  relays_.check_number(header);
   try {
-    const auto& kind = call_kind_of(header.what, header.hash);
-    auto& access = e.access[&kind];
-    if (!access) access = access_to(*e.service, kind.handle);
-    if (!access && e.service->role)
-      throw wire_error(kind.name + ": " + e.service->options.name + " has no such endpoint");
-    auto body = m.body({&by_.system().metrics()});
-    const imports::arrival scope(by_.imported());
-    call = kind.read(access, body);
-    body.finish(kind.name);
-  } catch (const wire_error&) {
+    if (by_.mine() == porter::side::host && relays_.running() >= running_max) {
+      throw call_error(error_kind::overloaded, "more than " + std::to_string(running_max) +
+                                                   " calls over one link are under way");
+    }
+    call = read_call(m, e);
+  } catch (...) {
     return relays_.refuse(header, std::current_exception());
   }
   relays_.start(header, e.service, e.slot, std::move(call));
+}
+
+ref<call_base> exports::read_call(const message& m, exported_replica& of) {
+  const auto& kind = call_kind_of(m.header.what, m.header.hash);
+  auto& access = of.access[&kind];
+  if (!access) access = access_to(*of.service, kind.handle);
+  if (!access && of.service->role)
+    throw wire_error(kind.name + ": " + of.service->options.name + " has no such endpoint");
+  auto body = m.body({&by_.system().metrics()});
+  const imports::arrival scope(by_.imported());
+  auto call = kind.read(access, body);
+  body.finish(kind.name);
+  return call;
+}
+
+void exports::check_number(const message& m) const {
+  const auto number = m.header.replica;
+  if (!all_.contains(number) && !ending_.contains(number)) return;
+  throw wire_error(std::string(right_to(m.header.kind).name) + " with number " +
+                   std::to_string(number) + ", which is in use");
 }
 
 void exports::drop(std::uint32_t number) {
@@ -135,6 +175,23 @@ void exports::tell_serves(std::uint32_t number, const replica_slot& slot) {
 void exports::tell_ended(std::uint32_t number, const std::string& reason) {
   by_.way().send({.kind = message_kind::ended, .replica = number},
                  reason.empty() ? std::string("it has ended") : reason);
+}
+
+void exports::tell_table(const std::string& name, const replica_table& replicas) {
+  auto& told = told_[name];
+  told.serials.clear();
+  std::vector<table_entry> entries;
+  for (const auto& slot : replicas) {
+    entries.push_back({slot->index, slot->serial, slot->version.load()});
+    told.serials.insert(slot->serial);
+    told.newest = std::max(told.newest, slot->serial);
+  }
+  by_.way().send({.kind = message_kind::table}, std::make_pair(name, entries));
+}
+
+void exports::tell_closed(const std::string& name, const std::string& reason) {
+  told_[name].serials.clear();
+  by_.way().send({.kind = message_kind::closed}, std::make_pair(name, reason));
 }
 
 void exports::tell_ends(const service_state& service) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "runtime/remote/exported_replica.hpp"
@@ -27,6 +28,9 @@ class exports {
   void drop(std::uint32_t number);
   void answer_ping(const message& m);
 
+  /// What the other side may import from here on.
+  void tell_table(const std::string& name, const replica_table& replicas);
+  void tell_closed(const std::string& name, const std::string& reason);
   /// Tells of those of a service that were abandoned: of these no actor's end is heard.
   void tell_ends(const service_state& service);
   /// Forgets the services of replicas that have ended, once no call of theirs is under way.
@@ -39,6 +43,29 @@ class exports {
   void end_all();
 
  private:
+  /// Replicas that a guest may have imported at a time.
+  static constexpr std::size_t imported_max = 65'536;
+  /// Calls of a guest's that may be under way; one more ends as overloaded.
+  static constexpr std::size_t running_max = 65'536;
+
+  /// The last table of a service that was sent.
+  struct told {
+    std::set<std::uint64_t> serials;
+    std::uint64_t newest = 0;  ///< Of all the tables before, too.
+  };
+  /// What `make` asks for.
+  struct wanted_role {
+    remote_options about;
+    serve_options options;
+    std::shared_ptr<role_factory> factory;
+  };
+
+  /// Throw what the codecs throw.
+  wanted_role read_role(const message& m);
+  ref<call_base> read_call(const message& m, exported_replica& of);
+  /// Throws wire_error where the replica's number is in use.
+  void check_number(const message& m) const;
+  void run(std::uint32_t number, const wanted_role& wanted, std::string recipe);
   void serves(std::uint32_t number, std::shared_ptr<replica_slot> slot);
   bool take_over(std::uint32_t number, const std::string& recipe);
   void tell_serves(std::uint32_t number, const replica_slot& slot);
@@ -50,6 +77,7 @@ class exports {
   relays relays_;
   outliving outliving_;  ///< Of a controller that is lost.
   std::map<std::uint32_t, exported_replica> all_;
+  std::map<std::string, told> told_;  ///< By service.
   /// Services of replicas that were made here and have ended, by the replicas' numbers.
   std::map<std::uint32_t, std::shared_ptr<service_state>> ending_;
 };

@@ -28,6 +28,9 @@ std::shared_ptr<service_state> arriving_service(const remote_options& options) {
 std::shared_ptr<service_state> imports::service_of(const remote_options& options) {
   auto& system = by_.system();
   if (by_.mine() == porter::side::host) {
+    if (!by_.way().has_given(options.name)) {
+      throw wire_error("a handle of service " + shown(options.name) + ", which it was not given");
+    }
     if (auto own = system.find_service(options.name)) return own;
     throw wire_error("a handle of service " + options.name + ": there is none here");
   }
@@ -45,7 +48,7 @@ void imports::learn_table(const message& m) {
   auto body = m.body();
   const auto [name, entries] = body.read<std::pair<std::string, std::vector<table_entry>>>();
   const auto place = all_.find(name);
-  if (place == all_.end()) return;
+  if (place == all_.end() || place->second.service->closed()) return;  // It is not watched.
   auto& known = place->second;
   for (auto& [serial, s] : known.stand_ins) {
     const auto there = std::find_if(entries.begin(), entries.end(),

@@ -8,7 +8,6 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/remote/table_entry.hpp"
 #include "runtime/service/change.hpp"
 #include "runtime/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
@@ -37,38 +36,45 @@ porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<c
   made();
 }
 
-void porter::starting() { to_->open(self()); }
+void porter::starting() { to_->open(self(), mine_); }
 
 void porter::heard(const message& m) {
   exports_.let_go();
   try {
-    switch (m.header.kind) {
-      case message_kind::make:
-        return exports_.make(m);
-      case message_kind::import:
-        return exports_.import(m);
-      case message_kind::call:
-        return exports_.call(m);
-      case message_kind::cancel:
-        return exports_.cancel(m);
-      case message_kind::drop:
-        return exports_.drop(m.header.replica);
-      case message_kind::ping:
-        return exports_.answer_ping(m);
-      case message_kind::watch:
-        return watch_service(m);
-      case message_kind::measure:
-        if (mine_ != side::host) start_root(tell_metrics(m.header.id, to_));
-        return;
-      case message_kind::table:
-        return imports_.learn_table(m);
-      case message_kind::closed:
-        return imports_.learn_closed(m);
-      default:
-        return;
+    act_on(m);
+  } catch (...) {
+    to_->close("the other side sent " + describe(std::current_exception()));
+  }
+}
+
+/// Of a kind that the other side may send: see rights.hpp.
+void porter::act_on(const message& m) {
+  switch (m.header.kind) {
+    case message_kind::make:
+      return exports_.make(m);
+    case message_kind::import:
+      return exports_.import(m);
+    case message_kind::call:
+      return exports_.call(m);
+    case message_kind::cancel:
+      return exports_.cancel(m);
+    case message_kind::drop:
+      return exports_.drop(m.header.replica);
+    case message_kind::ping:
+      return exports_.answer_ping(m);
+    case message_kind::watch: {
+      auto body = m.body();
+      return watch_service(body.read<std::string>());
     }
-  } catch (const wire_error& e) {
-    to_->close(std::string("the other side sent ") + e.what());
+    case message_kind::measure:
+      start_root(tell_metrics(m.header.id, to_));
+      return;
+    case message_kind::table:
+      return imports_.learn_table(m);
+    case message_kind::closed:
+      return imports_.learn_closed(m);
+    default:
+      return;
   }
 }
 
@@ -96,7 +102,7 @@ void porter::join(std::shared_ptr<connection> to) {
   if (!resting_) return;
   resting_ = false;
   to_ = std::exchange(next_, nullptr);
-  to_->open(self());
+  to_->open(self(), mine_);
   imports_.ask_again();
 }
 
@@ -121,34 +127,27 @@ void porter::on_down(const inbox& who, const std::string&) {
   imports_.on_down(who);
 }
 
-void porter::watch_service(const message& m) {
-  auto body = m.body();
-  const auto name = body.read<std::string>();
-  if (const auto service = system_.find_service(name)) {
-    start_root(tell_changes(name, service, to_));
-  } else {
-    to_->send({.kind = message_kind::closed}, std::make_pair(name, std::string("there is none")));
-  }
+void porter::watch_service(const std::string& name) {
+  if (!to_->asked_for(name) || watched_.contains(name)) return;
+  const auto service = system_.find_service(name);
+  if (!service) return exports_.tell_closed(name, "there is none");
+  watched_.insert(name);
+  start_root(tell_changes(name, service));
 }
 
-branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service,
-                            std::shared_ptr<connection> to) {
+branch porter::tell_changes(std::string name, std::shared_ptr<service_state> service) {
   for (;;) {
     change next(*service, change::as::watcher);
     next.enter();
-    if (to != to_) co_return;  // Another controller has come.
-    std::vector<table_entry> entries;
-    for (const auto& slot : *service->table()) {
-      entries.push_back({slot->index, slot->serial, slot->version.load()});
-    }
+    const auto replicas = service->table();
     // Where the system stops, the link's end says so: whom that ends there is another question.
     if (system_.stopping()) co_return;
     if (const auto reason = service->closed()) {
-      to->send({.kind = message_kind::closed}, std::make_pair(name, *reason));
-      co_return;
+      watched_.erase(name);
+      co_return exports_.tell_closed(name, *reason);
     }
     exports_.tell_ends(*service);
-    to->send({.kind = message_kind::table}, std::make_pair(name, entries));
+    exports_.tell_table(name, *replicas);
     co_await next;
   }
 }

@@ -3,6 +3,8 @@
 // it that this concerns, and outlasts or ends with the link. One for each connection. Internal to
 // runtime/.
 
+#include <set>
+
 #include "runtime/actor/host.hpp"
 #include "runtime/remote/connection.hpp"
 #include "runtime/remote/exports.hpp"
@@ -12,10 +14,9 @@ namespace troupe::detail {
 
 class porter final : public host {
  public:
-  /// A guest runs roles for a host; the handles that come with them name the host's services. It
-  /// ends with its link, but for a resident, which rests until it has another one: what it runs may
-  /// outlive the controller.
-  enum class side { host, guest, resident };
+  /// It ends with its link, but for a resident, which rests until it has another one: what it runs
+  /// may outlive the controller.
+  using side = link_side;
 
   /// `closed` is called in the porter when the link has closed; unless it is a resident, as the
   /// last thing.
@@ -28,6 +29,9 @@ class porter final : public host {
   // In turns of its own.
   void heard(const message& m);
   void lost(const std::string& why);
+  /// The other side asks for the replicas of a service: it is told of them from here on if it has a
+  /// handle of it.
+  void watch_service(const std::string& name);
   /// Of a resident: it has another link, the one before being lost or about to be.
   void join(std::shared_ptr<connection> to);
   void leave();
@@ -49,10 +53,9 @@ class porter final : public host {
   void on_down(const inbox& who, const std::string& reason) override;
   void root_finished(std::exception_ptr error) override;
 
+  void act_on(const message& m);
   void rest();
-  void watch_service(const message& m);
-  branch tell_changes(std::string name, std::shared_ptr<service_state> service,
-                      std::shared_ptr<connection> to);
+  branch tell_changes(std::string name, std::shared_ptr<service_state> service);
   branch tell_metrics(std::uint64_t id, std::shared_ptr<connection> to);
 
   std::shared_ptr<connection> to_;
@@ -62,6 +65,7 @@ class porter final : public host {
   std::function<void(const std::string&)> closed_;
   exports exports_;
   imports imports_;
+  std::set<std::string> watched_;  ///< Services that the other side is told of.
 };
 
 /// Starts one, which opens the connection.

@@ -73,11 +73,11 @@ void relays::send_result(message_header header, call_base& call) {
   header.kind = message_kind::result;
   try {
     by_.way().send(header, call.result_size(), [&](wire_writer& out) { call.write_result(out); });
-  } catch (const std::exception& e) {
-    send_error(
-        header, ending::refused,
-        std::make_exception_ptr(std::runtime_error(std::string(call.endpoint.name) +
-                                                   ": its result could not be sent: " + e.what())));
+  } catch (...) {
+    send_error(header, ending::refused,
+               std::make_exception_ptr(std::runtime_error(
+                   std::string(call.endpoint.name) +
+                   ": its result could not be sent: " + describe(std::current_exception()))));
   }
 }
 
@@ -85,6 +85,12 @@ void relays::send_error(message_header header, ending how, const std::exception_
   header.kind = message_kind::error;
   header.what = static_cast<std::uint32_t>(how);
   by_.way().send(header, error);
+}
+
+void relays::check_number(const message_header& asked) const {
+  if (!running_.contains({asked.replica, asked.id})) return;
+  throw wire_error("call with number " + std::to_string(asked.id) + " of replica " +
+                   std::to_string(asked.replica) + ", which is in use");
 }
 
 void relays::cancel(const message_header& asked) {

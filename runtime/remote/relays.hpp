@@ -27,6 +27,9 @@ class relays {
   void cancel_all();
   /// Nothing more is sent; the coroutines end with their actor.
   void forget_all() { running_.clear(); }
+  std::size_t running() const { return running_.size(); }
+  /// Throws wire_error where a call of that replica and id is under way.
+  void check_number(const message_header& asked) const;
   /// Whether a call of that replica is under way.
   bool any_of(std::uint32_t replica) const;
 

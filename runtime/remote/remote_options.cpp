@@ -1,5 +1,7 @@
 #include "runtime/remote/remote_options.hpp"
 
+#include "runtime/remote/given_services.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -66,7 +68,9 @@ std::size_t handle_size(const service_state* service) {
 
 void write_handle(const service_state* service, wire_writer& to) {
   to.write(service != nullptr);
-  if (service) to.write(remote_options(*service));
+  if (!service) return;
+  to.write(remote_options(*service));
+  given_services::note(service->options.name);
 }
 
 std::shared_ptr<service_state> read_handle(wire_reader& from) {

@@ -78,8 +78,8 @@ void stand_in::join(std::shared_ptr<connection> to) {
       out.write(options);
       factory_->write_arguments(out);
     });
-  } catch (const std::exception& e) {
-    return crash("its role's arguments could not be sent: " + std::string(e.what()));
+  } catch (...) {
+    return crash("its role's arguments could not be sent: " + describe(std::current_exception()));
   }
   // In virtual time nothing hangs, and whoever has nothing to do must not seem busy.
   if (!system_.deterministic()) start_root(watch_over());
@@ -207,7 +207,7 @@ void stand_in::heard(const message& m) {
         if (m.header.what == static_cast<std::uint32_t>(alive::replica)) heard_replica_ = true;
         return;
       case message_kind::serves:
-        serves_ = true;
+        if (std::exchange(serves_, true)) return;
         service_->note_version(*slot_, m.header.version);
         return serve();
       case message_kind::result:
@@ -220,26 +220,38 @@ void stand_in::heard(const message& m) {
       default:
         return;
     }
-  } catch (const wire_error& e) {
-    crash(std::string("its process sent ") + e.what());
+  } catch (...) {
+    crash("its process sent " + describe(std::current_exception()));
   }
 }
 
 void stand_in::finish(const message& m) {
   const auto call = take(m.header.id);
   if (!call) return;  // Nobody awaits it any more.
-  auto body = m.body({&system_.metrics()});
-  if (m.header.kind == message_kind::error) {
-    const auto how = static_cast<ending>(m.header.what);
-    call->error = body.read<std::exception_ptr>();
-    call->overran = how == ending::overran;
-    call->refused = how == ending::refused;
-  } else {
-    call->read_result(body);
-    body.finish(call->endpoint.name);
+  try {
+    read_answer(m, *call);
+  } catch (...) {
+    call->error = std::make_exception_ptr(std::runtime_error(
+        std::string(call->endpoint.name) +
+        ": its answer could not be read: " + describe(std::current_exception())));
+    call->refused = true;
   }
   service_->note_version(*slot_, m.header.version);
   answer(*call, now());
+}
+
+void stand_in::read_answer(const message& m, call_base& call) {
+  auto body = m.body({&system_.metrics()});
+  if (m.header.kind == message_kind::error) {
+    const auto how = static_cast<ending>(m.header.what);
+    call.error = body.read<std::exception_ptr>();
+    if (!call.error) throw wire_error("an error that is none");
+    call.overran = how == ending::overran;
+    call.refused = how == ending::refused;
+  } else {
+    call.read_result(body);
+    body.finish(call.endpoint.name);
+  }
 }
 
 void stand_in::lost(const std::string& why) {

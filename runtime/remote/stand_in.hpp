@@ -37,6 +37,7 @@ class stand_in final : public replica {
   void refuse(call_base& call, std::exception_ptr error);
   ref<call_base> take(std::uint64_t id);
   void finish(const message& m);
+  void read_answer(const message& m, call_base& call);
   branch watch_over();
   void note_begun();
   void note_busy();

@@ -364,6 +364,72 @@ TEST_CASE("elsewhere: a message over the limit is refused at its sender, by its 
   run_everywhere(send_too_much);
 }
 
+/// What can be written and not be read.
+struct grenade {
+  int kind = 0;
+};
+struct range {
+  explicit range(const grenade&) {}
+  range(const replica_info& info, int) : generation_(info.generation) {}
+
+  void take(const grenade&) {}
+  grenade give(int kind) { return {kind}; }
+  std::size_t generation() const { return generation_; }
+
+ private:
+  std::size_t generation_ = 0;
+};
+
+}  // namespace
+
+template <>
+struct wire_codec<grenade> {
+  [[maybe_unused]] static constexpr std::size_t bytes_min = 4;
+  static std::size_t size(const grenade&) { return sizeof(int); }
+  static void write(const grenade& g, wire_writer& to) {
+    if (g.kind == 3) throw std::out_of_range("it can't be written");
+    to.write(g.kind);
+  }
+  static grenade read(wire_reader& from) {
+    const int kind = from.read<int>();
+    if (kind == 0) throw std::bad_alloc();
+    if (kind == 1) throw kind;
+    throw std::length_error("it went off");
+  }
+};
+
+namespace {
+
+task<> throw_grenades(system& sys) {
+  auto to = co_await sys.serve<range>(
+      {.name = "range", .placement = elsewhere(sys), .idempotent = {endpoint<&range::take>}}, 7);
+  const std::vector<std::string> texts{"bad_alloc", "not a std::exception", "it went off",
+                                       "it can't be written"};
+  for (int kind = 0; kind < 4; ++kind) {
+    const auto taken = co_await to.try_route<&range::take>(grenade{kind});
+    const auto given = co_await to.try_route<&range::give>(kind);
+    const auto& text = texts[static_cast<std::size_t>(kind)];
+    CHECK(describe(taken.error()).find(text) != std::string::npos);
+    CHECK(describe(given.error()).find(text) != std::string::npos);
+  }
+  const auto generation = co_await to.route<&range::generation>();
+  CHECK(generation == 0);
+  std::string error;
+  try {
+    co_await sys.serve<range>({.name = "no range", .placement = elsewhere(sys), .max_restarts = 0},
+                              grenade{2});
+  } catch (const call_error& e) {
+    error = e.what();
+  }
+  CHECK(error.find("its role could not be read: it went off") != std::string::npos);
+  const auto still = co_await to.route<&range::generation>();
+  CHECK(still == 0);
+}
+
+TEST_CASE("elsewhere: what can't be decoded is an error of its call, and costs no replica") {
+  run_everywhere(throw_grenades);
+}
+
 TEST_CASE("elsewhere: a node's name fits a pattern with stars") {
   using detail::name_fits;
   CHECK(name_fits("gpu-1", "gpu-1"));
