@@ -123,7 +123,7 @@ caf::behavior host::make_behavior() {
     const auto place = std::find_if(watched_.begin(), watched_.end(),
                                     [&](const auto& w) { return w.first == down.source; });
     if (place == watched_.end()) return;
-    auto* who = place->second;
+    const auto who = std::move(place->second);
     watched_.erase(place);
     turn_with([&] {
       caller_.ended(*who);
@@ -246,10 +246,9 @@ void host::finished(branch&, std::exception_ptr error) {
 }
 
 void host::watch(inbox& who) {
+  if (std::ranges::any_of(watched_, [&](const auto& w) { return w.second.get() == &who; })) return;
   const auto& actor = actor_of(who);
-  const std::pair watched(caf::actor_cast<caf::actor_addr>(actor), &who);
-  if (std::ranges::find(watched_, watched) != watched_.end()) return;
-  watched_.push_back(watched);
+  watched_.emplace_back(caf::actor_cast<caf::actor_addr>(actor), &who);
   monitor(caf::actor_cast<caf::actor>(actor));
 }
 

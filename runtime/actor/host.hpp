@@ -100,8 +100,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 
   ref<inbox> inbox_;
   class caller caller_;
-  /// Who is watched, until its end is heard.
-  std::vector<std::pair<caf::actor_addr, class inbox*>> watched_;
+  /// Who is watched, until its end is heard: held, so that nobody else is known by its address.
+  std::vector<std::pair<caf::actor_addr, ref<inbox>>> watched_;
   std::list<branch, recycling_allocator<branch>> roots_;
   bool roots_finished_ = false;
   time_point turn_time_{};

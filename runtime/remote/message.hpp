@@ -18,6 +18,8 @@
 //                            <────────────────  table name, replicas / closed name, reason
 //     measure id             ────────────────>    what its process counts, children included
 //                            <────────────────  measured id, metric families
+//
+// Which side may send what is in rights.hpp.
 
 #include <cstdint>
 #include <cstring>

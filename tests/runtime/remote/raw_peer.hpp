@@ -45,27 +45,37 @@ class raw_peer final : public detail::link_listener {
 
   template <class... T>
   void say(detail::message_header header, const T&... body) {
-    detail::block bytes(sizeof(header) + (std::size_t{0} + ... + wire_size(body)));
-    header.sequence = ++sent_[header.control & 1];
-    std::memcpy(bytes.data(), &header, sizeof(header));
-    wire_writer to(bytes.bytes().subspan(sizeof(header)));
+    std::vector<std::byte> bytes((std::size_t{0} + ... + wire_size(body)));
+    wire_writer to(bytes);
     (to.write(body), ...);
+    put(header, bytes);
+  }
+  /// A message with any body, under the next number of its urgency unless it has one.
+  void put(detail::message_header header, const std::vector<std::byte>& body) {
+    if (header.sequence == 0) header.sequence = ++sent_[header.control & 1];
+    detail::block bytes(sizeof(header) + body.size());
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    if (!body.empty()) std::memcpy(bytes.data() + sizeof(header), body.data(), body.size());
     way_->send(std::move(bytes), priority::normal);
   }
 
   /// Calls an endpoint of the replica that has that number.
   template <auto F, class... A>
   void call(std::uint32_t replica, std::uint64_t id, const A&... arguments) {
+    say(call_of<F>(replica, id, arguments...),
+        typename detail::endpoint_of<F>::arguments(arguments...));
+  }
+  template <auto F, class... A>
+  static detail::message_header call_of(std::uint32_t replica, std::uint64_t id,
+                                        const A&... arguments) {
     using role = typename detail::endpoint_of<F>::role;
-    using written = typename detail::endpoint_of<F>::arguments;
     static const detail::direct_access<role> access;
     const detail::ref<detail::call_base> made(new detail::call_of<F, role>(access, arguments...));
-    say({.kind = detail::message_kind::call,
-         .replica = replica,
-         .id = id,
-         .what = made->kind().number,
-         .hash = made->kind().hash},
-        written(arguments...));
+    return {.kind = detail::message_kind::call,
+            .replica = replica,
+            .id = id,
+            .what = made->kind().number,
+            .hash = made->kind().hash};
   }
   /// The porter's side sends a handle.
   template <class Role>
@@ -90,6 +100,9 @@ class raw_peer final : public detail::link_listener {
   void received(detail::block bytes) override { heard.emplace_back(std::move(bytes)); }
   void writable() override {}
   void closed(const std::string&) override {}
+
+  /// The number of the last message of an urgency.
+  std::uint64_t& sent(int control) { return sent_[control & 1]; }
 
   std::vector<detail::message> heard;
   std::string why;  ///< Why the porter's link has closed; empty while it has not.

@@ -8,6 +8,7 @@
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
+#include "tests/runtime/remote/link_fuzzer.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -463,8 +464,8 @@ struct placed {
     };
     auto& core = detail::core_of(sys);
     const auto actor = core.actors().spawn<detail::stand_in>(
-        std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{},
-        ready, std::ref(static_cast<detail::site&>(where)));
+        std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{}, ready,
+        std::ref(static_cast<detail::site&>(where)));
     inbox = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   }
   ~placed() { inbox->kill("the test ends"); }
@@ -640,6 +641,22 @@ TEST_CASE("rights: a guest makes nothing under a number that is in use") {
   for (const auto theirs : {side::guest, side::resident}) play_as(theirs, make_twice);
 }
 
+task<> make_one_after_the_other(system& sys, side theirs) {
+  const auto controller = raw_peer::against(sys, theirs);
+  for (std::uint32_t number = 1; number <= 50; ++number) {
+    controller->say(make_of<intruder, int>(number), options_of("intruders"), std::tuple(7));
+    co_await settled();
+    controller->say({.kind = message_kind::drop, .replica = number});
+  }
+  co_await settled();
+  CHECK(controller->count(message_kind::serves) == 50);
+  CHECK(controller->count(message_kind::ended) == 0);
+}
+
+TEST_CASE("rights: a replica that is made while another ends is not taken for it") {
+  for (const auto theirs : {side::guest, side::resident}) play_as(theirs, make_one_after_the_other);
+}
+
 void tell_table(raw_peer& by, const std::string& name, std::uint64_t serial) {
   by.say({.kind = message_kind::table}, std::pair(name, entries{{0, serial, any_version}}));
 }
@@ -703,6 +720,17 @@ task<> come_back(system& sys, side) {
 
 TEST_CASE("rights: a node that comes back asks for what it knew, and runs nothing of before") {
   play_as(side::resident, come_back);
+}
+
+// ---- and at random
+
+TEST_CASE("rights: 3,000 random messages bring nothing about that they may not") {
+  log_off();
+  const auto report = fuzz_links(7, 3000);
+  for (const auto& [what, times] : report.outside) FAIL_CHECK(what << ": " << times);
+  CHECK(report.messages == 3000);
+  CHECK(report.made > 10);
+  CHECK(report.executed > 10);
 }
 
 }  // namespace

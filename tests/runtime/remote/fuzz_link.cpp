@@ -1,0 +1,38 @@
+// Sends random messages at porters of every side, and counts what they bring about that they may
+// not.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "runtime/log.hpp"
+#include "tests/runtime/remote/link_fuzzer.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Random messages at each side of a link.");
+  std::uint64_t count = 100'000, seed = 1;
+  bool as_json = false;
+  app.add_option("count", count, "how many")->check(CLI::Range(1, 1'000'000'000));
+  app.add_option("--seed", seed, "what they are drawn from");
+  app.add_flag("--json", as_json, "end with one JSON object");
+  CLI11_PARSE(app, argc, argv);
+  troupe::log::set_level("off");
+  const auto report = troupe::testing::fuzz_links(seed, count);
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf(
+      "%llu messages over %llu links, %llu answers; %llu roles made and %llu calls executed "
+      "as they may be\n%llu effects outside\n",
+      number(report.messages), number(report.links), number(report.answers), number(report.made),
+      number(report.executed), number(report.effects_outside()));
+  for (const auto& [what, times] : report.outside) {
+    std::printf("  %s: %llu\n", what.c_str(), number(times));
+  }
+  if (as_json) {
+    const nlohmann::json fields{
+        {"messages", report.messages},       {"links", report.links},
+        {"answers", report.answers},         {"roles_made", report.made},
+        {"calls_executed", report.executed}, {"effects_outside", report.effects_outside()}};
+    std::printf("%s\n", fields.dump().c_str());
+  }
+  return report.effects_outside() > 0 ? 1 : 0;
+}
