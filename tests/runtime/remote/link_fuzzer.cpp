@@ -7,6 +7,7 @@
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/system.hpp"
+#include "runtime/utf8.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 
@@ -81,12 +82,13 @@ bytes bytes_of(const T&... values) {
 class assault {
  public:
   assault(system& sys, side at, dice random, service<shelf> shelves, service<vault> vaults,
-          service<courier> couriers)
+          service<courier> couriers, std::uint64_t kept)
       : at_(at),
         random_(random),
         shelves_(shelves),
         vaults_(vaults),
         couriers_(couriers),
+        kept_(kept),
         peer_(raw_peer::against(sys, at)) {}
 
   void begin() {
@@ -200,7 +202,7 @@ class assault {
 
   bytes import(message_header& header) {
     auto wanted = std::pair(name(), serial());
-    if (!told_.empty() && !random_.once_in(20)) wanted = one_told();
+    if (!told_.empty() && !random_.once_in(8)) wanted = one_told();
     const bool may = told_.contains(wanted);
     if (!may) forbidden_.insert(header.replica);
     if (may) allowed_.insert(header.replica);
@@ -259,6 +261,7 @@ class assault {
   }
   std::uint64_t serial() {
     if (!told_.empty() && !random_.once_in(4)) return one_told().second;
+    if (!random_.once_in(3)) return kept_;
     return static_cast<std::uint64_t>(random_.below(random_.once_in(2) ? 200 : 1 << 30));
   }
   std::pair<std::string, std::uint64_t> one_told() {
@@ -286,7 +289,7 @@ class assault {
     auto body = m.body();
     const auto of = body.read<std::string>();
     if (at_ != side::host || (of != "shelves" && of != "couriers")) {
-      outside.push_back("a table told of " + of);
+      outside.push_back("a table told of " + detail::printable(of, 20));
     }
     if (m.header.kind != message_kind::table) return;
     for (const auto& e : body.read<std::vector<detail::table_entry>>())
@@ -298,6 +301,7 @@ class assault {
   service<shelf> shelves_;
   service<vault> vaults_;
   service<courier> couriers_;
+  const std::uint64_t kept_;  ///< The serial of a vault.
   std::shared_ptr<raw_peer> peer_;
   std::size_t heard_ = 0;
   std::uint64_t last_id_ = 100;
@@ -317,6 +321,13 @@ struct neighbours {
     node->give(vaults);
     node->say({.kind = message_kind::watch}, std::string("vaults"));
     child->say(make_of<bystander, int>(1), options_of("bystanders"), std::tuple(1));
+  }
+  /// The serial of the vault that the node has been told of.
+  std::uint64_t vault() const {
+    auto body = node->last(message_kind::table).body();
+    return body.read<std::pair<std::string, std::vector<detail::table_entry>>>()
+        .second.at(0)
+        .serial;
   }
   void note() { heard = node->heard.size() + child->heard.size(); }
   bool disturbed() const {
@@ -364,7 +375,8 @@ task<> play_system(system& sys, side at, dice random, int count, fuzz_report* re
   const auto until = report->messages + static_cast<std::uint64_t>(count);
   while (report->messages < until) {
     const auto left = static_cast<int>(until - report->messages);
-    auto one = std::make_shared<assault>(sys, at, random.fork(), shelves, vaults, couriers);
+    auto one = std::make_shared<assault>(sys, at, random.fork(), shelves, vaults, couriers,
+                                         others.vault());
     co_await play_link(sys, at, one, random.fork(), std::min(of_a_link, left), report);
     report->answers += one->answers();
     judge(at, *one, others, *report);
