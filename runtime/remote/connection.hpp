@@ -69,7 +69,7 @@ class connection final : public link_listener, public std::enable_shared_from_th
     std::map<std::uint64_t, message> early;  ///< Came before their turn.
   };
 
-  /// Of the metrics asked for, those whose answers are awaited; older ones are forgotten.
+  /// Answers to `measure` that are awaited; the oldest is forgotten where there are more.
   static constexpr std::size_t unanswered_max = 1024;
 
   void note_sent(const message_header& header, const given_services::names& handles);
@@ -91,7 +91,7 @@ class connection final : public link_listener, public std::enable_shared_from_th
   std::map<std::uint32_t, ref<inbox>> stand_ins_;
   measured_function measured_;
   std::set<std::uint64_t> unanswered_;  ///< Ids of `measure`.
-  std::uint64_t forgotten_ = 0;         ///< The highest one that may be answered still, unheard.
+  std::uint64_t forgotten_ = 0;  ///< The last that is awaited no more: its answer is passed over.
   std::uint32_t last_ = 0;
   bool closed_ = false;
   std::string why_;

@@ -15,7 +15,11 @@ int main(int argc, char** argv) {
   app.add_option("count", count, "how many")->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--seed", seed, "what they are drawn from");
   app.add_flag("--json", as_json, "end with one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
   troupe::log::set_level("off");
   const auto report = troupe::testing::fuzz_links(seed, count);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
