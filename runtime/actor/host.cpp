@@ -104,9 +104,7 @@ void host::turn_with(F handle) {
     slice = 0;
     handle();
     if (run()) turn_timed_ = false;
-    if (std::exchange(roots_finished_, false)) {
-      roots_.remove_if([](const branch& b) { return b.done(); });
-    }
+    destroy_all(finished_roots_);
   } catch (...) {
     log::error("an actor's turn threw", {{"error", describe(std::current_exception())}});
     end();
@@ -211,7 +209,8 @@ void host::on_exit() {
   take_over(this);
   {
     turn mine(*this);
-    roots_.clear();  // Every frame of this actor, root first; none is on the stack.
+    destroy_all(finished_roots_);
+    destroy_all(roots_);  // Every frame of this actor, root first; none is on the stack.
     ended();
   }
   // What refers to other actors goes now: CAF keeps the object until its last handle is dropped.
@@ -231,17 +230,20 @@ void host::root_finished(std::exception_ptr error) {
 }
 
 branch& host::start_root(branch work) {
-  roots_.push_back(std::move(work));
-  roots_.back().start(*this, *this);
-  return roots_.back();
+  auto& made = *new root(std::move(work));
+  roots_.push_back(made);
+  made.start(*this, *this);
+  return made;
 }
 
-void host::cancel_root(const branch& work) {
-  roots_.remove_if([&](const branch& other) { return &other == &work; });
+void host::cancel_root(const branch& work) { delete &static_cast<const root&>(work); }
+
+void host::destroy_all(list<root>& roots) {
+  while (!roots.empty()) delete &roots.front();
 }
 
-void host::finished(branch&, std::exception_ptr error) {
-  roots_finished_ = true;  // It is still on the stack; it goes at the end of the turn.
+void host::finished(branch& done, std::exception_ptr error) {
+  finished_roots_.push_back(static_cast<root&>(done));  // It is still on the stack.
   root_finished(std::move(error));
 }
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <functional>
-#include <list>
 #include <memory>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/coroutine/crew.hpp"
+#include "runtime/coroutine/list.hpp"
 #include "runtime/service/call.hpp"
 #include "runtime/service/caller.hpp"
 
@@ -85,6 +85,12 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
 
  private:
+  /// A coroutine of this actor's own, on the heap. It leaves its list when it goes.
+  struct root final : branch, list_node, recycled {
+    explicit root(branch work) noexcept : branch(std::move(work)) {}
+  };
+  static void destroy_all(list<root>& roots);
+
   caf::behavior make_behavior() override;
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override;
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
@@ -102,8 +108,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   class caller caller_;
   /// Who is watched, until its end is heard: held, so that nobody else is known by its address.
   std::vector<std::pair<caf::actor_addr, ref<inbox>>> watched_;
-  std::list<branch, recycling_allocator<branch>> roots_;
-  bool roots_finished_ = false;
+  list<root> roots_;           ///< In the order of their starts.
+  list<root> finished_roots_;  ///< They go at the end of the turn.
   time_point turn_time_{};
   bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.
   bool turn_fresh_ = false;               ///< ... and this one began.

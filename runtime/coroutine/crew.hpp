@@ -2,6 +2,7 @@
 // Coroutines that run beside each other under one owner: what all, any, with_timeout and with_group
 // are made of.
 
+#include <algorithm>
 #include <coroutine>
 #include <exception>
 #include <list>
@@ -99,7 +100,7 @@ class crew final : public branch::listener {
   crew() : home_(strand::current()) {}
 
   branch& start(branch b) {
-    if (finished_ > 16) reap();
+    if (finished_ > std::max<std::size_t>(running_, 16)) reap();  // A look at all of them.
     branches_.push_back(std::move(b));
     ++running_;
     branches_.back().start(home_, *this);
