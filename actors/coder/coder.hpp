@@ -54,9 +54,11 @@ struct coder_options {
 /// above, without threads or processes of its own, environment, core file or any descriptor of this
 /// process's, in an empty folder that is removed. Where this process is root's, it runs as nobody.
 ///
-/// That is no sandbox: a program can read and write all that its user can, reach the network, and
-/// send signals to its user's processes. A call blocks its thread until the program has ended, so a
-/// coder is served with placement::thread.
+/// That is no sandbox. A program can read and write all that its user can, and leave files in the
+/// system's folder for temporary ones; it can open sockets and reach the network. Where its user is
+/// this process's, it can also read the environment of that user's processes in /proc, write their
+/// memory where the kernel doesn't forbid it (Yama), and send signals to them. A call blocks its
+/// thread until the program has ended, so a coder is served with placement::thread.
 class coder {
  public:
   /// Throws std::invalid_argument unless `allow_unsandboxed`, and for limits below 1 or not finite;

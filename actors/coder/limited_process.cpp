@@ -56,7 +56,8 @@ void become_nobody(const exec_report& report) {
 
 void become_program(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
-  report.need(setpgid(0, 0), "leave the process group");
+  // A session of its own: the first process of one can join no other process group.
+  report.need(setsid(), "begin a session");
   report.move_from(numbers_above);
   const auto copy = [&](int number) {
     return report.need(fcntl(number, F_DUPFD_CLOEXEC, numbers_above), "copy a descriptor");
@@ -119,6 +120,7 @@ class process_group {
   /// Its number is nobody else's until the first process is reaped, so it is killed before.
   end reap() {
     ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);  // wherever it is: the wait has no end without it
     end seen{};
     rusage used{};
     while (::wait4(pid_, &seen.status, 0, &used) < 0 && errno == EINTR) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -65,7 +66,12 @@ TEST_CASE("coder: a program that doesn't end is killed, whatever it does about s
                               "time.sleep(1000)",
                               "import os, time\nos.close(1)\nos.close(2)\nos.close(3)\n"
                               "time.sleep(1000)",
-                              "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"}) {
+                              "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+                              // Where nobody kills it with its own process group.
+                              "import os, time\n"
+                              "try: os.setpgid(0, os.getpgid(os.getppid()))\n"
+                              "except OSError: pass\n"
+                              "time.sleep(1000)"}) {
     CAPTURE(endless);
     const auto result = run(endless, soon);
     CHECK(result.status == code_end::timed_out);
@@ -187,6 +193,28 @@ TEST_CASE("coder: a program's folder is its own, empty and gone afterwards") {
   CHECK(std::filesystem::exists("/usr"));
   run("while True: pass", {.wall_s = 0.3});
   CHECK(temporary.entries() == 0);
+}
+
+TEST_CASE("coder: folders within folders, more than descriptors or a path can hold, go too") {
+  const own_temporary_folder temporary;
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{64, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const auto deep =
+      run("import os\n"
+          "for name in ('0', '1', '2'): open(name, 'w').close()\n"
+          "for i in range(3000):\n"
+          "    os.mkdir('folder')\n"
+          "    os.mkdir('5')\n"
+          "    open('file', 'w').close()\n"
+          "    os.symlink('/usr', 'link')\n"
+          "    os.chdir('folder')\n"
+          "os.chmod('.', 0)\n");
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(deep.succeeded());
+  CHECK(temporary.entries() == 0);
+  CHECK(std::filesystem::exists("/usr"));
 }
 
 TEST_CASE("coder: refuses unless it is allowed, and limits that are none") {
