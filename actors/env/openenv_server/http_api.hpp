@@ -35,6 +35,8 @@ class http_api {
   /// a step message does not carry.
   explicit http_api(environment_maker make);
 
+  /// To one that may not ask: 403, and why.
+  static http_reply refuse(const std::string& why);
   /// Whether the answer is made by an environment, which may take its time.
   static bool asks_environment(const http_question& asked);
   /// Never throws. May be called by several threads at once.

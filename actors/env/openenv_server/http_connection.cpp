@@ -72,8 +72,19 @@ void http_connection::on_read(beast::error_code error) {
     return write(plain_reply(400), false);
   if (error) return;  // time-out, sent away
   request_ = parser_->release();
+  const auto refusal = hub_.origins.refusal(view(request_[http::field::host]), origin());
+  if (!refusal.empty()) return write(http_api::refuse(refusal), false);
+  if (is_preflight()) return write({.status = 204}, request_.keep_alive());
   if (websocket::is_upgrade(request_)) return upgrade();
   answer();
+}
+
+/// Of the page that asks, and may; empty where it is none.
+std::string_view http_connection::origin() const { return view(request_[http::field::origin]); }
+
+/// A browser asks whether the page may ask.
+bool http_connection::is_preflight() const {
+  return request_.method() == http::verb::options && !origin().empty();
 }
 
 void http_connection::upgrade() {
@@ -113,6 +124,12 @@ void http_connection::write(http_reply what, bool keeps_open) {
   response_.keep_alive(keeps_open);
   response_.set(http::field::content_type, what.content_type);
   if (!what.allow.empty()) response_.set(http::field::allow, what.allow);
+  if (!origin().empty() && what.status != 403) {
+    response_.set(http::field::access_control_allow_origin, request_[http::field::origin]);
+    response_.set(http::field::access_control_allow_methods, "GET, POST");
+    response_.set(http::field::access_control_allow_headers, "Content-Type");
+    response_.set(http::field::vary, "Origin");
+  }
   response_.content_length(what.body.size());
   if (!is_head) response_.body() = std::move(what.body);
   deadline_ = steady::now() + hub_.options.write_timeout;

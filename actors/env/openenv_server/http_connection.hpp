@@ -28,6 +28,8 @@ class http_connection : public guest, public std::enable_shared_from_this<http_c
  private:
   void read();
   void on_read(beast::error_code error);
+  std::string_view origin() const;
+  bool is_preflight() const;
   void upgrade();
   void answer();
   void write(http_reply what, bool keeps_open);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "actors/env/openenv_server/http_api.hpp"
+#include "actors/env/openenv_server/origin_check.hpp"
 #include "actors/env/openenv_server/pace.hpp"
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/openenv_server/server_metrics.hpp"
@@ -38,7 +39,11 @@ class guest {
 
 struct hub {
   hub(environment_maker make_one, server_options wanted, metrics_registry& registry)
-      : make(std::move(make_one)), options(std::move(wanted)), api(make), metrics(registry) {
+      : make(std::move(make_one)),
+        options(std::move(wanted)),
+        origins(options.address, options.allowed_origins),
+        api(make),
+        metrics(registry) {
     workers.emplace(options.threads);
   }
 
@@ -70,6 +75,7 @@ struct hub {
 
   const environment_maker make;  ///< Any thread.
   const server_options options;
+  const origin_check origins;
   const http_api api;  ///< Any thread.
   const server_metrics metrics;
   pace steps;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/env/openenv_server/http_api.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -15,6 +16,8 @@ namespace troupe::openenv_server {
 struct server_options {
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6.
   std::uint16_t port = 8000;          ///< 0: any free one.
+  /// Origins of other servers' pages that may use it, such as "https://games.example"; "*": all.
+  std::vector<std::string> allowed_origins;
   std::size_t sessions_max = 1024;
   std::size_t connections_max = 128;  ///< That are no session, such as those of HTTP.
   std::size_t threads = 32;           ///< For slow environments: how many are stepped at once.
@@ -34,9 +37,9 @@ struct server_options {
 /// more, so that none waits for another. Counts in troupe_openenv_server_* of `metrics`.
 class server {
  public:
-  /// Throws port_busy, std::invalid_argument for what is no address and for environments that no
-  /// session can have, and std::runtime_error naming address and port for what else keeps it from
-  /// opening. `metrics` must outlive the server.
+  /// Throws port_busy, std::invalid_argument for what is no address or no origin and for
+  /// environments that no session can have, and std::runtime_error naming address and port for what
+  /// else keeps it from opening. `metrics` must outlive the server.
   server(environment_maker make, server_options options, metrics_registry& metrics);
   /// Closes every connection. Waits for the steps under way and for no client.
   ~server();

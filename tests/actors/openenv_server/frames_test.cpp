@@ -96,7 +96,7 @@ class mutilator {
 
   std::string http() {
     std::string made =
-        "POST /step HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+        "POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         "Content-Length: 30\r\n\r\n{\"action\":{\"action\":1}}       ";
     for (auto times = 1 + below(6); times > 0; --times)
       made[below(made.size())] = static_cast<char>(below(256));

@@ -41,11 +41,12 @@ int server_frame::close_code() const {
                                             : 0;
 }
 
-raw_websocket::raw_websocket(std::uint16_t port, const std::string& path) : connection_(port) {
-  connection_.send(
-      "GET " + path +
-      " HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+raw_websocket::raw_websocket(std::uint16_t port, const std::string& path, const std::string& fields)
+    : connection_(port) {
+  connection_.send("GET " + path +
+                   " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n" +
+                   fields + "\r\n");
   auto end = std::string::npos;
   while ((end = come_.find("\r\n\r\n")) == std::string::npos) {
     if (!connection_.read_more(come_)) break;

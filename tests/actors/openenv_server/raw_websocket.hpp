@@ -26,7 +26,9 @@ class raw_websocket {
  public:
   /// Connects and asks for a WebSocket. Throws std::runtime_error with the answer where it gets
   /// none.
-  explicit raw_websocket(std::uint16_t port, const std::string& path = "/ws");
+  /// `fields` are more lines of the request's header, each with its end.
+  explicit raw_websocket(std::uint16_t port, const std::string& path = "/ws",
+                         const std::string& fields = "");
 
   void send_bytes(const std::string& bytes) { connection_.send(bytes); }
   void send(std::string_view text) { connection_.send(client_frame(1, text)); }

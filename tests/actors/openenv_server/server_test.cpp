@@ -98,13 +98,47 @@ TEST_CASE("openenv server: HTTP requests share a connection") {
   const house here;
   http_client client(here.serving.port());
   client.send(
-      "GET /health HTTP/1.1\r\nHost: t\r\n\r\nPOST /reset HTTP/1.1\r\nHost: t\r\n"
+      "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /reset HTTP/1.1\r\nHost: localhost\r\n"
       "Content-Length: 0\r\n\r\n");
   CHECK_THAT(client.read_answer(), StartsWith("HTTP/1.1 200 OK\r\n") && holds("healthy"));
   CHECK_THAT(client.read_answer(), holds("\"obs\""));
-  client.send("GET /reset HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+  client.send("GET /reset HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   CHECK_THAT(client.read_all(), StartsWith("HTTP/1.1 405 ") && holds("Allow: POST\r\n"));
   CHECK(here.value("troupe_openenv_server_http_requests_total") == 3);
+}
+
+/// What a browser sends for a page of that origin.
+std::string asked_by_page(const std::string& what, const std::string& origin,
+                          const std::string& host = "localhost") {
+  return what + " HTTP/1.1\r\nHost: " + host + "\r\nOrigin: " + origin +
+         "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+}
+
+TEST_CASE("openenv server: no page of a browser can use it but those that may") {
+  const house here({.allowed_origins = {"https://games.example"}});
+  const auto answer = [&](const std::string& request) {
+    http_client client(here.serving.port());
+    client.send(request);
+    return client.read_all();
+  };
+  CHECK_THAT(answer(asked_by_page("POST /reset", "https://evil.example")),
+             StartsWith("HTTP/1.1 403 ") && holds("evil.example") && !holds("\"obs\""));
+  CHECK_THAT(answer(asked_by_page("POST /reset", "http://rebound.example", "rebound.example")),
+             StartsWith("HTTP/1.1 403 ") && holds("as the Host"));
+  CHECK_THROWS_WITH(raw_websocket(here.serving.port(), "/ws", "Origin: https://evil.example\r\n"),
+                    holds("HTTP/1.1 403 "));
+  CHECK(here.value("troupe_openenv_server_http_requests_total") == 0);
+  CHECK(here.value("troupe_openenv_server_sessions_opened_total") == 0);
+
+  CHECK_THAT(answer(asked_by_page("POST /reset", "https://games.example")),
+             StartsWith("HTTP/1.1 200 ") && holds("\"obs\"") &&
+                 holds("Access-Control-Allow-Origin: https://games.example\r\n"));
+  CHECK_THAT(answer(asked_by_page("OPTIONS /step", "https://games.example")),
+             StartsWith("HTTP/1.1 204 ") && holds("Access-Control-Allow-Methods: GET, POST\r\n"));
+  CHECK_THAT(answer(asked_by_page("OPTIONS /step", "https://evil.example")),
+             StartsWith("HTTP/1.1 403 ") && !holds("Access-Control"));
+  raw_websocket page(here.serving.port(), "/ws", "Origin: https://games.example\r\n");
+  CHECK(json::parse(page.ask(reset))["type"] == "observation");
 }
 
 TEST_CASE("openenv server: a full server says so first, and takes the next when one has left") {
@@ -224,9 +258,9 @@ TEST_CASE("openenv server: bytes that are no HTTP are refused, and too many too"
       answer("POST /reset HTTP/1.1\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'x')),
       StartsWith("HTTP/1.1 413 "));
   CHECK_THROWS_WITH(here.client("/nosuch"), holds("HTTP/1.1 403 "));
-  CHECK_THAT(
-      answer("POST /step HTTP/1.1\r\nContent-Length: 3\r\nConnection: close\r\n\r\n\xff\xfe\xfd"),
-      StartsWith("HTTP/1.1 422 "));
+  CHECK_THAT(answer("POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nConnection: "
+                    "close\r\n\r\n\xff\xfe\xfd"),
+             StartsWith("HTTP/1.1 422 "));
 }
 
 TEST_CASE("openenv server: who sends nothing, or a byte now and then, is closed") {
