@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "runtime/metrics/metrics_options.hpp"
+
 namespace troupe::detail {
 
 std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
@@ -12,9 +14,7 @@ std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.add_option("--threads", a.system.threads, "threads of the pool; 0: one a core")
       ->check(CLI::Range(0, 1024));
-  auto* port_option =
-      app.add_option("--metrics-port", a.metrics_port, "serve Prometheus metrics here; 0: don't")
-          ->check(CLI::Range(0, 65535));
+  add_metrics_options(app, a.metrics);
   app.add_option("--log-level", a.log_level, "debug, info, warn, error or off")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   auto* deterministic = app.add_flag("--deterministic", a.system.deterministic,
@@ -54,7 +54,6 @@ std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  a.metrics_port_asked = port_option->count() > 0;
   if (node->parsed()) {
     join.certs = a.system.certs;
     a.join = std::move(join);

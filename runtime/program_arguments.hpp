@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "runtime/cluster/link_client.hpp"
+#include "runtime/metrics/metrics_place.hpp"
 #include "runtime/system.hpp"
 
 namespace troupe::detail {
@@ -13,8 +14,7 @@ namespace troupe::detail {
 /// What the command line of a troupe::run program says.
 struct program_arguments {
   system_options system;
-  int metrics_port = 0;
-  bool metrics_port_asked = false;
+  metrics_place metrics{.port = 0};
   std::string log_level = "info";
   std::string trace;      ///< A file to write it to; empty: none.
   std::size_t nodes = 0;  ///< To wait for.

@@ -23,22 +23,23 @@
 
 namespace troupe {
 
-std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked) {
-  return serve_metrics(sys.metrics(), port, asked);
+std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& at) {
+  return serve_metrics(sys.metrics(), at);
 }
 
-std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked) {
-  if (port == 0) return nullptr;
+std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const metrics_place& at) {
+  if (at.port == 0) return nullptr;
   const auto services = std::make_shared<readiness>(metrics);
   auto server = std::make_unique<metrics_server>(
-      metrics,
-      metrics_server_options{
-          .port = static_cast<std::uint16_t>(port), .next_free = !asked, .is_ready = [services] {
-            return services->at(std::chrono::steady_clock::now());
-          }});
-  if (server->port() != port) {
+      metrics, metrics_server_options{.address = at.address,
+                                      .port = static_cast<std::uint16_t>(at.port),
+                                      .next_free = !at.port_asked,
+                                      .is_ready = [services] {
+                                        return services->at(std::chrono::steady_clock::now());
+                                      }});
+  if (server->port() != at.port) {
     log::info("the metrics port is busy; another is used",
-              {{"busy", port}, {"port", server->port()}});
+              {{"busy", at.port}, {"port", server->port()}});
   }
   return server;
 }
@@ -148,7 +149,7 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     auto options = arguments.system;
     options.trace = traced.trace();
     system sys(options);
-    const auto metrics = serve_metrics(sys, arguments.metrics_port, arguments.metrics_port_asked);
+    const auto metrics = serve_metrics(sys, arguments.metrics);
     {
       std::lock_guard lock(mutex);
       running = &sys;

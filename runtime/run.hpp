@@ -3,13 +3,15 @@
 #include <functional>
 #include <memory>
 
+#include "runtime/metrics/metrics_place.hpp"
 #include "runtime/metrics/metrics_server.hpp"
 #include "runtime/system.hpp"
 
 namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
-/// Understands `--threads`, `--metrics-port`, `--log-level`, `--deterministic`, `--seed`,
+/// Understands `--threads`, `--metrics-port`, `--metrics-address`, `--log-level`,
+/// `--deterministic`, `--seed`,
 /// `--faults`, `--trace`, `--certs` and `--help`, and two modes: `controller --listen HOST:PORT`
 /// runs the program with nodes that join it, `node --join HOST:PORT --name NAME` runs what a
 /// controller places here. SIGINT and SIGTERM cancel the coroutine; a second one, later than
@@ -21,12 +23,10 @@ namespace troupe {
 /// written, 130 when cancelled.
 int run(int argc, char** argv, task<> (*main)(system&));
 
-inline constexpr int default_metrics_port = 9464;
-
-/// Serves metrics, such as a system's. `port` 0 serves nothing and gives null. A busy port that was
-/// `asked` for throws port_busy; one that was not gives way to the next free one.
-std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, int port, bool asked);
-std::unique_ptr<metrics_server> serve_metrics(system& sys, int port, bool asked);
+/// Serves metrics, such as a system's. Port 0 serves nothing and gives null. A busy port that was
+/// asked for throws port_busy; one that was not gives way to the next free one.
+std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const metrics_place& at);
+std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& at);
 
 /// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends
 /// the process at once with exit code 130, unless it follows so soon that it is the first one's

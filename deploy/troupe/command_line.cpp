@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/config/nearest_name.hpp"
+#include "runtime/metrics/metrics_options.hpp"
 
 namespace troupe::command {
 
@@ -80,9 +81,7 @@ CLI::App* add_node(CLI::App& app, node_arguments& to) {
   node->add_flag("--isolate", to.isolate, "run each replica in a process of its own");
   node->add_option("--threads", to.threads, "threads of the pool; 0: one a core")
       ->check(CLI::Range(0, 1024));
-  node->add_option("--metrics-port", to.metrics_port, "serve Prometheus metrics here; 0: don't")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  add_metrics_options(*node, to.metrics);
   return node;
 }
 
@@ -96,6 +95,8 @@ CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
   serve->add_option("--port", to.port, "the port; 0: any free one")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
+  serve->add_option("--allow-origin", to.allowed_origins,
+                    "another server whose pages may use it, such as https://games.example; *: all");
   serve->add_option("--sessions", to.sessions, "clients at once, each with its own environment")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -118,9 +119,7 @@ CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   serve->add_flag("--rescale-action", to.rescale_action, "take box actions in [-1, 1]");
-  serve->add_option("--metrics-port", to.metrics_port, "serve Prometheus metrics here; 0: don't")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  add_metrics_options(*serve, to.metrics);
   return serve;
 }
 
@@ -264,11 +263,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
     resume->excludes(train_command->get_option(name));
   }
   resume->excludes(deterministic);
-  auto* port = train_command
-                   ->add_option("--metrics-port", train.metrics_port,
-                                "serve Prometheus metrics here; 0: don't")
-                   ->check(CLI::Range(0, 65535))
-                   ->capture_default_str();
+  add_metrics_options(*train_command, train.metrics);
 
   node_arguments node;
   auto* node_command = add_node(app, node);
@@ -356,11 +351,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
     std::fprintf(stderr, "troupe: %s\n", e.what());
     return 2;
   }
-  train.metrics_port_asked = port->count() > 0;
   if (*train_command) return command_line{log_level, std::move(train)};
-  node.metrics_port_asked = node_command->get_option("--metrics-port")->count() > 0;
   if (*node_command) return command_line{log_level, std::move(node)};
-  serve_env.metrics_port_asked = serve_env_command->get_option("--metrics-port")->count() > 0;
   if (*serve_env_command) return command_line{log_level, std::move(serve_env)};
   if (*eval_command) return command_line{log_level, std::move(eval)};
   if (*list_command) return command_line{log_level, list_arguments{}};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/metrics/metrics_place.hpp"
+
 namespace troupe::command {
 
 struct train_arguments {
@@ -22,8 +24,7 @@ struct train_arguments {
   bool progress_bar = false;
   bool verbose = false;  ///< Stable-Baselines3's table on stdout.
   bool json = false;     ///< The summary as the last line of stdout.
-  int metrics_port = 9464;
-  bool metrics_port_asked = false;
+  metrics_place metrics;
   std::size_t threads = 0;
   bool deterministic = false;
   std::optional<std::string> faults;  ///< A fault_plan as text.
@@ -44,8 +45,7 @@ struct node_arguments {
   std::string certs;
   bool isolate = false;
   std::size_t threads = 0;
-  int metrics_port = 9464;
-  bool metrics_port_asked = false;
+  metrics_place metrics;
 };
 /// Runs what a controller places here, until it is told to end.
 int node(const node_arguments& arguments);
@@ -54,6 +54,7 @@ struct serve_env_arguments {
   std::string env;
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
+  std::vector<std::string> allowed_origins;
   std::size_t sessions = 1024;
   std::size_t threads = 32;
   int idle_timeout_s = 3600;
@@ -61,8 +62,7 @@ struct serve_env_arguments {
   std::optional<std::int64_t> max_episode_steps;
   std::int64_t frame_stack = 1;
   bool rescale_action = false;
-  int metrics_port = 9464;
-  bool metrics_port_asked = false;
+  metrics_place metrics;
 };
 /// Serves an environment to OpenEnv clients, until it is told to end.
 int serve_env(const serve_env_arguments& arguments);
@@ -97,8 +97,8 @@ struct samples_arguments {
 int samples(const samples_arguments& arguments);
 
 struct health_arguments {
-  std::uint16_t port = 9464;  ///< Where the process serves its metrics.
-  bool ready = false;         ///< Whether its services are up; else whether it lives.
+  std::uint16_t port = metrics_place::usual_port;  ///< Where the process serves its metrics.
+  bool ready = false;  ///< Whether its services are up; else whether it lives.
   int timeout_s = 2;
 };
 /// Asks a process on this machine how it is: 0 where it is well. What a container's health check
@@ -141,8 +141,8 @@ struct models_arguments {
 int models(const models_arguments& arguments);
 
 struct status_arguments {
-  std::vector<std::string> addresses;  ///< As typed; none: this machine's `port`.
-  std::uint16_t port = 9464;           ///< Where an address says none.
+  std::vector<std::string> addresses;              ///< As typed; none: this machine's `port`.
+  std::uint16_t port = metrics_place::usual_port;  ///< Where an address says none.
   bool json = false;
   bool watch = false;  ///< Once a second, where stdout is a terminal.
 };

@@ -42,10 +42,12 @@ openenv_server::environment_maker maker(const serve_env_arguments& arguments) {
 std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metrics,
                                                   const openenv_server::server& server,
                                                   const serve_env_arguments& arguments) {
-  if (arguments.metrics_port == 0) return nullptr;
+  const auto& at = arguments.metrics;
+  if (at.port == 0) return nullptr;
   return std::make_unique<metrics_server>(
-      metrics, metrics_server_options{.port = static_cast<std::uint16_t>(arguments.metrics_port),
-                                      .next_free = !arguments.metrics_port_asked,
+      metrics, metrics_server_options{.address = at.address,
+                                      .port = static_cast<std::uint16_t>(at.port),
+                                      .next_free = !at.port_asked,
                                       .is_ready = [&server] { return !server.is_draining(); }});
 }
 
@@ -58,6 +60,7 @@ int serve_env(const serve_env_arguments& arguments) {
     openenv_server::server server(maker(arguments),
                                   {.address = arguments.host,
                                    .port = arguments.port,
+                                   .allowed_origins = arguments.allowed_origins,
                                    .sessions_max = arguments.sessions,
                                    .threads = arguments.threads,
                                    .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},

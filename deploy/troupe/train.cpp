@@ -214,8 +214,7 @@ int report(const train_arguments& arguments, const training_settings& settings,
 }
 
 int run(const train_arguments& arguments, beginning start, const training_run_options& options) {
-  const auto server =
-      serve_metrics(*options.metrics, arguments.metrics_port, arguments.metrics_port_asked);
+  const auto server = serve_metrics(*options.metrics, arguments.metrics);
   const training_output output{.root = arguments.runs,
                                .directory = start.directory,
                                .table = arguments.verbose,

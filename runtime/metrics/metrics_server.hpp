@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/metrics/metrics_place.hpp"
+
 namespace troupe {
 
 class metrics_registry;
@@ -23,8 +25,8 @@ class port_busy : public std::runtime_error {
 };
 
 struct metrics_server_options {
-  std::string address = "0.0.0.0";  ///< IPv4 or IPv6; every interface by default, as exporters do.
-  std::uint16_t port = 9464;        ///< 0: any free one.
+  std::string address = "127.0.0.1";               ///< IPv4 or IPv6; 0.0.0.0: every interface.
+  std::uint16_t port = metrics_place::usual_port;  ///< 0: any free one.
   /// Whether the next free port, at most 100 further, is taken where `port` is busy. For a port
   /// that nobody asked for.
   bool next_free = false;

@@ -272,6 +272,9 @@ rm -rf runs
 run_beside 0 train -n 100 --metrics-port @
 [[ $code -eq 2 ]] && grep -q "$port" err && [[ ! -e runs ]]
 report "a busy port that was asked for is refused by number" $?
+run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
+[[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
+report "an address that this machine doesn't have is refused by its text" $?
 run_beside 9464 train -n 2048 --json trainer.n_epochs=1 "${short[@]}"
 [[ $code -eq 0 ]] && grep -q 'port is busy.*9464' err
 report "a busy default port gives way, and stderr says so" $?

@@ -16,14 +16,15 @@ namespace troupe {
 /// One connection to this machine. Waits at most 20 s for anything.
 class http_client {
  public:
-  explicit http_client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit http_client(std::uint16_t port, const char* address = "127.0.0.1")
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval limit{20, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_addr.s_addr = inet_addr(address);
     if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
       throw std::runtime_error("can't connect to port " + std::to_string(port));
     }
@@ -91,7 +92,7 @@ class http_client {
 inline std::string ask(std::uint16_t port, const std::string& target,
                        const std::string& method = "GET") {
   http_client client(port);
-  client.send(method + " " + target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  client.send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   return client.read_all();
 }
 

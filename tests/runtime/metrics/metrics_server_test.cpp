@@ -219,6 +219,16 @@ TEST_CASE("metrics server: a busy default port gives way to the next free one") 
   CHECK_THAT(ask(second.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_CASE("metrics server: other machines reach it only where its address says so") {
+  metrics_registry metrics;
+  // This machine's other addresses are strangers to a server at 127.0.0.1, as other machines are.
+  const metrics_server closed(metrics, {.port = 0});
+  CHECK_THAT(ask(closed.port(), "/livez"), StartsWith("HTTP/1.1 200 "));
+  CHECK_THROWS_WITH(http_client(closed.port(), "127.0.0.2"), holds("can't connect"));
+  const metrics_server open(metrics, {.address = "0.0.0.0", .port = 0});
+  CHECK_NOTHROW(http_client(open.port(), "127.0.0.2"));
+}
+
 TEST_CASE("metrics server: what is no address is refused by its text") {
   metrics_registry metrics;
   CHECK_THROWS_WITH(metrics_server(metrics, {.address = "localhost!"}), holds("localhost!"));
