@@ -21,6 +21,11 @@ bool is_loopback(const std::string& host) {
   return error ? host == "localhost" : address.is_loopback();
 }
 
+/// Of names and addresses.
+bool may_be_in_host(unsigned char c) {
+  return std::isalnum(c) || c == '-' || c == '.' || c == '_' || c == ':';
+}
+
 /// "HTTP://Here" becomes {scheme: http, host: here, port: 80}; null where it is no origin.
 std::optional<openenv::server_url> parse_origin(std::string_view origin) {
   std::string text(origin);
@@ -28,7 +33,7 @@ std::optional<openenv::server_url> parse_origin(std::string_view origin) {
   if (!text.starts_with("http://") && !text.starts_with("https://")) return std::nullopt;
   try {
     auto url = openenv::parse_url(text);
-    if (url.path.empty()) return url;
+    if (url.path.empty() && std::ranges::all_of(url.host, may_be_in_host)) return url;
   } catch (const std::invalid_argument&) {
   }
   return std::nullopt;
