@@ -11,8 +11,8 @@ namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
 /// Understands `--threads`, `--metrics-port`, `--metrics-address`, `--log-level`,
-/// `--deterministic`, `--seed`,
-/// `--faults`, `--trace`, `--certs` and `--help`, and two modes: `controller --listen HOST:PORT`
+/// `--deterministic`, `--seed`, `--faults`, `--trace`, `--certs` and `--help`, and two modes:
+/// `controller --listen HOST:PORT`
 /// runs the program with nodes that join it, `node --join HOST:PORT --name NAME` runs what a
 /// controller places here. SIGINT and SIGTERM cancel the coroutine; a second one, later than
 /// signal_count::echo_time, ends the process at once. In a child process that was started for a

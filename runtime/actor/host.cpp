@@ -118,9 +118,8 @@ void host::turn_with(F handle) {
 caf::behavior host::make_behavior() {
   take_over(this);
   set_down_handler([this](caf::down_msg& down) {
-    const auto place = std::find_if(watched_.begin(), watched_.end(),
-                                    [&](const auto& w) { return w.first == down.source; });
-    if (place == watched_.end()) return;
+    const auto place = watched_.lower_bound(down.source);
+    if (place == watched_.end() || place->first != down.source) return;
     const auto who = std::move(place->second);
     watched_.erase(place);
     turn_with([&] {
@@ -248,9 +247,11 @@ void host::finished(branch& done, std::exception_ptr error) {
 }
 
 void host::watch(inbox& who) {
-  if (std::ranges::any_of(watched_, [&](const auto& w) { return w.second.get() == &who; })) return;
   const auto& actor = actor_of(who);
-  watched_.emplace_back(caf::actor_cast<caf::actor_addr>(actor), &who);
+  const auto address = caf::actor_cast<caf::actor_addr>(actor);
+  const auto [first, last] = watched_.equal_range(address);
+  if (std::any_of(first, last, [&](const auto& w) { return w.second.get() == &who; })) return;
+  watched_.emplace(address, &who);
   monitor(caf::actor_cast<caf::actor>(actor));
 }
 

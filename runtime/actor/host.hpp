@@ -5,8 +5,8 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <functional>
+#include <map>
 #include <memory>
-#include <vector>
 
 #include "runtime/actor/clock.hpp"
 #include "runtime/actor/handover.hpp"
@@ -106,8 +106,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 
   ref<inbox> inbox_;
   class caller caller_;
-  /// Who is watched, until its end is heard: held, so that nobody else is known by its address.
-  std::vector<std::pair<caf::actor_addr, ref<inbox>>> watched_;
+  /// Who is watched, until its end is heard: held, so that nobody else is known by its address. By
+  /// the order in which actors were made.
+  std::multimap<caf::actor_addr, ref<inbox>> watched_;
   list<root> roots_;           ///< In the order of their starts.
   list<root> finished_roots_;  ///< They go at the end of the turn.
   time_point turn_time_{};
