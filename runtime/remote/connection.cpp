@@ -1,5 +1,6 @@
 #include "runtime/remote/connection.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,12 @@ Actor& here() {
 }
 
 }  // namespace
+
+connection::connection(std::shared_ptr<link> way)
+    : link_(std::move(way)), serial_([] {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+      }()) {}
 
 void connection::open(ref<inbox> porter, link_side mine) {
   {

@@ -22,7 +22,9 @@ class porter;
 
 class connection final : public link_listener, public std::enable_shared_from_this<connection> {
  public:
-  explicit connection(std::shared_ptr<link> way) : link_(std::move(way)) {}
+  explicit connection(std::shared_ptr<link> way);
+  /// Of all connections of this process; kept by no other. > 0.
+  std::uint64_t serial() const { return serial_; }
 
   /// Begins to hear, as that side: what the other one asks goes to `porter`, an actor of that kind.
   /// When the link has closed, that is told `porter` and every stand-in. A message that the other
@@ -78,6 +80,7 @@ class connection final : public link_listener, public std::enable_shared_from_th
   void deliver_measured(std::shared_ptr<const message> m);
 
   const std::shared_ptr<link> link_;
+  const std::uint64_t serial_;
   given_services given_;
   link_side mine_ = link_side::host;
   bool broken_ = false;  ///< The link's thread's alone: nothing more is heard.

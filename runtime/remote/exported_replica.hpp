@@ -17,7 +17,9 @@ struct exported_replica {
   std::string recipe;      ///< All that it was made from, where it may outlive the controller.
   std::shared_ptr<service_state> service;
   ref<inbox> actor;
-  std::shared_ptr<replica_slot> slot;  ///< Null until it serves.
+  std::shared_ptr<replica_slot> slot;
+  bool serves = false;
+  duration::rep seen_busy = 0;  ///< Its slot's busy_since when it was asked for last.
   std::map<const call_kind*, const void*> access;
 };
 

@@ -48,6 +48,8 @@ void exports::run(std::uint32_t number, const wanted_role& wanted, std::string r
   if (by_.mine() == porter::side::resident) e.recipe = std::move(recipe);
   e.service = system.add_unnamed(options, false);
   e.service->role = factory->role;
+  e.service->asked_from_elsewhere = true;
+  e.slot = std::make_shared<replica_slot>(about.index);
   const replica_info info{about.index, about.generation};
   auto ready = [me = by_.self(), number](std::shared_ptr<replica_slot> slot) {
     me->post([number, slot = std::move(slot)] { porter::here().exported().serves(number, slot); });
@@ -55,23 +57,23 @@ void exports::run(std::uint32_t number, const wanted_role& wanted, std::string r
   auto& actors = system.actors();
   const auto actor =
       system.options().isolate
-          ? actors.spawn<stand_in>(std::ref(system), e.service, factory, info, ready,
+          ? actors.spawn<stand_in>(std::ref(system), e.service, factory, info, e.slot, ready,
                                    std::ref(system.site_of(placement::process)))
       : system.faults()
-          ? actors.spawn<faulty_replica>(std::ref(system), e.service, factory, info, ready)
-          : actors.spawn<local_replica>(std::ref(system), e.service, factory, info, ready);
+          ? actors.spawn<faulty_replica>(std::ref(system), e.service, factory, info, e.slot, ready)
+          : actors.spawn<local_replica>(std::ref(system), e.service, factory, info, e.slot, ready);
   e.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   by_.watch(*e.actor);
 }
 
 void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   const auto place = all_.find(number);
-  if (place == all_.end() || slot->ended()) return;
+  if (place == all_.end() || place->second.slot != slot || slot->ended()) return;
   auto& e = place->second;
   auto& system = by_.system();
   // Where it is isolated, the process counts that it runs in.
   if (!system.options().isolate) system.hosted_replicas().add(e.service->options.name, slot);
-  e.slot = std::move(slot);
+  e.serves = true;
   tell_serves(number, *e.slot);
 }
 
@@ -105,7 +107,7 @@ void exports::import(const message& m) {
   const auto place = std::find_if(table->begin(), table->end(),
                                   [&](const auto& slot) { return slot->serial == serial; });
   if (place == table->end()) return tell_ended(number, "it has gone");
-  all_[number] = {.service = service, .actor = (*place)->where, .slot = *place};
+  all_[number] = {.service = service, .actor = (*place)->where, .slot = *place, .serves = true};
   by_.watch(*(*place)->where);
   tell_serves(number, **place);
 }
@@ -113,7 +115,7 @@ void exports::import(const message& m) {
 void exports::call(const message& m) {
   const auto& header = m.header;
   const auto place = all_.find(header.replica);
-  if (place == all_.end() || !place->second.slot) return;  // It has ended, as was told.
+  if (place == all_.end() || !place->second.serves) return;  // It has ended, as was told.
   auto& e = place->second;
   ref<call_base> call;
   relays_.check_number(header);
@@ -152,20 +154,29 @@ void exports::check_number(const message& m) const {
 void exports::drop(std::uint32_t number) {
   const auto place = all_.find(number);
   if (place == all_.end()) return;
-  if (place->second.made_here) place->second.actor->kill("the other side has dropped it");
-  note_end(number, place->second);
+  end(number, place->second, "the other side has dropped it");
   all_.erase(place);
 }
 
+void exports::end(std::uint32_t number, const exported_replica& e, const char* why) {
+  if (!e.made_here) return;
+  // Where it is in a turn, its thread may be stuck there.
+  const bool busy = e.slot->busy_since.load(std::memory_order_relaxed) != 0;
+  if (busy && e.slot->abandon()) by_.system().thread_hangs();
+  e.actor->kill(why);
+  note_end(number, e);
+}
+
 void exports::answer_ping(const message& m) {
-  message_header pong{.kind = message_kind::pong, .control = 1, .replica = m.header.replica};
   const auto place = all_.find(m.header.replica);
   if (place == all_.end()) return;  // It has ended, as was told.
-  pong.what = static_cast<std::uint32_t>(alive::process);
-  by_.way().send(pong);
-  if (!place->second.slot) return;
-  pong.what = static_cast<std::uint32_t>(alive::replica);
-  place->second.slot->where->post([to = by_.shared_way(), pong] { to->send(pong); });
+  auto& e = place->second;
+  const auto busy = e.slot->busy_since.load(std::memory_order_relaxed);
+  const bool stuck = busy != 0 && busy == std::exchange(e.seen_busy, busy);
+  by_.way().send({.kind = message_kind::pong,
+                  .control = 1,
+                  .replica = m.header.replica,
+                  .what = static_cast<std::uint32_t>(stuck ? alive::process : alive::replica)});
 }
 
 void exports::tell_serves(std::uint32_t number, const replica_slot& slot) {
@@ -240,11 +251,10 @@ void exports::forget(const exported_replica& e) {
 void exports::rest() {
   relays_.cancel_all();
   for (auto& [number, e] : all_) {
-    if (!e.recipe.empty() && e.slot && !e.slot->ended()) {
+    if (!e.recipe.empty() && e.serves && !e.slot->ended()) {
       outliving_.keep(std::move(e));
-    } else if (e.made_here) {
-      e.actor->kill("the controller is lost");
-      note_end(number, e);
+    } else {
+      end(number, e, "the controller is lost");
     }
   }
   all_.clear();
@@ -253,10 +263,7 @@ void exports::rest() {
 
 void exports::end_all() {
   outliving_.end_all("its node is leaving");
-  for (const auto& [number, e] : all_) {
-    if (e.made_here) e.actor->kill("the other side has gone");
-    note_end(number, e);
-  }
+  for (const auto& [number, e] : all_) end(number, e, "the other side has gone");
   all_.clear();
   relays_.forget_all();
   let_go();

@@ -70,6 +70,8 @@ class exports {
   bool take_over(std::uint32_t number, const std::string& recipe);
   void tell_serves(std::uint32_t number, const replica_slot& slot);
   void tell_ended(std::uint32_t number, const std::string& reason);
+  /// Ends what was made here.
+  void end(std::uint32_t number, const exported_replica& e, const char* why);
   void note_end(std::uint32_t number, const exported_replica& e);
   void forget(const exported_replica& e);
 

@@ -83,7 +83,8 @@ void imports::add_stand_in(foreign_service& of, const std::string& name, std::si
   };
   auto& system = by_.system();
   const auto actor = system.actors().spawn<stand_in>(
-      std::ref(system), of.service, replica_info{index, 0}, ready, by_.shared_way(), serial);
+      std::ref(system), of.service, replica_info{index, 0}, std::make_shared<replica_slot>(index),
+      ready, by_.shared_way(), serial);
   auto& s = of.stand_ins[serial];
   s.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   by_.watch(*s.actor);
@@ -97,7 +98,7 @@ void imports::stands(const std::string& name, std::uint64_t serial,
   if (s == place->second.stand_ins.end()) return;
   s->second.slot = slot;
   place->second.service->note_version(*slot, s->second.version);
-  place->second.service->publish(slot->index, std::move(slot));
+  place->second.service->publish(std::move(slot));
 }
 
 void imports::on_down(const inbox& who) {

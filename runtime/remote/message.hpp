@@ -12,8 +12,7 @@
 //                            <────────────────  ended n, reason
 //     drop n                 ────────────────>    a role that was made for it ends
 //     ping n                 ────────────────>
-//                            <────────────────  pong n, from its process and from the replica
-//                            itself
+//                            <────────────────  pong n, and whether it has gone on since the last
 //     watch name             ────────────────>    tells of a service's replicas from here on
 //                            <────────────────  table name, replicas / closed name, reason
 //     measure id             ────────────────>    what its process counts, children included
@@ -59,10 +58,10 @@ enum class ending : std::uint32_t {
   refused,  ///< It never began, or its result could not be sent.
 };
 
-/// Who answers a ping; a pong's `what`.
+/// What a process that answers a ping knows of the replica; a pong's `what`.
 enum class alive : std::uint32_t {
-  process,
-  replica,  ///< Between two turns: it is not stuck in one.
+  process,  ///< The replica is in the turn that it was in at the ping before.
+  replica,  ///< It is not.
 };
 
 /// In front of each message; what follows depends on its kind.

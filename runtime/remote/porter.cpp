@@ -19,8 +19,14 @@ ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, por
   // CAF lets the thread that spawns hold its logger, and waits for it at the end: a thread of a
   // link's lives longer.
   const bool foreign = caf::logger::current_logger() == nullptr;
+  auto& actors = system.actors();
+  // That of a guest answers pings, and ends replicas that hang: replicas that fill the pool, be it
+  // with constructors that load models, must not keep it from that.
+  const bool own_thread = mine != link_side::host && !system.deterministic();
   const auto actor =
-      system.actors().spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
+      own_thread ? actors.spawn<porter, caf::detached>(std::ref(system), std::move(to), mine,
+                                                       std::move(closed))
+                 : actors.spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);
   return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
 }

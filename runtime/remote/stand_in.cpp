@@ -14,8 +14,9 @@ stand_in& here() { return static_cast<stand_in&>(static_cast<host&>(strand::curr
 /// A replica that is silent for as long as max_call_time, within these bounds, is given up.
 constexpr duration silence_min = std::chrono::seconds(2);
 constexpr duration silence_max = std::chrono::seconds(10);
-/// In that time.
+/// In that time, at least.
 constexpr int pings = 10;
+constexpr duration ping_pause_min = std::chrono::milliseconds(10);
 
 bool executes_at_once(const call_base& call) {
   return call.endpoint.kind != endpoint_kind::coroutine;
@@ -26,8 +27,8 @@ bool executes_at_once(const call_base& call) {
 stand_in::stand_in(caf::actor_config& config, system_core& system,
                    std::shared_ptr<service_state> service,
                    std::shared_ptr<const role_factory> factory, const replica_info& info,
-                   ready_function ready, site& there)
-    : replica(config, system, std::move(service), info, std::move(ready)),
+                   std::shared_ptr<replica_slot> slot, ready_function ready, site& there)
+    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
       factory_(std::move(factory)),
       there_(&there) {
   made();
@@ -35,8 +36,9 @@ stand_in::stand_in(caf::actor_config& config, system_core& system,
 
 stand_in::stand_in(caf::actor_config& config, system_core& system,
                    std::shared_ptr<service_state> service, const replica_info& info,
-                   ready_function ready, std::shared_ptr<connection> to, std::uint64_t serial)
-    : replica(config, system, std::move(service), info, std::move(ready)),
+                   std::shared_ptr<replica_slot> slot, ready_function ready,
+                   std::shared_ptr<connection> to, std::uint64_t serial)
+    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
       serial_(serial),
       to_(std::move(to)) {
   made();
@@ -56,6 +58,7 @@ void stand_in::starting() {
 
 void stand_in::lodged(std::shared_ptr<lodging> place, std::exception_ptr error) {
   if (error) return crash("it found no place: " + describe(error));
+  begin_start();
   place_ = std::move(place);
   join(place_->to);
 }
@@ -85,18 +88,23 @@ void stand_in::join(std::shared_ptr<connection> to) {
   if (!system_.deterministic()) start_root(watch_over());
 }
 
-/// Pings the role that was made for it. A process that is silent is frozen, a replica that is
-/// silent while it has no call is stuck; one that has calls may just be busy with them.
+/// Pings the role that was made for it. A process that is silent is frozen, a replica that is in
+/// one turn all the time while it has no call is stuck; one that has calls may just be busy with
+/// them.
 branch stand_in::watch_over() {
-  const auto silence = std::clamp(service_->options.max_call_time, silence_min, silence_max);
-  for (int silent = 0, stuck = 0; !crashed();) {
+  const auto limit = service_->options.max_call_time;
+  const auto silence = std::clamp(limit, silence_min, silence_max);
+  // What the supervisor judges by max_call_time has to be known a few times in that time.
+  const auto pause = std::clamp(limit / 4, ping_pause_min, silence / pings);
+  const auto most = silence / pause;
+  for (duration::rep silent = 0, stuck = 0; !crashed();) {
     to_->send({.kind = message_kind::ping, .control = 1, .replica = number_});
-    co_await sleep_for(silence / pings);
+    co_await sleep_for(pause);
     silent = std::exchange(heard_process_, false) ? 0 : silent + 1;
     const bool may_be_busy = !serves_ || !in_flight_.empty();
-    stuck = std::exchange(heard_replica_, false) || may_be_busy ? 0 : stuck + 1;
-    if (silent == pings) crash("its process has been silent for " + to_text(silence));
-    if (stuck == pings && silent < pings) crash("it has been silent for " + to_text(silence));
+    stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
+    if (silent == most) crash("its process has been silent for " + to_text(silence));
+    if (stuck == most && silent < most) crash("it has been silent for " + to_text(silence));
   }
 }
 
@@ -204,7 +212,9 @@ void stand_in::heard(const message& m) {
   try {
     switch (m.header.kind) {
       case message_kind::pong:
-        if (m.header.what == static_cast<std::uint32_t>(alive::replica)) heard_replica_ = true;
+        goes_on_ = m.header.what == static_cast<std::uint32_t>(alive::replica);
+        // Its calls may wait for a thread there: that is no hanging.
+        if (goes_on_) note_busy();
         return;
       case message_kind::serves:
         if (std::exchange(serves_, true)) return;
@@ -256,6 +266,7 @@ void stand_in::read_answer(const message& m, call_base& call) {
 
 void stand_in::lost(const std::string& why) {
   if (crashed()) return;
+  slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
   if (factory_) return crash(why);
   // What was imported lives on: the way to it is gone, mostly because the run has ended.
   service_->note_crash(why);

@@ -14,11 +14,11 @@ class stand_in final : public replica {
   /// For a role that `there` has yet to make.
   stand_in(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
            std::shared_ptr<const role_factory> factory, const replica_info& info,
-           ready_function ready, site& there);
+           std::shared_ptr<replica_slot> slot, ready_function ready, site& there);
   /// For a replica that serves at the other end of `to` already, known there by its serial.
   stand_in(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
-           const replica_info& info, ready_function ready, std::shared_ptr<connection> to,
-           std::uint64_t serial);
+           const replica_info& info, std::shared_ptr<replica_slot> slot, ready_function ready,
+           std::shared_ptr<connection> to, std::uint64_t serial);
 
   // In turns of their own.
   void heard(const message& m);
@@ -54,7 +54,8 @@ class stand_in final : public replica {
   list<call_base> unsent_;     ///< While the link is full.
   bool serves_ = false;
   /// Since the last ping.
-  bool heard_process_ = true, heard_replica_ = true;
+  bool heard_process_ = true;
+  bool goes_on_ = true;  ///< The replica was not in the same turn as at the ping before.
 };
 
 }  // namespace troupe::detail

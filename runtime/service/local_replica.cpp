@@ -17,15 +17,18 @@ local_replica& here() { return static_cast<local_replica&>(static_cast<host&>(st
 local_replica::local_replica(caf::actor_config& config, system_core& system,
                              std::shared_ptr<service_state> service,
                              std::shared_ptr<const role_factory> factory, const replica_info& info,
-                             ready_function ready)
-    : replica(config, system, std::move(service), info, std::move(ready)),
+                             std::shared_ptr<replica_slot> slot, ready_function ready)
+    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
       factory_(std::move(factory)) {
+  const bool watched =
+      service_->options.max_call_time != no_limit || service_->asked_from_elsewhere;
+  if (watched) busy_since_ = &slot_->busy_since;
   made();
 }
 
 void local_replica::starting() {
   replica::starting();
-  if (service_->options.max_call_time != no_limit) busy_since_ = &slot_->busy_since;
+  begin_start();
   try {
     role_ = factory_->make(info_);
   } catch (...) {

@@ -13,7 +13,7 @@ class local_replica : public replica, private replica_port {
  public:
   local_replica(caf::actor_config& config, system_core& system,
                 std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
-                const replica_info& info, ready_function ready);
+                const replica_info& info, std::shared_ptr<replica_slot> slot, ready_function ready);
 
  protected:
   void on_request(ref<call_base> call) override;

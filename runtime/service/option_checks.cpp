@@ -45,6 +45,7 @@ void check_options(const serve_options& options) {
   require_time(options.restart_window, false, "restart_window");
   require_time(options.backoff, true, "backoff");
   require_time(options.backoff_limit, true, "backoff_limit");
+  require_time(options.start_timeout, false, "start_timeout");
   require_time(options.max_call_time, false, "max_call_time");
   require_time(options.drain_timeout, true, "drain_timeout");
   require_time(options.hedge_after, !options.hedged.empty() ? false : true, "hedge_after");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,11 +63,17 @@ struct serve_options {
   // Failure.
   duration deadline = no_limit;  ///< Of each call, unless the caller says otherwise.
   troupe::on_throw on_throw = on_throw::keep_serving;
-  std::size_t max_restarts = 10;  ///< In `restart_window`; above it: `service_down`.
+  /// In `restart_window`; above it: `service_down`. Replicas that are lost with one link, as when a
+  /// node dies, count once. Unset: 10, or twice the number of replicas where that is more.
+  std::optional<std::size_t> max_restarts;
   duration restart_window = std::chrono::seconds(60);
   duration backoff =
       std::chrono::milliseconds(50);  ///< Before the second restart in the window; doubles.
   duration backoff_limit = std::chrono::seconds(5);
+  /// How long a replica may take to serve: its role's constructor and `catch_up`, without the wait
+  /// for a node that has room. One that takes longer hangs: it is abandoned and made again once;
+  /// then the service is down, unless other replicas of it serve. A growth ends by an error.
+  duration start_timeout = std::chrono::minutes(10);
   std::vector<const endpoint_info*> idempotent;  ///< Retried elsewhere after `replica_lost`.
   std::size_t max_retries = 3;                   ///< Of an idempotent call.
   /// Idempotent endpoints, of which a call without an answer after `hedge_after` is sent to a

@@ -15,14 +15,23 @@ replica& here() { return static_cast<replica&>(static_cast<host&>(strand::curren
 
 replica::replica(caf::actor_config& config, system_core& system,
                  std::shared_ptr<service_state> service, const replica_info& info,
-                 ready_function ready)
-    : host(config, system), service_(std::move(service)), info_(info), ready_(std::move(ready)) {}
+                 std::shared_ptr<replica_slot> slot, ready_function ready)
+    : host(config, system),
+      service_(std::move(service)),
+      info_(info),
+      slot_(std::move(slot)),
+      ready_(std::move(ready)) {
+  slot_->where = self();
+}
 
 void replica::starting() {
   if (auto* trace = system_.trace()) {
     calls()->lane = &trace->add_lane(service_->options.name, info_.index);
   }
-  slot_ = std::make_shared<replica_slot>(info_.index, self());
+}
+
+void replica::begin_start() {
+  slot_->starting_since.store(now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 void replica::give_room_back() {

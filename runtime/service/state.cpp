@@ -6,8 +6,8 @@
 
 namespace troupe::detail {
 
-replica_slot::replica_slot(std::size_t index, ref<inbox> where)
-    : index(index), where(std::move(where)), serial([] {
+replica_slot::replica_slot(std::size_t index)
+    : index(index), serial([] {
         static std::atomic<std::uint64_t> last{0};
         return ++last;
       }()) {}
@@ -59,22 +59,24 @@ std::shared_ptr<const replica_table> service_state::table() const {
   return table_;
 }
 
-void service_state::publish(std::size_t index, std::shared_ptr<replica_slot> slot) {
+void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
+  const auto by_index = [](const auto& one, const auto& other) {
+    return one->index < other->index;
+  };
+  std::stable_sort(slots.begin(), slots.end(), by_index);
   replica_table serving;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
-    auto next = std::make_shared<replica_table>(*table_);
-    std::erase_if(*next, [&](const auto& other) {
-      if (other->index != index) return false;
-      ended_->add_counts_of(*other);
-      return true;
-    });
-    if (slot) {
-      const auto place = std::find_if(next->begin(), next->end(),
-                                      [&](const auto& other) { return other->index > index; });
-      next->insert(place, std::move(slot));
+    auto next = std::make_shared<replica_table>();
+    next->reserve(table_->size() + slots.size());
+    auto old = table_->begin();
+    for (auto& slot : slots) {
+      while (old != table_->end() && by_index(*old, slot)) next->push_back(*old++);
+      if (old != table_->end() && !by_index(slot, *old)) ended_->add_counts_of(**old++);
+      next->push_back(std::move(slot));
     }
+    next->insert(next->end(), old, table_->end());
     serving = *next;
     table_ = std::move(next);
     version_.fetch_add(1, std::memory_order_release);

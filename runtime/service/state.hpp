@@ -55,10 +55,10 @@ inline constexpr std::size_t max_endpoints =
 
 /// One replica, from its start to its end; a restart makes another one.
 struct replica_slot {
-  replica_slot(std::size_t index, ref<inbox> where);
+  explicit replica_slot(std::size_t index);
 
   const std::size_t index;
-  const ref<inbox> where;
+  ref<inbox> where;            ///< Its actor's, which sets it once, when it is made.
   const std::uint64_t serial;  ///< Of all replicas of this process; kept by no other.
   bool elsewhere = false;      ///< Its role is in another process.
   alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
@@ -68,6 +68,9 @@ struct replica_slot {
   /// Since when it has been busy with one message, in ticks of the clock; 0: it is not, or nobody
   /// wants to know.
   std::atomic<duration::rep> busy_since{0};
+  /// Since when it has been starting, in ticks of the clock; 0: it has no place yet.
+  std::atomic<duration::rep> starting_since{0};
+  std::atomic<std::uint64_t> lost_link{0};  ///< The link that it was lost with; 0: with none.
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;
 
@@ -153,12 +156,15 @@ class service_state : public std::enable_shared_from_this<service_state> {
   const serve_options options;
   const role_kind* role =
       nullptr;  ///< Of its replicas; null while they are only in other processes.
+  /// Another process has its replica made here, and asks whether it is stuck.
+  bool asked_from_elsewhere = false;
 
   /// The table and its version; a caller keeps both until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const replica_table> table() const;
-  /// Puts `slot` in the place of its index, or takes out what is there.
-  void publish(std::size_t index, std::shared_ptr<replica_slot> slot);
+  /// Puts each in the place of its index: one change of the table for all of them.
+  void publish(std::vector<std::shared_ptr<replica_slot>> slots);
+  void publish(std::shared_ptr<replica_slot> slot) { publish(std::vector{std::move(slot)}); }
   /// Takes out a replica, which drains: it gets no new call and no new session.
   void withdraw(const std::shared_ptr<replica_slot>& slot);
   /// Takes out one that has ended, if it is there.
@@ -253,7 +259,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::vector<const endpoint_info*> endpoints_;
   std::vector<std::shared_ptr<replica_slot>> draining_;
   std::vector<ref<inbox>> callers_;
-  std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0, nullptr);
+  std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0);
 };
 
 }  // namespace troupe::detail

@@ -35,40 +35,58 @@ void supervisor::starting() {
 
 void supervisor::start_replica(const place_ptr& at) {
   auto ready = [me = self(), this, at](std::shared_ptr<replica_slot> slot) {
-    me->post([this, at, slot = std::move(slot)]() mutable { serves(at, std::move(slot)); });
+    me->post([this, at, slot = std::move(slot)] { serves(at, slot); });
   };
   const bool own_thread =
       service_->options.placement == placement::thread && !system_.deterministic();
   starts_.resize(std::max(starts_.size(), at->index + 1));
   const replica_info info{at->index, starts_[at->index]++};
+  at->slot = std::make_shared<replica_slot>(at->index);
   auto& actors = system_.actors();
   caf::actor actor;
   if (service_->options.placement.elsewhere()) {
-    actor = actors.spawn<stand_in>(std::ref(system_), service_, factory_, info, ready,
+    actor = actors.spawn<stand_in>(std::ref(system_), service_, factory_, info, at->slot, ready,
                                    std::ref(system_.site_of(service_->options.placement)));
   } else if (system_.faults() && service_->options.faults) {
-    actor = actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, ready);
+    actor =
+        actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
   } else if (own_thread) {
     actor = actors.spawn<local_replica, caf::detached>(std::ref(system_), service_, factory_, info,
-                                                       ready);
+                                                       at->slot, ready);
   } else {
-    actor = actors.spawn<local_replica>(std::ref(system_), service_, factory_, info, ready);
+    actor =
+        actors.spawn<local_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
   }
   at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   watch(*at->replica);
+  const bool limited = service_->options.start_timeout != no_limit;
+  if (limited && !std::exchange(watching_starts_, true)) start_root(watch_starts());
 }
 
-void supervisor::serves(const place_ptr& at, std::shared_ptr<replica_slot> slot) {
+void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
   // It may have died since, and its successor may be on the way.
-  if (!at->replica || at->retired || slot->ended()) return;
-  at->slot = slot;
-  service_->publish(at->index, std::move(slot));
+  if (at->slot != slot || at->retired || slot->ended()) return;
+  ready_.push_back(at);
+  // Behind what is in the mailbox: many that start together cost one change of the table.
+  if (ready_.size() == 1) self()->post_last([this] { publish_ready(); });
+}
+
+void supervisor::publish_ready() {
+  std::vector<std::shared_ptr<replica_slot>> slots;
+  for (const auto& p : std::exchange(ready_, {})) {
+    if (p->slot->ended()) continue;
+    p->serves = true;
+    p->late_starts = 0;
+    slots.push_back(p->slot);
+  }
+  if (slots.empty()) return;
+  service_->publish(std::move(slots));
   changed_.notify_all();
   if (all_serve()) report_started(nullptr);
 }
 
 bool supervisor::all_serve() const {
-  return std::all_of(places_.begin(), places_.end(), [](const auto& p) { return p->slot; });
+  return std::all_of(places_.begin(), places_.end(), [](const auto& p) { return p->serves; });
 }
 
 void supervisor::on_down(const inbox& who, const std::string&) {
@@ -76,7 +94,7 @@ void supervisor::on_down(const inbox& who, const std::string&) {
   const auto is_its = [&](const auto& p) { return p->replica.get() == &who; };
   const auto left = std::find_if(retiring_.begin(), retiring_.end(), is_its);
   if (left != retiring_.end()) {
-    if ((*left)->slot) service_->drained((*left)->slot);
+    service_->drained((*left)->slot);
     retiring_.erase(left);
     return changed_.notify_all();
   }
@@ -85,38 +103,51 @@ void supervisor::on_down(const inbox& who, const std::string&) {
 }
 
 void supervisor::lost(const place_ptr& at) {
-  service_->publish(at->index, nullptr);
+  service_->retract(at->slot);
+  std::erase(ready_, at);
+  const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
   at->replica = nullptr;
   at->slot = nullptr;
-  if (!service_->closed()) start_root(restart(at));
+  at->serves = false;
+  if (!service_->closed()) start_root(restart(at, link));
 }
 
 // ---- restarts
 
-branch supervisor::restart(place_ptr at) {
+branch supervisor::restart(place_ptr at, std::uint64_t lost_link) {
   const auto& options = service_->options;
-  auto& history = at->newcomer ? newcomers_ : restarts_;
+  auto& history = at->newcomer ? newcomers_ : losses_;
   const auto time = now();
-  while (!history.empty() && history.front() + options.restart_window < time) history.pop_front();
-  if (history.size() >= options.max_restarts) {
-    const auto why = "more than " + std::to_string(options.max_restarts) + " restarts in " +
+  while (!history.empty() && history.front().at + options.restart_window < time) {
+    history.pop_front();
+  }
+  const auto same = std::find_if(history.begin(), history.end(), [&](const loss& other) {
+    return lost_link != 0 && other.link == lost_link;
+  });
+  if (same == history.end() && history.size() >= max_restarts()) {
+    const auto why = "more than " + std::to_string(max_restarts()) + " restarts in " +
                      to_text(options.restart_window) +
                      "; the last replica died because: " + service_->last_crash();
     if (!at->newcomer) {
       give_up(why);
     } else {
-      failed_growth_ = "replica " + std::to_string(at->index) + " could not be started: " + why;
-      changed_.notify_all();
+      fail_growth(error_kind::replica_lost,
+                  "replica " + std::to_string(at->index) + " could not be started: " + why);
     }
     co_return;
   }
-  const auto pause = backoff(history.size());
-  history.push_back(time);
+  const auto pause = same != history.end() ? same->pause : backoff(history.size());
+  if (same == history.end()) history.push_back({time, lost_link, pause});
   service_->restarts.fetch_add(1, std::memory_order_relaxed);
   co_await sleep_for(pause);
   if (service_->closed() || at->retired) co_return;
   log::info("a replica is restarted", {{"service", options.name}, {"replica", at->index}});
   start_replica(at);
+}
+
+std::size_t supervisor::max_restarts() const {
+  constexpr std::size_t at_least = 10;
+  return service_->options.max_restarts.value_or(std::max(at_least, 2 * service_->desired.load()));
 }
 
 /// None before the first restart in the window, then doubling, with a jitter of a quarter either
@@ -154,7 +185,7 @@ branch supervisor::watch_for_hung() {
   for (;;) {
     co_await sleep_for(period);
     const auto is_hung = [&](const place_ptr& p) {
-      const auto since = p->slot ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
+      const auto since = p->serves ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
       return since != 0 && now() - time_point(duration(since)) > limit;
     };
     std::vector<place_ptr> hung;
@@ -162,6 +193,56 @@ branch supervisor::watch_for_hung() {
     std::copy_if(retiring_.begin(), retiring_.end(), std::back_inserter(hung), is_hung);
     for (const auto& p : hung) abandon(p);
   }
+}
+
+/// Runs while any replica is starting.
+branch supervisor::watch_starts() {
+  const auto period = std::clamp<duration>(service_->options.start_timeout / 4,
+                                           std::chrono::milliseconds(1), std::chrono::seconds(1));
+  const auto is_starting = [](const place_ptr& p) { return p->replica && !p->serves; };
+  while (std::any_of(places_.begin(), places_.end(), is_starting)) {
+    co_await sleep_for(period);
+    judge_starts();
+    if (service_->closed()) co_return;
+  }
+  watching_starts_ = false;
+}
+
+void supervisor::judge_starts() {
+  const auto limit = service_->options.start_timeout;
+  std::vector<place_ptr> late;
+  for (const auto& p : places_) {
+    if (!p->replica || p->serves) continue;
+    const auto since = p->slot->starting_since.load(std::memory_order_relaxed);
+    if (since == 0 && growing_since_ && now() - *growing_since_ > limit) {
+      fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
+                                                " has found no place within " + to_text(limit) +
+                                                " (start_timeout)");
+    }
+    if (since != 0 && now() - time_point(duration(since)) > limit) late.push_back(p);
+  }
+  for (const auto& p : late) start_is_late(p);
+}
+
+void supervisor::start_is_late(const place_ptr& at) {
+  if (!go_on_without(at)) return;
+  const auto& options = service_->options;
+  const auto why = "replica " + std::to_string(at->index) + " did not serve within " +
+                   to_text(options.start_timeout) + " (start_timeout)";
+  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  service_->note_crash(why);
+  log::error("a replica is abandoned: its start hangs",
+             {{"service", options.name},
+              {"replica", at->index},
+              {"start_timeout", to_text(options.start_timeout)}});
+  if (at->newcomer) {
+    at->replica = nullptr;
+    return fail_growth(error_kind::replica_lost, why);
+  }
+  const bool others_serve =
+      std::any_of(places_.begin(), places_.end(), [](const auto& p) { return p->serves; });
+  if (++at->late_starts > 1 && (started_ || !others_serve)) return give_up(why + ", twice");
+  lost(at);
 }
 
 /// Its thread may be stuck in the role's code, so that its actor can't end now: all that knew of it
@@ -231,8 +312,19 @@ branch supervisor::autoscale() {
 }
 
 void supervisor::scale(std::shared_ptr<scaling> wish) {
+  const auto replicas = wish->replicas;
   scalings_.push_back(std::move(wish));
-  if (scalings_.size() == 1) start_root(scale_in_turn());
+  if (scalings_.size() == 1) {
+    start_root(scale_in_turn());
+  } else if (growing_since_ && replicas < scalings_.front()->replicas) {
+    fail_growth(error_kind::cancelled,
+                "a later wish for " + std::to_string(replicas) + " replicas ended it");
+  }
+}
+
+void supervisor::fail_growth(error_kind kind, const std::string& why) {
+  if (!failed_growth_) failed_growth_ = {kind, why};
+  changed_.notify_all();
 }
 
 branch supervisor::scale_in_turn() {
@@ -257,19 +349,22 @@ task<> supervisor::grow(std::size_t replicas) {
               {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
   }
   newcomers_.clear();
-  failed_growth_.clear();
+  failed_growth_.reset();
+  growing_since_ = now();
   service_->desired = replicas;
   while (places_.size() < replicas) {
     places_.push_back(std::make_shared<place>(places_.size()));
     places_.back()->newcomer = true;
     start_replica(places_.back());
   }
-  while (!all_serve() && failed_growth_.empty()) co_await changed_.wait();
+  while (!all_serve() && !failed_growth_) co_await changed_.wait();
+  growing_since_.reset();
   for (const auto& p : places_) p->newcomer = false;
-  if (failed_growth_.empty()) co_return;
+  if (!failed_growth_) co_return;
   co_await shrink(before);
-  throw call_error(error_kind::replica_lost, service_->options.name + ": scale: " + failed_growth_ +
-                                                 "; it goes on with " + std::to_string(before));
+  throw call_error(failed_growth_->kind, service_->options.name +
+                                             ": scale: " + failed_growth_->why +
+                                             "; it goes on with " + std::to_string(before));
 }
 
 task<> supervisor::shrink(std::size_t replicas) {
@@ -291,12 +386,9 @@ task<> supervisor::shrink(std::size_t replicas) {
     log::warn("a replica is removed before it has finished",
               {{"service", options.name},
                {"replica", p->index},
-               {"pending", p->slot ? p->slot->in_flight() : 0},
-               {"sessions", p->slot ? p->slot->sessions.load() : 0}});
-    if (!p->slot) {  // It has not served yet.
-      p->replica->kill("it is removed at its start");
-      given_up_.push_back(p->replica);
-    } else if (go_on_without(p)) {
+               {"pending", p->slot->in_flight()},
+               {"sessions", p->slot->sessions.load()}});
+    if (go_on_without(p)) {
       service_->drained(p->slot);
     } else {
       retiring_.push_back(p);  // Its end will be heard.
@@ -307,8 +399,12 @@ task<> supervisor::shrink(std::size_t replicas) {
 void supervisor::retire(const place_ptr& at) {
   at->retired = true;
   if (!at->replica) return;  // Its restart is not due yet.
+  if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
+    std::erase(ready_, at);
+    go_on_without(at);
+    return;
+  }
   retiring_.push_back(at);
-  if (!at->slot) return at->replica->kill("it is removed at its start");
   service_->withdraw(at->slot);
   drain(*at->slot);
 }

@@ -1,9 +1,10 @@
 #pragma once
 // Keeps one service's replicas alive: one for one, the first restart at once, later ones after a
 // backoff, and none once the restart intensity is exceeded. Adds and removes replicas, and gives up
-// those that hang. Internal to runtime/.
+// those that hang, at a call or at their start. Internal to runtime/.
 
 #include <deque>
+#include <optional>
 
 #include "runtime/actor/host.hpp"
 #include "runtime/coroutine/condition.hpp"
@@ -36,7 +37,8 @@ class supervisor final : public host {
              std::shared_ptr<const role_factory> factory,
              std::function<void(std::exception_ptr)> started);
 
-  /// In a turn of its own. One scaling after the other.
+  /// In a turn of its own. One scaling after the other, but a growth ends where a wish for fewer
+  /// comes.
   void scale(std::shared_ptr<scaling> wish);
 
  private:
@@ -45,20 +47,34 @@ class supervisor final : public host {
     explicit place(std::size_t index) : index(index) {}
     const std::size_t index;
     ref<inbox> replica;                  ///< Null between a death and the restart.
-    std::shared_ptr<replica_slot> slot;  ///< Null but while it serves or drains.
+    std::shared_ptr<replica_slot> slot;  ///< The replica's.
+    bool serves = false;                 ///< Or drains.
+    std::size_t late_starts = 0;         ///< Since one served here.
     bool newcomer = false;               ///< Of a growth that is under way.
     bool retired = false;
   };
   using place_ptr = std::shared_ptr<place>;
+  /// What made replicas be restarted: a death, or the loss of a link with all behind it.
+  struct loss {
+    time_point at;
+    std::uint64_t link;  ///< 0: a death.
+    duration pause;      ///< Before the restart.
+  };
+  struct failure {
+    error_kind kind;
+    std::string why;
+  };
 
   void starting() override;
   void ended() override;
   void on_down(const inbox& who, const std::string& reason) override;
 
   void start_replica(const place_ptr& at);
-  void serves(const place_ptr& at, std::shared_ptr<replica_slot> slot);
+  void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
+  void publish_ready();
   void lost(const place_ptr& at);
-  branch restart(place_ptr at);
+  branch restart(place_ptr at, std::uint64_t lost_link);
+  std::size_t max_restarts() const;
   duration backoff(std::size_t restarts_in_window);
   void give_up(const std::string& why);
   void report_started(std::exception_ptr error);
@@ -72,6 +88,10 @@ class supervisor final : public host {
   bool all_serve() const;
 
   branch watch_for_hung();
+  branch watch_starts();
+  void judge_starts();
+  void start_is_late(const place_ptr& at);
+  void fail_growth(error_kind kind, const std::string& why);
   void abandon(const place_ptr& at);
   bool go_on_without(const place_ptr& at);
 
@@ -79,13 +99,16 @@ class supervisor final : public host {
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
   std::vector<place_ptr> places_;     ///< By index.
+  std::vector<place_ptr> ready_;      ///< They can serve, and are published together.
   std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
   std::vector<ref<inbox>> given_up_;  ///< Abandoned replicas whose end is not heard yet.
   std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.
-  std::deque<time_point> restarts_;   ///< In the window.
-  std::deque<time_point> newcomers_;  ///< Restarts of newcomers, in the window.
-  std::string failed_growth_;         ///< Why newcomers don't start; empty while they may.
+  std::deque<loss> losses_;           ///< In the window.
+  std::deque<loss> newcomers_;        ///< Of newcomers, in the window.
   std::deque<std::shared_ptr<scaling>> scalings_;
+  std::optional<time_point> growing_since_;  ///< None while nothing grows.
+  std::optional<failure> failed_growth_;
+  bool watching_starts_ = false;
   condition changed_;  ///< A replica serves, or one has ended.
   std::uint64_t jitter_;
 };

@@ -30,7 +30,9 @@ TEST_CASE("line: who is called up keeps a place, so that coming back exceeds no 
   REQUIRE(state->wait(first));
   REQUIRE(state->wait(second));
   CHECK_FALSE(state->wait(third));
-  state->publish(0, std::make_shared<detail::replica_slot>(0, first->who));  // Calls all up.
+  const auto slot = std::make_shared<detail::replica_slot>(0);
+  slot->where = first->who;
+  state->publish(slot);  // Calls all up.
   CHECK(state->waiting() == 0);
   CHECK_FALSE(state->wait(third));
   CHECK(state->wait(first));
