@@ -68,8 +68,9 @@ struct replica_slot {
   /// Since when it has been busy with one message, in ticks of the clock; 0: it is not, or nobody
   /// wants to know.
   std::atomic<duration::rep> busy_since{0};
-  /// Since when it has been starting, in ticks of the clock; 0: it has no place yet.
-  std::atomic<duration::rep> starting_since{0};
+  static constexpr duration::rep has_no_place = -1;
+  std::atomic<duration::rep> starting_since{has_no_place};  ///< In ticks of the clock.
+  std::atomic<bool> has_served{false};
   std::atomic<std::uint64_t> lost_link{0};  ///< The link that it was lost with; 0: with none.
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;

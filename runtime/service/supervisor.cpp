@@ -24,6 +24,10 @@ supervisor::supervisor(caf::actor_config& config, system_core& system,
 }
 
 void supervisor::starting() {
+  start_watch_ = std::make_shared<start_watch>(
+      system_, service_, [me = self(), this](start_watch::late_slots late) {
+        me->post([this, late = std::move(late)] { starts_seen(late); });
+      });
   for (std::size_t i = 0; i < service_->options.replicas; ++i) {
     places_.push_back(std::make_shared<place>(i));
     start_replica(places_.back());
@@ -59,8 +63,7 @@ void supervisor::start_replica(const place_ptr& at) {
   }
   at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   watch(*at->replica);
-  const bool limited = service_->options.start_timeout != no_limit;
-  if (limited && !std::exchange(watching_starts_, true)) start_root(watch_starts());
+  start_watch_->add(at->slot);
 }
 
 void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
@@ -77,6 +80,7 @@ void supervisor::publish_ready() {
     if (p->slot->ended()) continue;
     p->serves = true;
     p->late_starts = 0;
+    p->slot->has_served.store(true, std::memory_order_relaxed);
     slots.push_back(p->slot);
   }
   if (slots.empty()) return;
@@ -195,37 +199,27 @@ branch supervisor::watch_for_hung() {
   }
 }
 
-/// Runs while any replica is starting.
-branch supervisor::watch_starts() {
-  const auto period = std::clamp<duration>(service_->options.start_timeout / 4,
-                                           std::chrono::milliseconds(1), std::chrono::seconds(1));
-  const auto is_starting = [](const place_ptr& p) { return p->replica && !p->serves; };
-  while (std::any_of(places_.begin(), places_.end(), is_starting)) {
-    co_await sleep_for(period);
-    judge_starts();
-    if (service_->closed()) co_return;
+void supervisor::starts_seen(const start_watch::late_slots& late) {
+  for (const auto& slot : late) {
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [&](const auto& p) { return p->slot == slot; });
+    if (found == places_.end()) continue;  // It was removed meanwhile.
+    start_is_late(place_ptr(*found));
+    if (service_->closed()) return;
   }
-  watching_starts_ = false;
-}
-
-void supervisor::judge_starts() {
   const auto limit = service_->options.start_timeout;
-  std::vector<place_ptr> late;
+  if (!growing_since_ || now() - *growing_since_ <= limit) return;
   for (const auto& p : places_) {
-    if (!p->replica || p->serves) continue;
-    const auto since = p->slot->starting_since.load(std::memory_order_relaxed);
-    if (since == 0 && growing_since_ && now() - *growing_since_ > limit) {
-      fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
-                                                " has found no place within " + to_text(limit) +
-                                                " (start_timeout)");
-    }
-    if (since != 0 && now() - time_point(duration(since)) > limit) late.push_back(p);
+    if (!p->replica || p->slot->starting_since != replica_slot::has_no_place) continue;
+    return fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
+                                                     " has found no place within " +
+                                                     to_text(limit) + " (start_timeout)");
   }
-  for (const auto& p : late) start_is_late(p);
 }
 
+/// It is abandoned already.
 void supervisor::start_is_late(const place_ptr& at) {
-  if (!go_on_without(at)) return;
+  let_go(at);
   const auto& options = service_->options;
   const auto why = "replica " + std::to_string(at->index) + " did not serve within " +
                    to_text(options.start_timeout) + " (start_timeout)";
@@ -250,10 +244,14 @@ void supervisor::start_is_late(const place_ptr& at) {
 bool supervisor::go_on_without(const place_ptr& at) {
   if (!at->slot->abandon()) return false;
   if (service_->options.placement == placement::shared) system_.thread_hangs();
+  let_go(at);
+  return true;
+}
+
+void supervisor::let_go(const place_ptr& at) {
   at->replica->kill("it was abandoned");
   given_up_.push_back(at->replica);
   service_->tell_lost(at->slot);
-  return true;
 }
 
 void supervisor::abandon(const place_ptr& at) {
@@ -401,7 +399,7 @@ void supervisor::retire(const place_ptr& at) {
   if (!at->replica) return;  // Its restart is not due yet.
   if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
     std::erase(ready_, at);
-    go_on_without(at);
+    if (!go_on_without(at)) let_go(at);
     return;
   }
   retiring_.push_back(at);
@@ -417,6 +415,7 @@ task<> supervisor::until_retired() {
 
 void supervisor::ended() {
   service_->close("it was stopped");
+  start_watch_->close();
   for (const auto* part : {&places_, &retiring_}) {
     for (const auto& p : *part) {
       if (p->replica) p->replica->kill("its service has ended");

@@ -8,6 +8,7 @@
 
 #include "runtime/actor/host.hpp"
 #include "runtime/coroutine/condition.hpp"
+#include "runtime/service/start_watch.hpp"
 
 namespace troupe::detail {
 
@@ -88,12 +89,12 @@ class supervisor final : public host {
   bool all_serve() const;
 
   branch watch_for_hung();
-  branch watch_starts();
-  void judge_starts();
+  void starts_seen(const start_watch::late_slots& late);
   void start_is_late(const place_ptr& at);
   void fail_growth(error_kind kind, const std::string& why);
   void abandon(const place_ptr& at);
   bool go_on_without(const place_ptr& at);
+  void let_go(const place_ptr& at);
 
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
@@ -108,7 +109,7 @@ class supervisor final : public host {
   std::deque<std::shared_ptr<scaling>> scalings_;
   std::optional<time_point> growing_since_;  ///< None while nothing grows.
   std::optional<failure> failed_growth_;
-  bool watching_starts_ = false;
+  std::shared_ptr<start_watch> start_watch_;
   condition changed_;  ///< A replica serves, or one has ended.
   std::uint64_t jitter_;
 };
