@@ -193,6 +193,21 @@ TEST_CASE("checkpoint: going on from an older one replaces those that came after
   CHECK(newest(kept, seen)->files == of_step(35).files);
 }
 
+TEST_CASE("checkpoint: one that a crash left as the replaced one alone is found, and kept") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  fs::rename(place, place.string() + ".old");
+  CHECK(kept.steps() == std::vector<std::int64_t>{2, 1});
+  refusals seen;
+  CHECK(newest(kept, seen)->files == of_step(2).files);
+  kept.write(of_step(3));
+  CHECK(kept.steps() == std::vector<std::int64_t>{3, 2, 1});
+  CHECK(kept.load(2).files == of_step(2).files);
+  CHECK(fs::exists(place));
+}
+
 /// Never returns: writes checkpoint after checkpoint, and says each step before it begins.
 [[noreturn]] void write_for_ever(const fs::path& folder, std::int64_t from, int says) {
   const checkpoint_directory kept(folder);
