@@ -10,6 +10,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe {
 
@@ -88,6 +89,11 @@ nlohmann::json read_manifest(const fs::path& folder) {
   require(manifest.at("format") == format, path,
           "expected format " + std::to_string(format) + ", got " + manifest.at("format").dump());
   return manifest;
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
 }
 
 std::string read_verified(const fs::path& path, const nlohmann::json& expected) {
@@ -203,6 +209,9 @@ checkpoint checkpoint_directory::load(std::int64_t step) const {
     require(state.step == step, place / "manifest.json",
             "expected step " + std::to_string(step) + ", got " + std::to_string(state.step));
     for (const auto& [name, expected] : manifest.at("files").items()) {
+      require(
+          is_file_name(name), place / "manifest.json",
+          "expected the names of files in its folder, got \"" + detail::printable(name, 100) + '"');
       state.files[name] = read_verified(place / name, expected);
     }
     return state;

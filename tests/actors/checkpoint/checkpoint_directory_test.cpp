@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <system_error>
 
+#include "actors/checkpoint/sha256.hpp"
 #include "tests/actors/recorder/file_size_limit.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -153,6 +155,38 @@ TEST_CASE("checkpoint: a missing file, manifest or folder of files is told by it
   CHECK_THAT(seen.reasons.at(0), Catch::Contains("cannot open") && Catch::Contains("learner.cbor"));
   fs::remove_all(folder.path / "ckpt-1" / "manifest.sha256");
   CHECK_FALSE(newest(kept, seen));
+}
+
+/// Puts `manifest` in the place of a checkpoint's, and seals it.
+void put_manifest(const fs::path& place, const std::string& manifest) {
+  put_text(place / "manifest.json", manifest);
+  put_text(place / "manifest.sha256", sha256(manifest) + "  manifest.json\n");
+}
+
+TEST_CASE("checkpoint: a manifest that names files outside of its folder is refused") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  const auto place = kept.write(of_step(1));
+  const auto manifest = read_text(place / "manifest.json");
+  const auto renamed = [&](const std::string& name) {
+    auto text = manifest;
+    return text.replace(text.find("learner.cbor"), std::strlen("learner.cbor"), name);
+  };
+  const auto bytes = of_step(1).files.at("learner.cbor");
+  put_text(folder.path / "x", bytes);
+  fs::create_directory(place / "in");
+  put_text(place / "in" / "x", bytes);
+  const auto absolute = (folder.path / "x").string();
+  for (const std::string& name :
+       std::vector<std::string>{"../x", "in/x", absolute, "", ".", "..", R"(learner.cbor\u0000)"}) {
+    CAPTURE(name);
+    put_manifest(place, renamed(name));
+    CHECK_THROWS_WITH(kept.load(1), Catch::Contains("ckpt-1/manifest.json: expected the names of "
+                                                    "files in its folder, got \"" +
+                                                    name + '"'));
+  }
+  put_manifest(place, manifest);
+  CHECK(kept.load(1).files == of_step(1).files);
 }
 
 TEST_CASE("checkpoint: a disk that fills up leaves those before whole, and room again works") {
