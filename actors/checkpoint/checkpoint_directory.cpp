@@ -10,6 +10,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/config/json_text.hpp"
 #include "runtime/utf8.hpp"
 
 namespace troupe {
@@ -85,9 +86,10 @@ nlohmann::json read_manifest(const fs::path& folder) {
   const auto text = read_whole(path);
   require(read_whole(folder / "manifest.sha256") == seal_of(text), path,
           "its SHA-256 is not the one in manifest.sha256");
-  const auto manifest = nlohmann::json::parse(text);
-  require(manifest.at("format") == format, path,
-          "expected format " + std::to_string(format) + ", got " + manifest.at("format").dump());
+  const auto manifest = parse_json(text, path.string());
+  require(
+      manifest.at("format") == format, path,
+      "expected format " + std::to_string(format) + ", got " + detail::show(manifest.at("format")));
   return manifest;
 }
 

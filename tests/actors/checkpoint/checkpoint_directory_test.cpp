@@ -189,6 +189,17 @@ TEST_CASE("checkpoint: a manifest that names files outside of its folder is refu
   CHECK(kept.load(1).files == of_step(1).files);
 }
 
+TEST_CASE("checkpoint: a manifest of too many values within each other is refused") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  const auto place = kept.write(of_step(1));
+  const auto deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  put_manifest(place, "{\"format\": " + deep + "}");
+  CHECK_THROWS_WITH(kept.load(1),
+                    Catch::Contains("expected at most 64 nested values, got more in ") &&
+                        Catch::Contains("ckpt-1/manifest.json"));
+}
+
 TEST_CASE("checkpoint: a disk that fills up leaves those before whole, and room again works") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path);
