@@ -1,12 +1,17 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 
-#include <algorithm>
+#include <fcntl.h>
+
 #include <charconv>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/config/json_text.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe {
 
@@ -50,16 +55,47 @@ void write_folder(const fs::path& folder, const checkpoint& state) {
   sync_folder(folder);
 }
 
+fs::path with(fs::path place, std::string_view ending) { return place += ending; }
+
+/// Renames `fresh` to `place`, where another may be: it is there, or aside, until `fresh` is.
+void put_in_place(const fs::path& fresh, const fs::path& place) {
+  const auto exchanged =
+      ::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE);
+  if (exchanged == 0) return;
+  if (fs::exists(place)) {  // a folder is not renamed over another that is not empty
+    const auto aside = with(place, replaced);
+    fs::remove_all(aside);
+    fs::rename(place, aside);
+  }
+  fs::rename(fresh, place);
+}
+
+/// The entries of a folder that are of checkpoints; none where it can't be read.
+std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+    if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
+  }
+  return found;
+}
+
 /// The manifest's values, verified; the files are still to be read.
 nlohmann::json read_manifest(const fs::path& folder) {
   const auto path = folder / "manifest.json";
   const auto text = read_whole(path);
   require(read_whole(folder / "manifest.sha256") == seal_of(text), path,
           "its SHA-256 is not the one in manifest.sha256");
-  const auto manifest = nlohmann::json::parse(text);
-  require(manifest.at("format") == format, path,
-          "expected format " + std::to_string(format) + ", got " + manifest.at("format").dump());
+  const auto manifest = parse_json(text, path.string());
+  require(
+      manifest.at("format") == format, path,
+      "expected format " + std::to_string(format) + ", got " + detail::show(manifest.at("format")));
   return manifest;
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
 }
 
 std::string read_verified(const fs::path& path, const nlohmann::json& expected) {
@@ -100,19 +136,23 @@ fs::path checkpoint_directory::place_of(std::int64_t step) const {
   return folder_ / (std::string(prefix) + std::to_string(step));
 }
 
+/// Where the checkpoint of a step is read from: after a crash while it was written over, it may be
+/// there as the replaced one alone.
+fs::path checkpoint_directory::found_at(std::int64_t step) const {
+  const auto place = place_of(step);
+  const auto aside = with(place, replaced);
+  std::error_code ignored;
+  return !fs::exists(place, ignored) && fs::exists(aside, ignored) ? aside : place;
+}
+
 fs::path checkpoint_directory::write(const checkpoint& state) const {
   const auto place = place_of(state.step);
-  auto temporary = place, aside = place;
-  temporary += unfinished;
-  aside += replaced;
-
+  const auto temporary = with(place, unfinished);
   fs::create_directories(folder_);
+  restore_replaced();
   try {
     write_folder(temporary, state);
-    // A folder is not renamed over another that is not empty.
-    fs::remove_all(aside);
-    if (fs::exists(place)) fs::rename(place, aside);
-    fs::rename(temporary, place);
+    put_in_place(temporary, place);
   } catch (...) {
     std::error_code ignored;
     fs::remove_all(temporary, ignored);  // what was written of it fills a full disk
@@ -123,6 +163,15 @@ fs::path checkpoint_directory::write(const checkpoint& state) const {
   return place;
 }
 
+/// Gives those their names back that a crash has left as replaced ones alone.
+void checkpoint_directory::restore_replaced() const {
+  for (const auto& path : checkpoint_entries(folder_)) {
+    if (path.extension() != replaced) continue;
+    const auto place = fs::path(path).replace_extension();
+    if (!fs::exists(place)) fs::rename(path, place);
+  }
+}
+
 /// What can't be removed is in nobody's way.
 void checkpoint_directory::remove_others(std::int64_t newest) const {
   std::error_code ignored;
@@ -131,32 +180,26 @@ void checkpoint_directory::remove_others(std::int64_t newest) const {
     if (step <= newest && kept++ < keep_) continue;
     fs::remove_all(place_of(step), ignored);
   }
-  std::vector<fs::path> leftovers;
-  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    const auto name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    if (name.ends_with(unfinished) || name.ends_with(replaced)) leftovers.push_back(entry.path());
+  for (const auto& path : checkpoint_entries(folder_)) {
+    const auto ending = path.extension();
+    if (ending == unfinished || ending == replaced) fs::remove_all(path, ignored);
   }
-  for (const auto& path : leftovers) fs::remove_all(path, ignored);
 }
 
 std::vector<std::int64_t> checkpoint_directory::steps() const {
-  std::vector<std::int64_t> found;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    const auto name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
+  std::set<std::int64_t, std::greater<>> found;
+  for (const auto& path : checkpoint_entries(folder_)) {
+    const auto name = (path.extension() == replaced ? path.stem() : path.filename()).string();
     std::int64_t step = 0;
     const auto* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, step);
-    if (error == std::errc() && rest == end) found.push_back(step);
+    if (error == std::errc() && rest == end) found.insert(step);
   }
-  std::sort(found.rbegin(), found.rend());
-  return found;
+  return {found.begin(), found.end()};
 }
 
 checkpoint checkpoint_directory::load(std::int64_t step) const {
-  const auto place = place_of(step);
+  const auto place = found_at(step);
   try {
     const auto manifest = read_manifest(place);
     checkpoint state{.kind = {.algorithm = manifest.at("algorithm"),
@@ -168,6 +211,9 @@ checkpoint checkpoint_directory::load(std::int64_t step) const {
     require(state.step == step, place / "manifest.json",
             "expected step " + std::to_string(step) + ", got " + std::to_string(state.step));
     for (const auto& [name, expected] : manifest.at("files").items()) {
+      require(
+          is_file_name(name), place / "manifest.json",
+          "expected the names of files in its folder, got \"" + detail::printable(name, 100) + '"');
       state.files[name] = read_verified(place / name, expected);
     }
     return state;
@@ -184,10 +230,10 @@ std::optional<checkpoint> checkpoint_directory::load_newest(
     try {
       state = load(step);
     } catch (const std::exception& e) {
-      if (refused) refused(place_of(step), e.what());
+      if (refused) refused(found_at(step), e.what());
       continue;
     }
-    require_kind(state, expected, place_of(step).string());
+    require_kind(state, expected, found_at(step).string());
     return state;
   }
   return std::nullopt;

@@ -7,7 +7,9 @@
 //     manifest.sha256                  the manifest's, in the form that `sha256sum -c` reads
 //
 // It is written as ckpt-20480.tmp, flushed file by file and renamed, so that a folder without
-// ".tmp" was once whole. What has happened to it since, its hashes tell.
+// ".tmp" was once whole. What has happened to it since, its hashes tell. One that is written over
+// another of its step changes names with it. Where the file system can't do that at once, the other
+// is ckpt-20480.old in between: after a crash, it is read from there.
 
 #include <cstdint>
 #include <filesystem>
@@ -79,6 +81,8 @@ class checkpoint_directory {
 
  private:
   std::filesystem::path place_of(std::int64_t step) const;
+  std::filesystem::path found_at(std::int64_t step) const;
+  void restore_replaced() const;
   void remove_others(std::int64_t newest) const;
 
   std::filesystem::path folder_;

@@ -2,6 +2,9 @@
 
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "runtime/config/json_text.hpp"
 
 namespace troupe {
 
@@ -29,6 +32,64 @@ std::string_view text_of(const nlohmann::json::binary_t& bytes) {
 const nlohmann::json* find(const detail::state_values& values, std::string_view name) {
   const auto place = values.map.find(std::string(name));
   return place == values.map.end() ? nullptr : &*place;
+}
+
+// Kinds of CBOR items (RFC 8949, section 3.1); 4 are arrays, others numbers and the like.
+constexpr unsigned cbor_bytes = 2, cbor_text = 3, cbor_map = 5, cbor_tag = 6;
+
+/// How an item begins.
+struct cbor_head {
+  unsigned major = 0;
+  std::uint64_t argument = 0;
+};
+
+/// The next item's, taken off. None where it is cut off, or tells a length in parts.
+std::optional<cbor_head> take_head(std::string_view& bytes) {
+  const auto take_byte = [&] {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    return byte;
+  };
+  if (bytes.empty()) return std::nullopt;
+  const unsigned first = take_byte();
+  const unsigned info = first & 31u;
+  cbor_head head{.major = first >> 5, .argument = info};
+  if (info < 24) return head;
+  if (info > 27) return std::nullopt;
+  const auto size = std::size_t{1} << (info - 24);
+  if (bytes.size() < size) return std::nullopt;
+  head.argument = 0;
+  for (std::size_t i = 0; i < size; ++i) head.argument = head.argument << 8 | take_byte();
+  return head;
+}
+
+/// Whether the bytes begin with an item of CBOR whose lengths can be true. Throws state_error for
+/// one with too many values within each other: nlohmann's reader calls itself for each of them, and
+/// for each part of a text in parts.
+bool is_safe(std::string_view bytes) {
+  std::vector<std::uint64_t> to_come{1};  // of each container around the next item
+  while (!to_come.empty()) {
+    if (to_come.back() == 0) {
+      to_come.pop_back();
+      continue;
+    }
+    --to_come.back();
+    const auto head = take_head(bytes);
+    if (!head) return false;
+    if (head->major == cbor_tag) return false;
+    if (head->major < cbor_bytes || head->major > cbor_map) continue;  // a number: its head is all
+    if (head->argument > bytes.size()) return false;
+    if (head->major == cbor_bytes || head->major == cbor_text) {
+      bytes.remove_prefix(head->argument);
+      continue;
+    }
+    if (to_come.size() > json_depth_max) {
+      throw state_error("saved state: expected at most " + std::to_string(json_depth_max) +
+                        " nested values, got more");
+    }
+    to_come.push_back(head->major == cbor_map ? 2 * head->argument : head->argument);
+  }
+  return true;
 }
 
 }  // namespace
@@ -65,7 +126,8 @@ std::string state_writer::bytes() const {
 
 state_reader::state_reader(std::string_view bytes) {
   auto values = std::make_unique<detail::state_values>();
-  values->map = nlohmann::json::from_cbor(bytes.begin(), bytes.end(), true, false);
+  values->map = is_safe(bytes) ? nlohmann::json::from_cbor(bytes.begin(), bytes.end(), true, false)
+                               : nlohmann::json(nlohmann::json::value_t::discarded);
   if (!values->map.is_object()) {
     throw state_error("saved state: expected a CBOR map, got " + std::to_string(bytes.size()) +
                       " bytes that are none");

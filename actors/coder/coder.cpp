@@ -1,7 +1,6 @@
 #include "actors/coder/coder.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <stdexcept>
@@ -9,15 +8,18 @@
 
 #include "actors/coder/limited_process.hpp"
 #include "actors/coder/scratch_folder.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/process/memory_file.hpp"
 
 namespace troupe {
 
 namespace {
 
-using detail::descriptor;
+constexpr std::size_t program_bytes_max = (128 << 10) - 1;
 
-constexpr std::size_t program_bytes_max = (128 << 10) - 1;  // of an argument, to the kernel
+/// What the interpreter is started with: every user can read that. The program comes as a file,
+/// which is closed before it runs.
+const std::string runner = "exec(compile(open(" + std::to_string(limited_program::program_number) +
+                           ", encoding='utf-8').read(), '<string>', 'exec'))";
 
 void check(const coder_options& options) {
   if (!options.allow_unsandboxed)
@@ -36,20 +38,6 @@ void check(const coder_options& options) {
   if (::access(options.python.c_str(), X_OK) != 0)
     throw std::system_error(errno, std::generic_category(),
                             "coder: expected a Python interpreter at " + options.python);
-}
-
-/// A text as a file that nobody else has, and that can't be written.
-descriptor input_of(const std::string& text) {
-  descriptor file(memfd_create("input", MFD_CLOEXEC | MFD_ALLOW_SEALING), "make a program's input");
-  for (std::size_t done = 0; done < text.size();) {
-    const auto bytes = ::write(file.number(), text.data() + done, text.size() - done);
-    if (bytes < 0 && errno != EINTR)
-      throw std::system_error(errno, std::generic_category(), "cannot write a program's input");
-    if (bytes > 0) done += static_cast<std::size_t>(bytes);
-  }
-  ::lseek(file.number(), 0, SEEK_SET);
-  ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-  return file;
 }
 
 }  // namespace
@@ -71,9 +59,11 @@ code_result coder::run(code_request asked) {
                                 std::to_string(program_bytes_max) + " bytes, none of them 0, got " +
                                 std::to_string(asked.program.size()));
   const scratch_folder folder;
-  const auto input = input_of(asked.input);
+  const auto program = detail::memory_file(asked.program, "make a program's text");
+  const auto input = detail::memory_file(asked.input, "make a program's input");
   // Isolated, and without what is installed on this machine beside Python itself.
-  auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", asked.program},
+  auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", runner},
+                             .program = program.number(),
                              .input = input.number(),
                              .folder = folder.path(),
                              .limits = options_.limits});

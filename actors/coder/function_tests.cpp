@@ -4,6 +4,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/config/config_error.hpp"
+#include "runtime/config/json_text.hpp"
 #include "runtime/utf8.hpp"
 
 namespace troupe {
@@ -42,9 +44,18 @@ bool is_fence(std::string_view line) {
   return first != line.npos && line.substr(first).starts_with("```");
 }
 
+/// A discarded value where the text is no JSON.
+json parse_or_discard(std::string_view text) {
+  try {
+    return parse_json(text);
+  } catch (const config_error&) {
+    return json(json::value_t::discarded);
+  }
+}
+
 bool is_passed(std::string_view line, const std::string& expected) {
-  const auto value = json::parse(line, nullptr, false);
-  return value.is_array() && value.size() == 1 && value[0] == json::parse(expected);
+  const auto value = parse_or_discard(line);
+  return value.is_array() && value.size() == 1 && value[0] == parse_json(expected);
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ std::string code_in(std::string_view answer) {
 code_request call_function(const std::string& code, const tested_function& what) {
   json arguments = json::array();
   for (const auto& test : what.tests) {
-    arguments.push_back(json::parse(test.arguments, nullptr, false));
+    arguments.push_back(parse_or_discard(test.arguments));
     if (!arguments.back().is_array())
       throw std::invalid_argument("function tests: " + what.name +
                                   ": expected a list of arguments in JSON, got \"" +

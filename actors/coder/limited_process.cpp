@@ -26,7 +26,8 @@ using detail::descriptor;
 using detail::exec_report;
 
 constexpr int reported_number = 3;
-constexpr int report_number = reported_number + 1;  // of exec_report, until exec
+constexpr int program_number = limited_program::program_number;
+constexpr int report_number = program_number + 1;  // of exec_report, until exec
 constexpr int numbers_above = 16;  // where those to be moved are out of each other's way
 
 /// All that the child needs, made before.
@@ -34,7 +35,7 @@ struct plan {
   const char* const* arguments;
   const char* folder;
   pid_t parent;
-  int input, output, reported;
+  int program, input, output, reported;
   code_limits limits;
   bool as_nobody;
 };
@@ -62,11 +63,13 @@ void become_program(const void* planned, exec_report report) {
   const auto copy = [&](int number) {
     return report.need(fcntl(number, F_DUPFD_CLOEXEC, numbers_above), "copy a descriptor");
   };
-  const int input = copy(is.input), output = copy(is.output), reported = copy(is.reported);
+  const int program = copy(is.program), input = copy(is.input);
+  const int output = copy(is.output), reported = copy(is.reported);
   report.need(dup2(input, STDIN_FILENO), "give it an input");
   report.need(dup2(output, STDOUT_FILENO), "give it an output");
   report.need(dup2(output, STDERR_FILENO), "give it an output");
   report.need(dup2(reported, reported_number), "give it an output");
+  report.need(dup2(program, program_number), "give it its program");
   report.move_to(report_number);
   report.need(close_range(report_number + 1, ~0u, 0), "close the other descriptors");
   report.need(chdir(is.folder), "go to its folder");
@@ -215,6 +218,7 @@ code_result run_limited(const limited_program& what) {
   const plan is{.arguments = arguments.data(),
                 .folder = what.folder.c_str(),
                 .parent = getpid(),
+                .program = what.program,
                 .input = what.input,
                 .output = output.write_end(),
                 .reported = reported.write_end(),

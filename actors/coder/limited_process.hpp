@@ -9,7 +9,10 @@
 namespace troupe {
 
 struct limited_program {
+  static constexpr int program_number = 4;
+
   std::vector<std::string> command;  ///< argv; the first is a path
+  int program = -1;                  ///< the descriptor that it has as program_number
   int input = -1;                    ///< the descriptor that is its standard input
   std::string folder;                ///< where it runs
   code_limits limits;

@@ -2,10 +2,13 @@
 
 #include "actors/policy/model_file.hpp"
 
+#include <caffe2/serialize/inline_container.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -149,6 +152,24 @@ std::vector<char> read_verified(const fs::path& path) {
   return bytes;
 }
 
+/// What the dictionary calls the parameters, copied from the file's bytes. libtorch takes a place
+/// and sizes from the dictionary without a look at how many bytes there are.
+at::Tensor copy_parameters(const at::Tensor& told, const std::vector<char>& bytes) {
+  std::istringstream file(std::string(bytes.begin(), bytes.end()));
+  caffe2::serialize::PyTorchStreamReader records(&file);
+  const auto [data, size] = records.getRecord("data/0");  // the only tensor's
+  const auto there = static_cast<std::int64_t>(size / sizeof(float));
+  TORCH_CHECK(told.scalar_type() == at::kFloat && told.dim() == 1 && told.is_contiguous(),
+              "parameters: expected float [P], got ", told.scalar_type(), " ", told.sizes());
+  const auto begin = told.storage_offset(), count = told.numel();
+  TORCH_CHECK(begin >= 0 && count >= 0 && begin <= there && count <= there - begin,
+              "parameters: expected numbers that are in the file, of ", there, ", got ", count,
+              " from ", begin, " on");
+  auto copy = at::empty({count}, at::kFloat);
+  std::memcpy(copy.data_ptr<float>(), static_cast<const float*>(data.get()) + begin, copy.nbytes());
+  return copy;
+}
+
 }  // namespace
 
 void save_model(const fs::path& path, const saved_model& model) {
@@ -188,7 +209,7 @@ saved_model load_model(const fs::path& path) {
       model.options.kind = network_kind_of(dict.at("kind").toStringRef());
     }
     model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
-    model.parameters = dict.at("parameters").toTensor();
+    model.parameters = copy_parameters(dict.at("parameters").toTensor(), bytes);
     return model;
   } catch (const std::exception& error) {
     fail(path, std::string("not a model of this program: ") + error.what());

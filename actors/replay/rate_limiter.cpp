@@ -129,11 +129,12 @@ void rate_limiter::restore(const state_reader& from) {
   const auto samples = from.get<std::int64_t>("limiter_samples");
   const auto deletes = from.get<std::int64_t>("limiter_deletes");
   const auto before = from.get<std::vector<double>>("limiter_options");
-  if (before.size() != 4 || samples < 0 || deletes < 0 || deletes > inserts) {
+  const bool is_countable = inserts <= restored_max && samples <= restored_max;
+  if (before.size() != 4 || samples < 0 || deletes < 0 || deletes > inserts || !is_countable) {
     throw state_error(fmt::format(
-        "saved state: limiter: expected 4 options and inserts >= deletes >= 0, got {} options, {} "
-        "inserts, {} deletes and {} samples",
-        before.size(), inserts, deletes, samples));
+        "saved state: limiter: expected 4 options, inserts >= deletes >= 0 and at most {} of each, "
+        "got {} options, {} inserts, {} deletes and {} samples",
+        restored_max, before.size(), inserts, deletes, samples));
   }
   const std::vector<double> now{options_.samples_per_insert,
                                 static_cast<double>(options_.min_size_to_sample), options_.min_diff,
@@ -145,7 +146,8 @@ void rate_limiter::restore(const state_reader& from) {
   inserts_ -= deletes;
   deletes_ = samples_ = 0;
   if (diff() > options_.max_diff) {
-    samples_ = static_cast<std::int64_t>(std::ceil(diff() - options_.max_diff));
+    const auto above = std::ceil(diff() - options_.max_diff);
+    samples_ = static_cast<std::int64_t>(std::min(above, static_cast<double>(restored_max)));
   }
 }
 

@@ -44,6 +44,8 @@ struct rate_limiter_options {
 class rate_limiter {
  public:
   static constexpr auto without_end = std::numeric_limits<std::int64_t>::max();
+  /// Of any count that a saved state may have: nobody counts so far, and what comes later has room.
+  static constexpr auto restored_max = std::int64_t{1} << 62;
 
   /// Throws std::invalid_argument naming the option.
   explicit rate_limiter(const rate_limiter_options& options);

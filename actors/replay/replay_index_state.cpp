@@ -6,6 +6,22 @@
 namespace troupe {
 namespace {
 
+constexpr auto number_max = rate_limiter::restored_max;  // and of sums
+
+void require_countable(std::string_view name, std::int64_t number) {
+  if (number >= 0 && number <= number_max) return;
+  throw state_error(fmt::format("saved state: {}: expected numbers from 0 to {}, got {}", name,
+                                number_max, number));
+}
+
+/// `sum` has been required before, or is 0.
+void require_sum(std::string_view name, std::int64_t sum, std::int64_t number) {
+  require_countable(name, number);
+  if (number <= number_max - sum) return;
+  throw state_error(
+      fmt::format("saved state: {}: expected a sum of at most {}, got more", name, number_max));
+}
+
 template <class T>
 std::vector<T> column(const state_reader& from, std::string_view name, std::size_t size) {
   auto values = from.get<std::vector<T>>(name);
@@ -49,6 +65,7 @@ void replay_index::save(state_writer& to) const {
 
 void replay_index::restore(const state_reader& from) {
   const auto counts = column<std::int64_t>(from, "counts", 7);
+  for (const auto count : counts) require_countable("counts", count);
   counts_ = {.inserted = counts[0],
              .sampled = counts[1],
              .evicted = counts[2],
@@ -58,6 +75,10 @@ void replay_index::restore(const state_reader& from) {
              .staleness_max = counts[6]};
   from.get("staleness_sum", counts_.staleness_sum);
   from.get("next_key", next_key_);
+  if (next_key_ > number_max) {
+    throw state_error(
+        fmt::format("saved state: next_key: expected at most {}, got {}", number_max, next_key_));
+  }
   from.get("highest_priority", highest_priority_);
   try {
     restore_entries(from);
@@ -90,11 +111,16 @@ void replay_index::restore_entries(const state_reader& from) {
   const auto items = column<std::int64_t>(from, "items", keys.size());
   const auto bytes = column<std::int64_t>(from, "bytes", keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] >= next_key_ || items[i] < 1 || bytes[i] < 0 || times_sampled[i] < 0) {
+    if (keys[i] >= next_key_ || items[i] < 1 || versions[i] < -number_max ||
+        versions[i] > number_max) {
       throw state_error(fmt::format(
-          "saved state: replay: key {}: expected a key below {} and no negative numbers", keys[i],
-          next_key_));
+          "saved state: replay: key {}: expected a key below {}, an item or more and a version "
+          "between -{} and {}, got {} items and version {}",
+          keys[i], next_key_, number_max, number_max, items[i], versions[i]));
     }
+    require_sum("items", counts_.items, items[i]);
+    require_sum("bytes", counts_.bytes, bytes[i]);
+    require_sum("times_sampled", times_sampled_, times_sampled[i]);
     hold(keys[i], {.priority = priorities[i],
                    .version = versions[i],
                    .times_sampled = times_sampled[i],

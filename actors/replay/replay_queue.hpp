@@ -14,6 +14,7 @@
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
 #include "actors/replay/replay_starved.hpp"
+#include "actors/shelf.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/wire/codec.hpp"
@@ -85,6 +86,7 @@ class replay_queue {
   explicit replay_queue(replay_options options, std::shared_ptr<shelf> on = nullptr)
       : options_(options),
         shelf_(on ? std::move(on) : std::make_shared<shelf>()),
+        claim_(*shelf_, "replay"),
         items_(shelf_->items_),
         version_(shelf_->version_),
         counts_(shelf_->counts_),
@@ -252,6 +254,7 @@ class replay_queue {
 
   const replay_options options_;
   const std::shared_ptr<shelf> shelf_;
+  shelf_claim claim_;
   std::deque<place>& items_;
   std::int64_t& version_;
   replay_counts& counts_;
@@ -261,7 +264,7 @@ class replay_queue {
 };
 
 template <class Item>
-class replay_queue<Item>::shelf {
+class replay_queue<Item>::shelf : public shelf_base {
   friend class replay_queue;
   std::deque<place> items_;
   std::int64_t version_ = 0;

@@ -23,6 +23,7 @@ transition_store::transition_store(const transition_store_options& options,
                                    std::shared_ptr<shelf> on)
     : options_(options),
       shelf_(on ? std::move(on) : std::make_shared<shelf>()),
+      claim_(*shelf_, "transition_store"),
       held_(shelf_->contents_ ? *shelf_->contents_ : shelf_->contents_.emplace(options)),
       admission_(1, options.max_staleness) {
   // Of one that was restarted: who was admitted isn't known, but for those who have come.

@@ -12,6 +12,7 @@
 #include "actors/replay/item_id.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "actors/replay/transition_ring.hpp"
+#include "actors/shelf.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
 
@@ -120,6 +121,7 @@ class transition_store {
 
   const transition_store_options options_;
   std::shared_ptr<shelf> shelf_;
+  shelf_claim claim_;
   contents& held_;
   admission admission_;
   bool closed_ = false;
@@ -141,7 +143,7 @@ struct transition_store::contents {
   std::vector<std::size_t> places;
 };
 
-class transition_store::shelf {
+class transition_store::shelf : public shelf_base {
   friend class transition_store;
   std::optional<contents> contents_;
 };

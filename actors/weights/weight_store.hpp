@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/shelf.hpp"
 #include "actors/wire/tensor_codec.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/coroutine/task.hpp"
@@ -68,11 +69,12 @@ class weight_store {
 
   std::size_t keep_;
   std::shared_ptr<shelf> shelf_;
+  shelf_claim claim_;
   std::map<std::int64_t, entry>& entries_;
   condition changed_;
 };
 
-class weight_store::shelf {
+class weight_store::shelf : public shelf_base {
   friend class weight_store;
   std::map<std::int64_t, entry> entries_;
 };

@@ -16,6 +16,7 @@ off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size
                                        service<transition_store> transitions,
                                        service<weight_store> store, std::shared_ptr<shelf> on)
     : shelf_(std::move(on)),
+      claim_(*shelf_, "off_policy_trainer"),
       batch_size_(batch_size),
       widths_(widths),
       transitions_(std::move(transitions)),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/replay/transition_store.hpp"
+#include "actors/shelf.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/metric_means.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
@@ -62,7 +63,7 @@ class off_policy_trainer {
 
   /// The learner, and how far it has come. Given to `serve`, it outlives the replica: one that is
   /// restarted goes on with the gradient step at which the one before it was. For one trainer.
-  struct shelf {
+  struct shelf : shelf_base {
     std::unique_ptr<off_policy_learner> learner;
     std::int64_t version = 0;
     std::int64_t published = -1;
@@ -102,6 +103,7 @@ class off_policy_trainer {
   task<> fetch_obs_scale();
 
   std::shared_ptr<shelf> shelf_;
+  shelf_claim claim_;
   std::size_t batch_size_;
   transition_widths widths_;
   service<transition_store> transitions_;

@@ -148,7 +148,17 @@ void socket_link::send(block message, priority urgency) {
   queued_ += sizeof next + next.message.size();
   if (queued_ > queue_bound) full_ = true;
   lines_[line].push_back(std::move(next));
+  if (queued_ > 2 * queue_bound + max_message) return overflow();
   if (!waits_for_room_) flush();
+}
+
+/// The other side does not read: the link ends as if that had gone.
+void socket_link::overflow() {
+  stop_sending();
+  loop_.post([self = shared_from_this()] {
+    self->gone("more than twice the bound of " + std::to_string(queue_bound) +
+               " bytes waits to be sent");
+  });
 }
 
 void socket_link::flush() {

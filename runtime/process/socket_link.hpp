@@ -47,7 +47,7 @@ struct link_ending {
 /// thread, unless others wait before it; then the io loop's thread writes. Blocks that `allocate`
 /// took from the shared memory are sent as 24 bytes. Control overtakes between pieces of 64 KiB.
 ///
-/// Once open it lives until the other side has gone or `close` was called.
+/// Once open it lives until the other side has gone or does not read, or `close` was called.
 class socket_link final : public link,
                           public event_loop::handler,
                           public std::enable_shared_from_this<socket_link> {
@@ -59,7 +59,8 @@ class socket_link final : public link,
   void open(std::shared_ptr<link_listener> listener) override;
   /// Shared memory from `shared_from` bytes on, while there is room.
   block allocate(std::size_t size) override;
-  /// Throws std::length_error for more than max_message bytes.
+  /// Throws std::length_error for more than max_message bytes. Ends the link where more than twice
+  /// queue_bound and a message waits.
   void send(block message, priority urgency) override;
   bool full() const override { return full_.load(); }
   void close(const std::string& why) override;
@@ -97,6 +98,7 @@ class socket_link final : public link,
   void trim_later();
 
   // Sending; the lock is held.
+  void overflow();
   void flush();
   std::size_t write_some(outgoing& next);
   void wait_for_room(bool wanted);

@@ -33,7 +33,8 @@ class call_base : public counted, public list_node, public recycled {
   virtual void execute(replica_port& replica, role_box& box) = 0;
   /// The same call once more, for another replica; null if its arguments can't be copied.
   virtual ref<call_base> again() const = 0;
-  /// For the log: numbers and texts as they are, of other types the name.
+  /// For the log, which is no place for prompts and secrets: numbers as they are, of texts and
+  /// lists the size, of other types the name.
   virtual std::string describe_arguments() const = 0;
 
   // To and from another process; only where its kind is encodable.
@@ -104,13 +105,17 @@ class replica_port {
   ~replica_port() = default;
 };
 
-/// "7", "\"left\"", "<observation>".
+/// "7", "<text of 4 bytes>", "<std::vector<float> of 3>", "<observation>".
 template <class T>
 std::string describe_argument(const T& value) {
   if constexpr (std::is_arithmetic_v<T>) {
     return std::to_string(value);
   } else if constexpr (std::convertible_to<const T&, std::string_view>) {
-    return '"' + std::string(std::string_view(value)) + '"';
+    return "<text of " + std::to_string(std::string_view(value).size()) + " bytes>";
+  } else if constexpr (requires {
+                         { value.size() } -> std::convertible_to<std::size_t>;
+                       }) {
+    return '<' + std::string(type_name<T>()) + " of " + std::to_string(value.size()) + '>';
   } else {
     return '<' + std::string(type_name<T>()) + '>';
   }

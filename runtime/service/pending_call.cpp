@@ -5,6 +5,7 @@
 #include "runtime/service/replica.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/trace/trace.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe::detail {
 
@@ -13,6 +14,8 @@ namespace {
 constexpr auto stalled_after = std::chrono::seconds(30);
 /// Before the first retry of a lost call; doubles, up to sixteen times as long.
 constexpr auto retry_pause = std::chrono::milliseconds(25);
+/// Of a poisoned call's arguments in the log: names of types can be long.
+constexpr std::size_t argument_bytes_logged = 500;
 
 }  // namespace
 
@@ -187,10 +190,11 @@ void pending_call::lost(attempt& by) {
   const auto& options = service_->options;
   if (!removed && by.call->begun.load(std::memory_order_acquire)) ++killed_;
   if (killed_ >= options.poison_limit) {
-    log::error("a call is refused as poison", {{"service", options.name},
-                                               {"endpoint", by.call->endpoint.name},
-                                               {"arguments", by.call->describe_arguments()},
-                                               {"killed", killed_}});
+    log::error("a call is refused as poison",
+               {{"service", options.name},
+                {"endpoint", by.call->endpoint.name},
+                {"arguments", printable(by.call->describe_arguments(), argument_bytes_logged)},
+                {"killed", killed_}});
     return end(error_kind::poison,
                where() + ": this call has killed " + std::to_string(killed_) + " replicas");
   }

@@ -42,6 +42,10 @@ void wire_reader::throw_deep(std::string_view type) const {
   fail(type, fmt::format("more than {} values within each other", depth_max));
 }
 
+void wire_reader::throw_empty(std::string_view type) const {
+  fail(type, fmt::format("more than {} elements without a byte", empty_elements_max));
+}
+
 void wire_writer::throw_full(std::size_t size) const {
   throw std::logic_error(fmt::format(
       "a value has changed while it was encoded: expected room for {} bytes, {} are left", size,

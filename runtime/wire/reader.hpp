@@ -35,8 +35,13 @@ class wire_reader {
   }
   /// A number of elements, each of at least `bytes_min` bytes, that can still come.
   std::size_t count(std::size_t bytes_min, std::string_view type);
-  /// Elements without a byte that a list may have.
+  /// Elements without a byte that a list may have, and all lists of a message together.
   static constexpr std::size_t empty_elements_max = std::size_t{1} << 20;
+  /// An element of a list has been read, from this offset on. Throws wire_error where it is one too
+  /// many without a byte: lists of lists of them would grow to any size from a few bytes.
+  void took_element(std::size_t began, std::string_view type) {
+    if (offset() == began && ++empty_elements_ > empty_elements_max) throw_empty(type);
+  }
 
   /// Values within values within values: of a type that contains itself.
   class level {
@@ -67,12 +72,14 @@ class wire_reader {
  private:
   [[noreturn]] void throw_short(std::size_t size, std::string_view type) const;
   [[noreturn]] void throw_deep(std::string_view type) const;
+  [[noreturn]] void throw_empty(std::string_view type) const;
 
   const std::byte* begin_;
   const std::byte* at_;
   const std::byte* end_;
   wire_context context_;
   int depth_ = 0;
+  std::size_t empty_elements_ = 0;
 };
 
 }  // namespace troupe

@@ -90,7 +90,11 @@ struct list_codec {
       List list;
       // No more memory on somebody's word than they have sent bytes.
       list.reserve(std::min(count, from.left() / sizeof(element) + 1));
-      for (std::size_t i = 0; i < count; ++i) list.push_back(from.read<element>());
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto began = from.offset();
+        list.push_back(from.read<element>());
+        if constexpr (detail::bytes_min<element>() == 0) from.took_element(began, name);
+      }
       return list;
     }
   }

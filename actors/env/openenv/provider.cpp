@@ -132,6 +132,18 @@ std::string unique_name() {
          '-' + std::to_string(++counted);
 }
 
+/// What the option --env-file reads. In the words of a command every user could read the values.
+std::string env_file_of(const std::vector<std::string>& variables) {
+  std::string lines;
+  for (const auto& variable : variables) {
+    require(variable.find_first_of("\r\n") == variable.npos,
+            "environment: expected NAME=value on one line, got a line break in " +
+                variable.substr(0, variable.find('=')));
+    lines += variable + '\n';
+  }
+  return lines;
+}
+
 }  // namespace
 
 struct running_servers::fleet {
@@ -195,20 +207,22 @@ task<running_servers> from_docker_image(image_options options) {
   const std::string name = tool + "run " + options.image;
   const auto count = options.servers;
   const auto limit = options.health_timeout;
-  plan make = [options = std::move(options), tool](std::uint16_t port) {
+  const auto variables = env_file_of(options.environment);
+  plan make = [options = std::move(options), tool, variables](std::uint16_t port) {
     const auto container = unique_name();
     program made{.command = options.tool,
                  .environment = {},
                  .directory = "",
+                 .file = variables,
                  .cleanup = tool + "kill " + container + "; " + tool + "rm -f " + container};
     for (const auto& word :
          {std::string("run"), std::string("--rm"), std::string("--name"), container,
           std::string("--label"), std::string("org.troupe.server=1"), std::string("-p"),
           "127.0.0.1:" + std::to_string(port) + ':' + std::to_string(options.container_port)})
       made.command.push_back(word);
-    for (const auto& variable : options.environment) {
-      made.command.push_back("-e");
-      made.command.push_back(variable);
+    if (!variables.empty()) {
+      made.command.push_back("--env-file");
+      made.command.push_back(program::file_path);
     }
     made.command.insert(made.command.end(), options.run_options.begin(), options.run_options.end());
     made.command.push_back(options.image);

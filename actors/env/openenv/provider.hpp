@@ -63,8 +63,10 @@ struct image_options {
   /// Any command that understands docker's run, kill and rm, with options of its own: {"podman",
   /// "--runtime", "runc"}.
   std::vector<std::string> tool = {"docker"};
-  std::vector<std::string> environment = {};  ///< "NAME=value", in the container.
-  /// More options of `run`, such as {"--memory", "1g", "--runtime", "runc"}.
+  /// "NAME=value" on one line, in the container. The tool reads them at /dev/fd/3, as every user
+  /// can read its command line; sudo, which closes descriptors, does not pass them on.
+  std::vector<std::string> environment = {};
+  /// More options of `run`, such as {"--memory", "1g", "--runtime", "runc"}. In its command line.
   std::vector<std::string> run_options = {};
   std::vector<std::string> command = {};              ///< In the place of the image's own.
   std::uint16_t container_port = 8000;                ///< Where the image listens.

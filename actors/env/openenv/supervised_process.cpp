@@ -16,6 +16,7 @@
 
 #include "actors/env/openenv/io_thread.hpp"
 #include "runtime/descriptor.hpp"
+#include "runtime/process/memory_file.hpp"
 
 namespace troupe::openenv {
 
@@ -41,6 +42,8 @@ eval "$cleanup"
 struct ends {
   troupe::detail::descriptor read, write;
 };
+
+constexpr int file_number = 3;  // of program::file_path
 
 ends make_pipe() {
   int numbers[2];
@@ -111,6 +114,9 @@ supervised_process::supervised_process(std::shared_ptr<io_thread> thread, const 
     : thread_(std::move(thread)) {
   auto life = make_pipe();
   auto log = make_pipe();
+  troupe::detail::descriptor file;
+  if (!what.file.empty())
+    file = troupe::detail::memory_file(what.file, "make a program's file (openenv)");
 
   std::vector<std::string> words{"sh", "-c", supervisor,
                                  what.directory.empty() ? "." : what.directory, what.cleanup};
@@ -128,6 +134,7 @@ supervised_process::supervised_process(std::shared_ptr<io_thread> thread, const 
   posix_spawn_file_actions_adddup2(&plan.actions, life.read.number(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&plan.actions, log.write.number(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&plan.actions, log.write.number(), STDERR_FILENO);
+  if (file) posix_spawn_file_actions_adddup2(&plan.actions, file.number(), file_number);
   // Ctrl-C means this process, which says what becomes of its servers.
   sigset_t none, all;
   sigemptyset(&none);

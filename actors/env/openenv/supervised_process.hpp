@@ -12,10 +12,13 @@ namespace troupe::openenv {
 class io_thread;
 
 struct program {
-  std::vector<std::string> command;      ///< Found on PATH.
+  std::vector<std::string> command;      ///< Found on PATH. Every user can read it.
   std::vector<std::string> environment;  ///< "NAME=value", beside this process's.
   std::string directory;                 ///< Where it runs; empty: here.
+  std::string file = "";                 ///< What it can read at file_path; empty: no such file.
   std::string cleanup;  ///< Shell commands, run once it has ended or is to; may be empty.
+
+  static constexpr const char* file_path = "/dev/fd/3";
 };
 
 /// A shell stands between: it starts the program in a process group of its own, waits until this

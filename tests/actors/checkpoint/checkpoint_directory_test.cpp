@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <system_error>
 
+#include "actors/checkpoint/sha256.hpp"
 #include "tests/actors/recorder/file_size_limit.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
@@ -155,6 +157,49 @@ TEST_CASE("checkpoint: a missing file, manifest or folder of files is told by it
   CHECK_FALSE(newest(kept, seen));
 }
 
+/// Puts `manifest` in the place of a checkpoint's, and seals it.
+void put_manifest(const fs::path& place, const std::string& manifest) {
+  put_text(place / "manifest.json", manifest);
+  put_text(place / "manifest.sha256", sha256(manifest) + "  manifest.json\n");
+}
+
+TEST_CASE("checkpoint: a manifest that names files outside of its folder is refused") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  const auto place = kept.write(of_step(1));
+  const auto manifest = read_text(place / "manifest.json");
+  const auto renamed = [&](const std::string& name) {
+    auto text = manifest;
+    return text.replace(text.find("learner.cbor"), std::strlen("learner.cbor"), name);
+  };
+  const auto bytes = of_step(1).files.at("learner.cbor");
+  put_text(folder.path / "x", bytes);
+  fs::create_directory(place / "in");
+  put_text(place / "in" / "x", bytes);
+  const auto absolute = (folder.path / "x").string();
+  for (const std::string& name :
+       std::vector<std::string>{"../x", "in/x", absolute, "", ".", "..", R"(learner.cbor\u0000)"}) {
+    CAPTURE(name);
+    put_manifest(place, renamed(name));
+    CHECK_THROWS_WITH(kept.load(1), Catch::Contains("ckpt-1/manifest.json: expected the names of "
+                                                    "files in its folder, got \"" +
+                                                    name + '"'));
+  }
+  put_manifest(place, manifest);
+  CHECK(kept.load(1).files == of_step(1).files);
+}
+
+TEST_CASE("checkpoint: a manifest of too many values within each other is refused") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  const auto place = kept.write(of_step(1));
+  const auto deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  put_manifest(place, "{\"format\": " + deep + "}");
+  CHECK_THROWS_WITH(kept.load(1),
+                    Catch::Contains("expected at most 64 nested values, got more in ") &&
+                        Catch::Contains("ckpt-1/manifest.json"));
+}
+
 TEST_CASE("checkpoint: a disk that fills up leaves those before whole, and room again works") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path);
@@ -191,6 +236,21 @@ TEST_CASE("checkpoint: going on from an older one replaces those that came after
   kept.write(of_step(35));
   refusals seen;
   CHECK(newest(kept, seen)->files == of_step(35).files);
+}
+
+TEST_CASE("checkpoint: one that a crash left as the replaced one alone is found, and kept") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  fs::rename(place, place.string() + ".old");
+  CHECK(kept.steps() == std::vector<std::int64_t>{2, 1});
+  refusals seen;
+  CHECK(newest(kept, seen)->files == of_step(2).files);
+  kept.write(of_step(3));
+  CHECK(kept.steps() == std::vector<std::int64_t>{3, 2, 1});
+  CHECK(kept.load(2).files == of_step(2).files);
+  CHECK(fs::exists(place));
 }
 
 /// Never returns: writes checkpoint after checkpoint, and says each step before it begins.

@@ -81,5 +81,49 @@ TEST_CASE("state: bytes that are no state are refused") {
   CHECK_THROWS_AS(state_reader(to.bytes() + "x"), state_error);
 }
 
+/// A CBOR map in which "a" is `value`.
+std::string map_of(const std::string& value) {
+  return "\xa1\x61"
+         "a" +
+         value;
+}
+
+std::string repeated(const std::string& part, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+TEST_CASE("state: values nested deeper than 64 are refused before they fill the stack") {
+  for (const std::string inner : {"\x81", "\xa1\x61k"}) {
+    CHECK(state_reader(map_of(repeated(inner, 63) + '\x01')).has("a"));
+    for (const std::size_t depth : {64, 1'000'000}) {
+      CHECK_THROWS_WITH(state_reader(map_of(repeated(inner, depth) + '\x01')),
+                        "saved state: expected at most 64 nested values, got more");
+    }
+  }
+}
+
+TEST_CASE("state: CBOR in forms that no state has is refused, however much of it there is") {
+  const std::string tag = "\xc0", text_in_parts = "\x7f", bytes_in_parts = "\x5f",
+                    list_in_parts = "\x9f", map_in_parts = "\xbf";
+  for (const auto& form : {tag, text_in_parts, bytes_in_parts, list_in_parts, map_in_parts}) {
+    for (const std::size_t times : {1, 1'000'000}) {
+      const auto bytes = map_of(repeated(form, times) + '\x60');
+      CHECK_THROWS_WITH(state_reader(bytes), "saved state: expected a CBOR map, got " +
+                                                 std::to_string(bytes.size()) +
+                                                 " bytes that are none");
+    }
+  }
+}
+
+TEST_CASE("state: CBOR of lengths that can't be true is refused") {
+  const std::string most(8, '\xff');
+  for (const char kind : {'\x5b', '\x7b', '\x9b', '\xbb'}) {
+    CHECK_THROWS_AS(state_reader(map_of(kind + most)), state_error);
+    CHECK_THROWS_AS(state_reader(map_of(std::string(1, kind) + '\0')), state_error);
+  }
+}
+
 }  // namespace
 }  // namespace troupe

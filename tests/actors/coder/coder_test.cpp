@@ -178,6 +178,17 @@ TEST_CASE("coder: a program gets no descriptor, environment or rights of this pr
   CHECK(::prctl(PR_GET_DUMPABLE) == 1);
 }
 
+TEST_CASE("coder: what a program is stands in no command line, and it is run as a program is") {
+  const auto told =
+      run("# a secret word\n"
+          "print(open('/proc/self/cmdline').read().split(chr(0))[1:5])\n"
+          "print('secret' + ' word' in open('/proc/self/cmdline').read())\n"
+          "print(sorted(n for n in globals() if not n.startswith('__')), __name__)\n"
+          "print('\u00e9'.encode())\n");
+  CHECK(told.output == "['-I', '-S', '-B', '-c']\nFalse\n[] __main__\nb'\\xc3\\xa9'\n");
+  CHECK(!run("print('\xff')").succeeded());  // no UTF-8
+}
+
 TEST_CASE("coder: a program's folder is its own, empty and gone afterwards") {
   const own_temporary_folder temporary;
   const auto first =

@@ -83,6 +83,9 @@ TEST_CASE("function tests: the code in an answer") {
 TEST_CASE("function tests: arguments that are no list are refused") {
   CHECK_THROWS_WITH(call_function("", {"f", {{"{}", "1"}}}),
                     Catch::Contains("f: expected a list of arguments in JSON, got \"{}\""));
+  const auto deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  CHECK_THROWS_WITH(call_function("", {"f", {{deep, "1"}}}),
+                    Catch::Contains("f: expected a list of arguments in JSON, got \"[[["));
 }
 
 }  // namespace

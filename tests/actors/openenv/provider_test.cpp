@@ -119,15 +119,19 @@ TEST_CASE("openenv providers: options out of range are refused", "[openenv]") {
   CHECK_THROWS_AS(sys.run(from_docker_image({.image = "--privileged"})), std::invalid_argument);
   CHECK_THROWS_AS(sys.run(from_docker_image({.image = "a", .tool = {"docker; rm"}})),
                   std::invalid_argument);
+  CHECK_THROWS_WITH(
+      sys.run(from_docker_image({.image = "a", .environment = {"KEY=secret\nOTHER=1"}})),
+      "openenv: environment: expected NAME=value on one line, got a line break in KEY");
 }
 
 TEST_CASE("openenv providers: containers are run and removed by whatever command", "[openenv]") {
   char folder[] = "/tmp/troupe_fake_docker_XXXXXX";
   REQUIRE(mkdtemp(folder));
   const std::string tool = std::string(folder) + "/docker";
-  // `run` serves where -p says; each call is noted.
-  const std::string script = "#!/bin/sh\necho \"$@\" >> " + std::string(folder) +
-                             "/calls\n[ \"$1\" = run ] || exit 0\n"
+  // `run` serves where -p says; each call is noted, and what it reads as variables.
+  const std::string script = "#!/bin/sh\ncd " + std::string(folder) +
+                             "\necho \"$@\" >> calls\n[ \"$1\" = run ] || exit 0\n"
+                             "[ -e /dev/fd/3 ] && cat /dev/fd/3 > variables\n"
                              "while [ \"$1\" != -p ]; do shift; done\nport=${2#127.0.0.1:}\n"
                              "exec /usr/bin/python3 $(dirname \"$0\")/server.py \"${port%:*}\"\n";
   write_file(std::string(folder) + "/server.py", healthy_server);
@@ -135,15 +139,18 @@ TEST_CASE("openenv providers: containers are run and removed by whatever command
   REQUIRE(::chmod(tool.c_str(), 0700) == 0);
   troupe::system sys;
   {
-    const auto servers = sys.run(from_docker_image({.image = "echo-env:latest",
-                                                    .tool = {tool},
-                                                    .environment = {"GAME=catch"},
-                                                    .run_options = {"--memory", "1g"}}));
+    const auto servers =
+        sys.run(from_docker_image({.image = "echo-env:latest",
+                                   .tool = {tool},
+                                   .environment = {"GAME=catch", "KEY= a secret=1 "},
+                                   .run_options = {"--memory", "1g"}}));
     CHECK(servers.urls().size() == 1);
   }
   const auto calls = read_file(std::string(folder) + "/calls");
   CHECK(calls.starts_with("run --rm --name troupe-"));
-  CHECK(calls.find(":8000 -e GAME=catch --memory 1g echo-env:latest\nkill troupe-") != calls.npos);
+  CHECK(calls.find(":8000 --env-file /dev/fd/3 --memory 1g echo-env:latest\nkill troupe-") !=
+        calls.npos);
+  CHECK(read_file(std::string(folder) + "/variables") == "GAME=catch\nKEY= a secret=1 \n");
   CHECK(calls.find("\nrm -f troupe-") != calls.npos);
   std::filesystem::remove_all(folder);
 }

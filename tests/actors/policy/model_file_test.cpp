@@ -121,6 +121,18 @@ TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[
   CHECK_NOTHROW(load_model(path));
 }
 
+TEST_CASE("model_file: parameters that are not in the file are refused", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  auto forged = at::zeros({4});
+  forged.unsafeGetTensorImpl()->set_sizes_contiguous({1000});
+  save_model(path, {shape(), small(), forged, 0});
+  CHECK_THROWS_WITH(load_model(path), Catch::Contains("model.pt: not a model of this program") &&
+                                          Catch::Contains("of 4, got 1000 from 0 on"));
+  save_model(path, {shape(), small(), at::arange(9, at::kFloat).slice(0, 3, 7), 0});
+  CHECK(at::equal(load_model(path).parameters, at::arange(3, 7, at::kFloat)));
+}
+
 TEST_CASE("model_file: a model of another shape is refused with both shapes named", "[policy]") {
   temporary_folder folder;
   const auto path = folder.path / "model.pt";

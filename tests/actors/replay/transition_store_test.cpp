@@ -138,6 +138,9 @@ task<> outlives_a_replica(system&) {
   }
   auto due = co_await first->sample();
   co_await undisturbed.sample();
+  CHECK_THROWS_WITH(transition_store(all, shelf),
+                    has_text("transition_store: expected a shelf that no other replica"));
+  first.reset();
   first = std::make_unique<transition_store>(all, shelf);
   due = co_await first->sample();
   CHECK(due.size() == 3);

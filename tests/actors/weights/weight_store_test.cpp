@@ -118,6 +118,8 @@ TEST_CASE("weight_store: one that is restarted has what is on its shelf") {
     first.put(make(1));
     first.put(make(2));
     first.lease(1);
+    CHECK_THROWS_WITH(weight_store(1, shelf),
+                      has_text("weight_store: expected a shelf that no other replica has"));
   }
   weight_store second(1, shelf);
   CHECK(second.versions() == versions{1, 2});

@@ -128,6 +128,18 @@ TEST_CASE("socket link: it says when it is full, and once when there is room aga
   CHECK(ends.at_left->times_writable() == 1);
 }
 
+TEST_CASE("socket link: it ends when more waits than twice its bound and the longest message") {
+  two_ends ends;
+  ends.left->send(block(max_message), priority::normal);  // no memory until it is read or written
+  for (int i = 0; i < 2; ++i) ends.left->send(block(socket_link::queue_bound), priority::normal);
+  CHECK(ends.left->full());
+  ends.left->send(block(socket_link::queue_bound), priority::control);
+  CHECK(ends.at_left->wait_closed() ==
+        "more than twice the bound of 67108864 bytes waits to be sent");
+  ends.right->open(ends.at_right);
+  CHECK(ends.at_right->wait_closed() == "the other side has closed the link");
+}
+
 TEST_CASE("socket link: a message that is too long is refused where it is sent") {
   struct nobody final : block::keeper {
     void give_back(std::byte*, std::size_t) noexcept override {}

@@ -1,3 +1,7 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
 #include <sstream>
 
 #include "tests/runtime/support.hpp"
@@ -12,6 +16,7 @@ struct mortal {
   explicit mortal(const replica_info& info) : info(info) {}
   int add(int n) { return total += n; }
   void die() { throw fatal("asked to"); }
+  void die_over(int, const std::string&, const std::vector<float>&) { throw fatal("asked to"); }
   task<> die_in(duration pause) {
     co_await sleep_for(pause);
     throw fatal("asked to, later");
@@ -112,6 +117,54 @@ task<> refuses_poison(system& sys) {
   CHECK(kind_of(refused) == error_kind::poison);
   co_await sleep_for(1s);
   CHECK(metric(sys, "troupe_replica_restarts_total") == 2);
+}
+
+/// What is written to stderr while it lives.
+class captured_stderr {
+ public:
+  captured_stderr() : file_(std::tmpfile()), before_(::dup(STDERR_FILENO)) {
+    ::dup2(::fileno(file_), STDERR_FILENO);
+  }
+  ~captured_stderr() {
+    ::dup2(before_, STDERR_FILENO);
+    ::close(before_);
+    std::fclose(file_);
+  }
+  captured_stderr(const captured_stderr&) = delete;
+  captured_stderr& operator=(const captured_stderr&) = delete;
+
+  std::string text() const {
+    std::fflush(stderr);
+    struct stat facts{};
+    REQUIRE(::fstat(::fileno(file_), &facts) == 0);
+    std::string text(static_cast<std::size_t>(facts.st_size), ' ');
+    REQUIRE(::pread(::fileno(file_), text.data(), text.size(), 0) == facts.st_size);
+    return text;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_;
+};
+
+task<> logs_no_text_of_poison(system& sys) {
+  auto options = mortals(4);
+  options.idempotent = {endpoint<&mortal::die_over>};
+  auto four = co_await sys.serve<mortal>(options);
+  const auto prompt = "my password is 1234\nforged=1 " + std::string(100'000, 'x');
+  const captured_stderr log;
+  log::set_level("error");
+  const auto refused =
+      co_await four.try_route<&mortal::die_over>(7, prompt, std::vector<float>(12));
+  log::set_level("off");
+  CHECK(kind_of(refused) == error_kind::poison);
+  const auto text = log.text();
+  CHECK_THAT(text, has_text("service=mortals endpoint=mortal::die_over arguments=\"7 <text of " +
+                            std::to_string(prompt.size()) + " bytes> <std::vector<float"));
+  CHECK_THAT(text, has_text(" of 12>\" killed=2"));
+  CHECK(text.find("password") == std::string::npos);
+  CHECK(text.find("forged") == std::string::npos);
+  CHECK(text.size() < 1000);
 }
 
 // Calls that only stood in the queues of dying replicas are not to blame.
@@ -423,6 +476,9 @@ TEST_CASE(
 }
 TEST_CASE("supervision: a call that kills two replicas is refused as poison") {
   testing::play(refuses_poison);
+}
+TEST_CASE("supervision: the log has a poisoned call's numbers, and of its texts the sizes alone") {
+  testing::play(logs_no_text_of_poison);
 }
 TEST_CASE("supervision: a call that only waited where replicas died is no poison") {
   testing::play(poison_is_only_who_ran);

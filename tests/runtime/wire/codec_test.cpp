@@ -134,6 +134,25 @@ TEST_CASE("codec: bytes that are missing or too many are refused, with type and 
         "int at byte 1: expected 4 bytes, 2 are left");
 }
 
+TEST_CASE("codec: a message's lists have together no more elements without a byte than one may") {
+  using lists = std::vector<std::vector<std::monostate>>;
+  const auto of = [](std::size_t lists_of_most, std::size_t last) {
+    std::vector<std::byte> bytes;
+    const auto add = [&](std::uint64_t count) {
+      const auto encoded = bytes_of(count);
+      bytes.insert(bytes.end(), encoded.begin(), encoded.end());
+    };
+    add(lists_of_most + 1);
+    for (std::size_t i = 0; i < lists_of_most; ++i) add(wire_reader::empty_elements_max);
+    add(last);
+    return bytes;
+  };
+  CHECK(refusal<lists>(of(1, 0)) == "taken");
+  CHECK_THAT(refusal<lists>(of(1, 1)), Contains("more than 1048576 elements without a byte"));
+  CHECK_THAT(refusal<lists>(of(4, 0)), Contains("more than 1048576 elements without a byte"));
+  CHECK(there_and_back(lists(1000, std::vector<std::monostate>(1000))).size() == 1000);
+}
+
 TEST_CASE("codec: a count is compared with the bytes that are left before memory is taken") {
   for (const std::uint64_t count : {~std::uint64_t{0}, std::uint64_t{1} << 61, std::uint64_t{3}}) {
     auto bytes = bytes_of(count);

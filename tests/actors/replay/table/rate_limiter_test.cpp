@@ -184,6 +184,14 @@ TEST_CASE("rate_limiter: refuses a damaged state") {
   to.put("limiter_deletes", 4);
   rate_limiter limiter({});
   CHECK_THROWS_AS(limiter.restore(state_reader(to.bytes())), state_error);
+  for (const auto* name : {"limiter_inserts", "limiter_samples"}) {
+    state_writer large;
+    insert(limiter, 4);
+    limiter.save(large);
+    large.put(name, std::numeric_limits<std::int64_t>::max());
+    CHECK_THROWS_WITH(limiter.restore(state_reader(large.bytes())),
+                      has_text("at most 4611686018427387904 of each"));
+  }
 }
 
 }  // namespace troupe

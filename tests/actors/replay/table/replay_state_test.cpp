@@ -126,6 +126,23 @@ TEST_CASE("replay_table: a state that contradicts itself is refused and changes 
   refused("items", std::vector<std::int64_t>(keys.size(), 0));
   refused("priorities", std::vector<std::int64_t>(keys.size(), -1));  // the bits of a NaN
   refused("counts", {1, 2});
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto half = most / 2 + 1;
+  for (const auto* name : {"items", "bytes", "times_sampled"}) {
+    for (const auto number : {most, half, most / 4, std::int64_t{-1}})
+      refused(name, std::vector<std::int64_t>(keys.size(), number));
+  }
+  for (const auto number : {most, -most - 1, -most / 2 - 2}) {
+    refused("versions", std::vector<std::int64_t>(keys.size(), number));
+    refused("counts", std::vector<std::int64_t>(7, number));
+  }
+  {
+    state_writer to;
+    kept.save(to);
+    to.put("next_key", ~std::uint64_t{0});
+    CHECK_THROWS_WITH(kept.restore(state_reader(to.bytes())),
+                      has_text("next_key: expected at most 4611686018427387904, got 184467"));
+  }
   CHECK_THROWS_AS(kept.restore(state_reader(state_writer().bytes())), state_error);
   CHECK(saved(kept) == before);
 }
