@@ -250,6 +250,9 @@ class stream : public Reactor, public carrier {
   const bool secure_;
   const std::shared_ptr<stream_owner> owner_;
   hello ours_, theirs_;
+  /// Unguarded: join() sets it before the link begins its first read or write, of whose ends
+  /// OnReadDone and OnWriteDone tell, and gRPC calls OnDone, where end() clears it, when everything
+  /// else has returned. OnCancel alone comes at any time before that: it has joined_ instead.
   std::shared_ptr<framed_link> link_;
 
  private:
@@ -283,7 +286,13 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
   void finish() override { Finish(grpc::Status::OK); }
 
   void OnCancel() override {
-    if (link_) link_->broken();
+    std::shared_ptr<framed_link> way;
+    {
+      const std::lock_guard held(mutex_);
+      cancelled_ = true;
+      way = joined_.lock();
+    }
+    if (way) way->broken();
   }
   void OnDone() override { end(""); }
 
@@ -306,14 +315,27 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
     return name_contradiction(proven, theirs_.name);
   }
   void hello_written(bool ok) override {
-    if (ok) return join();
+    if (ok) return join_unless_cancelled();
     owner_->left(theirs_);
     Finish(grpc::Status::CANCELLED);
   }
+  /// A cancel that came before the link was there for OnCancel is told to it here.
+  void join_unless_cancelled() {
+    join();
+    bool cancelled;
+    {
+      const std::lock_guard held(mutex_);
+      joined_ = link_;
+      cancelled = cancelled_;
+    }
+    if (cancelled) link_->broken();
+  }
 
   grpc::GenericCallbackServerContext& context_;
-  mutable std::mutex mutex_;
-  bool waiting_ = true;  ///< For the hello, so the context is there.
+  mutable std::mutex mutex_;           // for everything below
+  bool waiting_ = true;                ///< For the hello, so the context is there.
+  bool cancelled_ = false;             ///< Whether OnCancel was called.
+  std::weak_ptr<framed_link> joined_;  ///< link_, for OnCancel.
 };
 
 /// Refuses what is no stream of ours.
