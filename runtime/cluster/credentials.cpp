@@ -8,10 +8,14 @@
 
 #include "runtime/cluster/certificate_text.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe::detail {
 
 namespace {
+
+/// Of a name, in a message.
+constexpr std::size_t name_bytes_max = 100;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
   throw std::runtime_error(file.string() + ": " + what);
@@ -92,8 +96,10 @@ std::variant<proven_identity, join_refusal> verify_chain(
   ERR_clear_error();
   if (good) return identity_of(own);
   const int error = X509_STORE_CTX_get_error(check.get());
-  return join_refusal{reason_of(error), "the certificate of " + facts_of(own).name + ": " +
-                                            X509_verify_cert_error_string(error)};
+  // The name is what anybody may have written.
+  return join_refusal{reason_of(error), "the certificate of \"" +
+                                            printable(facts_of(own).name, name_bytes_max) +
+                                            "\": " + X509_verify_cert_error_string(error)};
 }
 
 proven_identity identity_in(const std::string& certificate) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/utf8.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -44,7 +46,7 @@ void check_peer_name(std::string_view text) {
   };
   if (text.empty() || text.size() > name_max || !std::ranges::all_of(text, allowed)) {
     throw std::invalid_argument("name: expected 1 to 64 letters, digits, '-', '_' and '.', got \"" +
-                                std::string(text.substr(0, 2 * name_max)) + "\"");
+                                printable(text, 2 * name_max) + "\"");
   }
 }
 
@@ -82,7 +84,7 @@ std::string disagreement(const hello& ours, const hello& theirs) {
     return differ("protocol", std::to_string(ours.protocol), std::to_string(theirs.protocol));
   }
   if (theirs.build != ours.build) {
-    return differ("the program of build", ours.build, theirs.build) +
+    return differ("the program of build", ours.build, printable(theirs.build, build_max)) +
            "; the same executable has to run everywhere";
   }
   return {};

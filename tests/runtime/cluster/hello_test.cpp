@@ -51,6 +51,8 @@ TEST_CASE("hello: another build or protocol is named with ours") {
   theirs.build = "def";
   CHECK_THAT(disagreement(ours, theirs), has_text("abc"));
   CHECK_THAT(disagreement(ours, theirs), has_text("def"));
+  theirs.build = "d\nef";
+  CHECK_THAT(disagreement(ours, theirs), has_text("got d\\u000aef;"));
   // Of another protocol nothing else need be understood.
   theirs = parse_hello(R"({"protocol": 2, "build": "def", "self": []})");
   CHECK_THAT(disagreement(ours, theirs), has_text("expected protocol 1, as here, got 2"));

@@ -1,5 +1,6 @@
 // Mutual TLS: who is admitted with which certificate.
 
+#include <openssl/pem.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/cluster/credentials.hpp"
+#include "runtime/cluster/openssl_handles.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
@@ -101,6 +103,39 @@ TEST_CASE("credentials: files that will not do are named at the start") {
                    std::chrono::days(3);
   const auto expired = issue_certificate(made.path, {"old", "node", {}, std::chrono::days(1), old});
   CHECK_THROWS_WITH(load_credentials(expired, "node"), has_text("cert.pem: expired at"));
+}
+
+/// A certificate that nobody has signed but itself, of any name.
+std::string stranger_named(const std::string& name) {
+  const key_ptr key(EVP_EC_gen("P-256"));
+  const certificate_ptr made(X509_new());
+  X509_set_pubkey(made.get(), key.get());
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(name.data());
+  X509_NAME_add_entry_by_NID(X509_get_subject_name(made.get()), NID_commonName, V_ASN1_UTF8STRING,
+                             bytes, static_cast<int>(name.size()), -1, 0);
+  X509_set_issuer_name(made.get(), X509_get_subject_name(made.get()));
+  X509_gmtime_adj(X509_getm_notBefore(made.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+  REQUIRE(X509_sign(made.get(), key.get(), EVP_sha256()) != 0);
+  const bio_ptr memory(BIO_new(BIO_s_mem()));
+  REQUIRE(PEM_write_bio_X509(memory.get(), made.get()) == 1);
+  char* text = nullptr;
+  const auto size = BIO_get_mem_data(memory.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+TEST_CASE("credentials: a stranger's name is bounded and without control characters") {
+  const authority made;
+  const auto authority_text = read_whole_file(made.path / "ca.pem");
+  const auto judged =
+      verify_chain(stranger_named("gpu-1\nerror all is lost" + std::string(500, 'x')),
+                   authority_text, std::chrono::system_clock::now());
+  const auto* const no = std::get_if<join_refusal>(&judged);
+  REQUIRE(no);
+  CHECK(no->reason == "other_authority");
+  CHECK_THAT(no->text, has_text("the certificate of \"gpu-1\\u000aerror all is lostxxx"));
+  CHECK_THAT(no->text, has_text("xxx...\": "));
+  CHECK(no->text.size() < 250);
 }
 
 TEST_CASE("credentials: what a name means") {
