@@ -1,21 +1,18 @@
 #include "runtime/cluster/certificates.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <openssl/pem.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "runtime/cluster/certificate_text.hpp"
+#include "runtime/cluster/new_file.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
 
 namespace troupe {
@@ -62,20 +59,9 @@ std::string pem_of(EVP_PKEY* key) {
 void write_file(const fs::path& path, const std::string& text, mode_t mode) {
   auto fresh = path;
   fresh += ".new";
-  const auto failed = [&](const char* what) {
-    throw std::system_error(errno, std::generic_category(),
-                            "certificates: cannot " + std::string(what) + " " + fresh.string());
-  };
   unlink(fresh.c_str());
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0) failed("create");
-  const auto written = write(file, text.data(), text.size());
-  const bool whole = written == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
-  const auto error = errno;
-  close(file);
-  errno = error;
-  if (!whole) failed("write");
-  if (rename(fresh.c_str(), path.c_str()) != 0) failed("rename");
+  write_new_file(fresh, text, mode);
+  fs::rename(fresh, path);
 }
 
 void refuse_existing(const fs::path& path, bool force) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/cluster/join_secret.hpp"
 #include "runtime/utf8.hpp"
 
 namespace troupe::detail {
@@ -51,9 +52,10 @@ void check_peer_name(std::string_view text) {
 }
 
 std::string to_text(const hello& of) {
-  const nlohmann::json fields{
+  nlohmann::json fields{
       {"protocol", of.protocol}, {"build", of.build}, {"incarnation", to_string(of.self)},
       {"name", of.name},         {"role", of.role},   {"slots", of.slots}};
+  if (!of.proof.empty()) fields["proof"] = of.proof;
   return fields.dump();
 }
 
@@ -64,6 +66,7 @@ hello parse_hello(std::string_view text) {
   hello read;
   read.protocol = read_number(fields, "protocol", 1 << 30);
   read.build = read_text(fields, "build", build_max);
+  if (fields.contains("proof")) read.proof = read_text(fields, "proof", join_digits);
   if (read.protocol != hello::protocol_spoken) return read;
   const auto self = incarnation::parse(read_text(fields, "incarnation", 32));
   if (!self) refuse("incarnation", "32 hexadecimal digits");

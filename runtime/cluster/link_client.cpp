@@ -50,7 +50,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
              .name = options_.name,
              .role = "node",
              .slots = options_.slots},
-        side_(own_credentials(options_)),
+        side_(own_credentials(options_), options_.join_secret),
         pause_(options_.retry_first) {
     check_peer_name(options_.name);
     std::memcpy(&jitter_, own_.self.bits.data(), sizeof jitter_);

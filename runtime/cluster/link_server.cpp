@@ -144,6 +144,7 @@ struct link_server::parts {
   parts(const std::shared_ptr<core>& shared, const link_server_options& options)
       : listener({.address = options.address,
                   .own = own_credentials(options),
+                  .secret_file = options.join_secret,
                   .link = options.link,
                   .hello_within = options.hello_within},
                  shared) {

@@ -11,6 +11,7 @@
 #include "runtime/cluster/credentials.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
 
@@ -18,19 +19,6 @@ namespace troupe::detail::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that goes with its test.
-struct temporary_folder {
-  temporary_folder() {
-    std::string name = fs::temp_directory_path() / "troupe_certs_XXXXXX";
-    path = mkdtemp(name.data());
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
 
 /// An authority with a controller at this machine's loopback and the node gpu-1.
 struct authority : temporary_folder {
@@ -195,16 +183,19 @@ TEST_CASE("secure: of seven bad joiners none is admitted, each is counted, and a
 
 /// Seconds until a joiner is refused, the least of three times: any thread may be held up for as
 /// long on a machine that others use, too.
-double refused_after(const std::string& at, const std::optional<raw_security>& security,
-                     const std::optional<std::string>& hello) {
+double refused_after(const std::function<raw_answer()>& join) {
   double least = 1e9;
   for (int i = 0; i < 3 && least >= 1; ++i) {
     const auto before = std::chrono::steady_clock::now();
-    CHECK(say_hello(at, security, hello).hello.empty());
+    CHECK(join().hello.empty());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
     least = std::min(least, took.count());
   }
   return least;
+}
+double refused_after(const std::string& at, const std::optional<raw_security>& security,
+                     const std::string& hello) {
+  return refused_after([&] { return say_hello(at, security, hello); });
 }
 
 TEST_CASE("secure: whoever may not join hears so within a second") {
@@ -223,9 +214,10 @@ TEST_CASE("secure: whoever may not join hears so within a second") {
   CHECK(refused_after(at, security_of(made.controller, made.path), hello_text("head")) < 1);
   CHECK(refused_after(at, good, hello_text("gpu-2")) < 1);
   CHECK(refused_after(at, std::nullopt, hello_text("gpu-1")) < 1);
-  const auto other_build =
-      to_text({.build = "other", .self = incarnation::random(), .name = "gpu-1", .role = "node"});
-  CHECK(refused_after(at_open, std::nullopt, other_build) < 1);
+  const join_secret usual("");
+  const hello other_build{
+      .build = "other", .self = incarnation::random(), .name = "gpu-1", .role = "node"};
+  CHECK(refused_after([&] { return join_knowing(usual, at_open, other_build); }) < 1);
   CHECK(refused_after(at_open, std::nullopt, "garbage") < 1);
 }
 
