@@ -138,7 +138,8 @@ CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
 /// `troupe certs` and its verbs.
 CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   auto* certs = app.add_subcommand(
-      "certs", "Make the certificates by which the processes of a cluster know each other.");
+      "certs",
+      "Make and revoke the certificates by which the processes of a cluster know each other.");
   certs->require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* what, certs_arguments::verb verb) {
     auto* made = certs->add_subcommand(name, what);
@@ -165,6 +166,9 @@ CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   add->add_option("--host", to.hosts,
                   "a DNS name or address at which it is joined; may be repeated");
   add_making(add, to.days);
+  add_verb("revoke", "Have the others refuse a process, and end its link.", verb::revoke)
+      ->add_option("--name", to.name, "of the process, as it was added")
+      ->required();
   add_verb("show", "List what there is, and when it expires.", verb::show);
   return certs;
 }

@@ -108,7 +108,7 @@ struct health_arguments {
 int health(const health_arguments& arguments);
 
 struct certs_arguments {
-  enum class verb { init, add, show };
+  enum class verb { init, add, revoke, show };
   verb what = verb::show;
   std::string directory;
   std::string name;
@@ -119,7 +119,7 @@ struct certs_arguments {
   bool force = false;
   bool json = false;
 };
-/// Makes and lists the certificates by which the processes of a cluster know each other.
+/// Makes, revokes and lists the certificates by which the processes of a cluster know each other.
 int certs(const certs_arguments& arguments);
 
 struct chat_arguments {

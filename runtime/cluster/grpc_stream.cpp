@@ -106,8 +106,8 @@ std::shared_ptr<provider> watch_files(const credentials& own) {
 /// Judges the certificates of those who connect, so that each refusal has its reason.
 class peer_verifier final : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  peer_verifier(std::filesystem::path authority_file, std::shared_ptr<stream_owner> owner)
-      : authority_file_(std::move(authority_file)), owner_(std::move(owner)) {}
+  peer_verifier(credentials own, std::shared_ptr<stream_owner> owner)
+      : own_(std::move(own)), owner_(std::move(owner)) {}
 
   bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)>, grpc::Status* status) override {
@@ -126,8 +126,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
     auto chain = text(request.peer_cert());
     if (!chain.empty()) chain += text(request.peer_cert_full_chain());
     try {
-      const auto authority = read_whole_file(authority_file_);
-      const auto found = verify_chain(chain, authority, std::chrono::system_clock::now());
+      const auto found = verify_chain(chain, own_, std::chrono::system_clock::now());
       if (const auto* no = std::get_if<join_refusal>(&found)) return *no;
     } catch (const std::runtime_error& e) {
       return join_refusal{"certificate", e.what()};
@@ -135,7 +134,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
     return {};
   }
 
-  const std::filesystem::path authority_file_;
+  const credentials own_;
   const std::shared_ptr<stream_owner> owner_;
 };
 
@@ -147,16 +146,15 @@ std::shared_ptr<grpc::ServerCredentials> listening_credentials(
   options.watch_identity_key_cert_pairs();
   // Not verified by gRPC, which would not say why it refuses: by the verifier.
   options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
-  options.set_certificate_verifier(
-      peer_verifier::Create<peer_verifier>(own->authority_file(), owner));
+  options.set_certificate_verifier(peer_verifier::Create<peer_verifier>(*own, owner));
   return grpc::experimental::TlsServerCredentials(options);
 }
 
 std::shared_ptr<grpc::ChannelCredentials> calling_credentials(
-    const std::shared_ptr<provider>& files) {
-  if (!files) return grpc::InsecureChannelCredentials();
+    const std::optional<credentials>& own) {
+  if (!own) return grpc::InsecureChannelCredentials();
   grpc::experimental::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(files);
+  options.set_certificate_provider(watch_files(*own));
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
   options.set_verify_server_certs(true);
@@ -176,6 +174,17 @@ proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>& cont
 
 // ---- streams ------------------------------------------------------------------------------------
 
+/// By what the two sides of a stream know each other: one of these, the other is null.
+struct trust {
+  std::shared_ptr<const credentials> certificates;
+  std::shared_ptr<const join_secret> secret;
+};
+
+trust trust_by(const std::optional<credentials>& own, const std::string& secret_file) {
+  if (own) return {std::make_shared<credentials>(*own), nullptr};
+  return {nullptr, std::make_shared<join_secret>(secret_file)};
+}
+
 /// What there is to be exchanged before the link. With certificates there is no challenge.
 enum class stage { challenge, hello };
 
@@ -183,11 +192,10 @@ enum class stage { challenge, hello };
 template <class Reactor>
 class stream : public Reactor, public carrier {
  public:
-  /// Null for `secret`: certificates prove who the other side is.
-  stream(const link_options& options, std::shared_ptr<const join_secret> secret,
-         std::shared_ptr<stream_owner> owner)
+  stream(const link_options& options, trust by, std::shared_ptr<stream_owner> owner)
       : options_(options),
-        secret_(std::move(secret)),
+        certificates_(std::move(by.certificates)),
+        secret_(std::move(by.secret)),
         owner_(std::move(owner)),
         stage_(secret_ ? stage::challenge : stage::hello) {}
 
@@ -249,9 +257,10 @@ class stream : public Reactor, public carrier {
       return join_refusal{"garbage", e.what()};
     }
     const auto proven = identity_of(context, !secret_);
+    if (auto no = revoked(proven)) return no;
     if (auto no = role_contradiction(proven, theirs_.role)) return no;
     if (auto no = contradiction(proven)) return no;
-    return owner_->judge(theirs_);
+    return owner_->judge(theirs_, proven.certificate);
   }
 
   void join() {
@@ -266,6 +275,7 @@ class stream : public Reactor, public carrier {
   }
 
   const link_options options_;
+  const std::shared_ptr<const credentials> certificates_;
   const std::shared_ptr<const join_secret> secret_;
   const std::shared_ptr<stream_owner> owner_;
   stage stage_;
@@ -277,6 +287,17 @@ class stream : public Reactor, public carrier {
   std::shared_ptr<framed_link> link_;
 
  private:
+  /// gRPC, which verifies the certificate of who is called, knows nothing of crl.pem, and who calls
+  /// may begin a stream on a connection of before it was revoked.
+  std::optional<join_refusal> revoked(const proven_identity& proven) const {
+    if (!certificates_) return {};
+    try {
+      return revocation(proven.certificate, *certificates_);
+    } catch (const std::runtime_error& e) {
+      return join_refusal{"certificate", e.what()};
+    }
+  }
+
   std::shared_ptr<stream> self_;
   grpc::ByteBuffer in_, out_;
   std::vector<grpc::Slice> slices_in_, slices_out_;
@@ -289,8 +310,8 @@ class stream : public Reactor, public carrier {
 class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
  public:
   accepted_stream(grpc::GenericCallbackServerContext& context, const link_options& options,
-                  std::shared_ptr<const join_secret> secret, std::shared_ptr<stream_owner> owner)
-      : stream(options, std::move(secret), std::move(owner)), context_(context) {}
+                  trust by, std::shared_ptr<stream_owner> owner)
+      : stream(options, std::move(by), std::move(owner)), context_(context) {}
 
   void begin() { read(); }
 
@@ -423,7 +444,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
                         .first_bytes_within = options_.hello_within},
         doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
                           .refuse = [this](const join_refusal& no) { owner_->failed(no); }});
-    if (!options_.own) secret_ = std::make_shared<join_secret>(options_.secret_file);
+    trust_ = trust_by(options_.own, options_.secret_file);
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
     builder.SetMaxReceiveMessageSize(grpc_message_max);
@@ -470,7 +491,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
     if (context->method() != method) return new refused_stream;
-    const auto made = std::make_shared<accepted_stream>(*context, options_.link, secret_, owner_);
+    const auto made = std::make_shared<accepted_stream>(*context, options_.link, trust_, owner_);
     made->keep(made);
     {
       const std::lock_guard held(mutex_);
@@ -494,7 +515,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
 
   const listener_options options_;
   const std::shared_ptr<stream_owner> owner_;
-  std::shared_ptr<const join_secret> secret_;  ///< Null: certificates are asked for.
+  trust trust_;
   std::mutex mutex_;
   std::list<waiting> waiting_;  ///< For a challenge or a hello.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
@@ -548,9 +569,9 @@ class called_channel final : public grpc_call {
 class called_stream final
     : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
-  called_stream(called_channel& channel, const link_options& options,
-                std::shared_ptr<const join_secret> secret, std::shared_ptr<stream_owner> owner)
-      : stream(options, std::move(secret), std::move(owner)), channel_(channel) {}
+  called_stream(called_channel& channel, const link_options& options, trust by,
+                std::shared_ptr<stream_owner> owner)
+      : stream(options, std::move(by), std::move(owner)), channel_(channel) {}
 
   void begin() {
     channel_.stub.PrepareBidiStreamingCall(&channel_.context, method, {}, this);
@@ -626,21 +647,16 @@ class called_stream final
 }  // namespace
 
 struct caller_side::security {
-  std::shared_ptr<provider> files;            ///< Null: plain text,
-  std::shared_ptr<const join_secret> secret;  ///< for which there is this.
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  trust by;
+  std::shared_ptr<grpc::ChannelCredentials> of_channels;
 };
 
 caller_side::caller_side(const std::optional<credentials>& own, const std::string& secret_file)
     : security_(std::make_unique<security>()) {
   join_logs();
   keep_freed_memory();
-  if (own) {
-    security_->files = watch_files(*own);
-  } else {
-    security_->secret = std::make_shared<join_secret>(secret_file);
-  }
-  security_->credentials = calling_credentials(security_->files);
+  security_->by = trust_by(own, secret_file);
+  security_->of_channels = calling_credentials(own);
 }
 
 caller_side::~caller_side() = default;
@@ -648,9 +664,9 @@ caller_side::~caller_side() = default;
 std::unique_ptr<grpc_call> caller_side::call(const std::string& address,
                                              const link_options& options,
                                              std::shared_ptr<stream_owner> owner) {
-  auto channel = std::make_unique<called_channel>(address, security_->credentials);
+  auto channel = std::make_unique<called_channel>(address, security_->of_channels);
   const auto made =
-      std::make_shared<called_stream>(*channel, options, security_->secret, std::move(owner));
+      std::make_shared<called_stream>(*channel, options, security_->by, std::move(owner));
   made->keep(made);
   made->begin();
   return channel;

@@ -23,9 +23,10 @@ class stream_owner {
   virtual ~stream_owner() = default;
   /// What this side says of itself.
   virtual hello own_hello() = 0;
-  /// Whether to go on with this peer, whose certificate agrees with what it says, or which knows
-  /// the join secret. Each one that is admitted ends up in `joined` or `left`.
-  virtual std::optional<join_refusal> judge(const hello& theirs) = 0;
+  /// Whether to go on with this peer, whose certificate (PEM) agrees with what it says; where there
+  /// is none, it knows the join secret. Each one that is admitted ends up in `joined` or `left`.
+  virtual std::optional<join_refusal> judge(const hello& theirs,
+                                            const std::string& certificate) = 0;
   virtual void joined(const hello& theirs, std::shared_ptr<framed_link> way) = 0;
   /// One that was admitted has gone before the link was made.
   virtual void left(const hello& theirs) = 0;

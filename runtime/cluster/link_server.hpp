@@ -30,13 +30,16 @@ struct link_server_options {
   /// How long a connection may take to say something, to agree on TLS, and to exchange challenges
   /// and hellos.
   std::chrono::milliseconds hello_within{5000};
+  /// How often it is looked at whether the certificates of nodes that are here have been revoked
+  /// meanwhile (crl.pem); their links end then.
+  std::chrono::milliseconds revoked_every{60'000};
   /// Counts who is refused, and says when the certificate expires. It outlives the server.
   metrics_registry* metrics = nullptr;
 };
 
-/// Admits nodes: those with a certificate of the same authority for their name and role, or without
-/// certificates those that know the join secret, of the same protocol and build, one a name at a
-/// time. The name of a link that has been lost is free again.
+/// Admits nodes: those with a certificate of the same authority for their name and role that has
+/// not been revoked, or without certificates those that know the join secret, of the same protocol
+/// and build, one a name at a time. The name of a link that has been lost is free again.
 class link_server {
  public:
   /// Called for each node that is admitted, on threads of gRPC's, maybe several at once. `way` is

@@ -3,10 +3,12 @@
 #include <openssl/pem.h>
 #include <sys/stat.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/certificate_text.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/cluster/credentials.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
@@ -114,10 +116,9 @@ std::string stranger_named(const std::string& name) {
 
 TEST_CASE("credentials: a stranger's name is bounded and without control characters") {
   const authority made;
-  const auto authority_text = read_whole_file(made.path / "ca.pem");
   const auto judged =
       verify_chain(stranger_named("gpu-1\nerror all is lost" + std::string(500, 'x')),
-                   authority_text, std::chrono::system_clock::now());
+                   {.directory = made.controller, .own = {}}, std::chrono::system_clock::now());
   const auto* const no = std::get_if<join_refusal>(&judged);
   REQUIRE(no);
   CHECK(no->reason == "other_authority");
@@ -235,6 +236,142 @@ TEST_CASE("secure: a node refuses a controller at another host, of another autho
   CHECK_THAT(failure(elsewhere), has_text("Hostname Verification Check failed"));
   CHECK_THAT(failure(stranger.controller), has_text("andshake failed"));
   CHECK_THROWS_WITH(failure(no_role), has_text("expected the role controller"));
+}
+
+// ---- revoked certificates -----------------------------------------------------------------------
+
+/// A list that is older than its authority said, of the same entries.
+void age(const fs::path& authority_folder, const fs::path& list) {
+  auto lists = revocation_lists_in(read_whole_file(list));
+  REQUIRE(lists.size() == 1);
+  const key_ptr key = key_in(read_whole_file(authority_folder / "ca.key.pem"));
+  const asn1_time_ptr past(ASN1_TIME_set(nullptr, std::time(nullptr) - 86'400));
+  X509_CRL_set1_nextUpdate(lists[0].get(), past.get());
+  REQUIRE(X509_CRL_sign(lists[0].get(), key.get(), EVP_sha256()) != 0);
+  const bio_ptr to(BIO_new_file(list.c_str(), "w"));
+  REQUIRE(PEM_write_bio_X509_CRL(to.get(), lists[0].get()) == 1);
+}
+
+TEST_CASE("revocation: the list grows, and whoever is on it doesn't start") {
+  authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  const auto files = revoke_certificate(made.path, "gpu-1");
+  CHECK(files.list == made.path / "crl.pem");
+  CHECK(files.copies == std::vector<fs::path>{made.node / "crl.pem", other / "crl.pem",
+                                              made.controller / "crl.pem"});
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"),
+                    has_text("the certificate of \"gpu-1\" has been revoked"));
+  CHECK_NOTHROW(load_credentials(other, "node"));
+  revoke_certificate(made.path, "gpu-2");
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"), has_text("has been revoked"));
+  CHECK_THROWS_WITH(load_credentials(other, "node"), has_text("\"gpu-2\" has been revoked"));
+  CHECK_NOTHROW(load_credentials(made.controller, "controller"));
+  CHECK(read_whole_file(other / "crl.pem") == read_whole_file(files.list));
+
+  // One who is added, or once more, gets the list, and is not on it.
+  const auto late = issue_certificate(made.path, {"gpu-3", "node", {}});
+  CHECK(read_whole_file(late / "crl.pem") == read_whole_file(files.list));
+  CHECK_NOTHROW(
+      load_credentials(issue_certificate(made.path, {"gpu-1", "node", {}}, true), "node"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "gpu-4"), has_text("gpu-4/cert.pem"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "../gpu-1"), has_text("name"));
+
+  // A new authority knows of none of them.
+  make_authority(made.path, std::chrono::days(10), true);
+  CHECK_FALSE(fs::exists(made.path / "crl.pem"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "gpu-1"),
+                    has_text("expected a certificate that this authority has signed"));
+  const auto fresh = issue_certificate(made.path, {"gpu-1", "node", {}}, true);
+  CHECK_FALSE(fs::exists(fresh / "crl.pem"));
+}
+
+TEST_CASE("revocation: a controller refuses the node, whatever else the list is, and others join") {
+  const authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  metrics_registry metrics;
+  controller_side controller({.certs = made.controller, .metrics = &metrics});
+  const auto at = controller.address();
+  const auto revoked = security_of(made.node, made.path);
+  CHECK_FALSE(say_hello(at, revoked, hello_text("gpu-1")).hello.empty());
+  controller.joined.made.take();
+
+  revoke_certificate(made.path, "gpu-1");
+  const auto refuses = [&] {
+    const auto before = refused(metrics, "revoked");
+    CHECK(say_hello(at, revoked, hello_text("gpu-1")).hello.empty());
+    CHECK(refused(metrics, "revoked") > before);
+  };
+  refuses();
+  age(made.path, made.controller / "crl.pem");
+  refuses();
+  node_side node(at, "gpu-2", [&](auto& o) { o.certs = other; });
+  CHECK(controller.joined.made.take().other.name == "gpu-2");
+}
+
+TEST_CASE("revocation: a node refuses the controller") {
+  const authority made;
+  controller_side controller({.certs = made.controller});
+  revoke_certificate(made.path, "head");
+  node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+  CHECK_THAT(node.failures.take(), has_text("the certificate of \"head\" has been revoked"));
+  CHECK(node.joined.made.size() == 0);
+}
+
+TEST_CASE("revocation: where the list will not do nobody joins, until it does") {
+  const authority made, stranger;
+  revoke_certificate(stranger.path, "gpu-1");
+  metrics_registry metrics;
+  controller_side controller({.certs = made.controller, .metrics = &metrics});
+  const auto at = controller.address();
+  const auto good = security_of(made.node, made.path);
+  const auto list = made.controller / "crl.pem";
+  const auto foreign = read_whole_file(stranger.path / "crl.pem");
+  revoke_certificate(made.path, "head");
+  const auto own = read_whole_file(made.path / "crl.pem");
+  for (const auto& text : {std::string(), std::string("no list"), foreign, own + foreign,
+                           own.substr(0, own.size() / 2), own + own.substr(0, own.size() / 2)}) {
+    std::ofstream(list) << text;
+    const auto before = refused(metrics, "certificate");
+    CHECK(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+    CHECK(refused(metrics, "certificate") > before);
+    CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                      has_text(list.string() + ": expected a list"));
+  }
+  fs::remove(list);
+  fs::create_symlink("nowhere", list);
+  CHECK(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+  CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                    has_text(list.string() + ": cannot read it"));
+  fs::remove(list);
+  CHECK_FALSE(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+}
+
+TEST_CASE("revocation: the link of a node that is there ends, and no other") {
+  const authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  metrics_registry metrics;
+  controller_side controller(
+      {.certs = made.controller, .revoked_every = 50ms, .metrics = &metrics});
+  node_side kept(controller.address(), "gpu-2", [&](auto& o) { o.certs = other; });
+  const auto there = kept.joined.made.take();
+  const auto kept_here = controller.joined.made.take();
+  node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+  const auto here = controller.joined.made.take();
+  node.joined.made.take();
+
+  // A list that is only half there ends nothing.
+  std::ofstream(made.controller / "crl.pem") << "-----BEGIN X509 CRL-----";
+  there.way->send(block_of("still here"), priority::normal);
+  CHECK(text_of(kept_here.heard->messages.take()) == "still here");
+  CHECK(here.heard->ends.size() == 0);
+
+  revoke_certificate(made.path, "gpu-1");
+  CHECK_THAT(here.heard->ends.take(), has_text("the certificate of \"gpu-1\" has been revoked"));
+  CHECK(refused(metrics, "revoked") >= 1);
+  CHECK_NOTHROW(node.failures.take());
+  there.way->send(block_of("still here"), priority::normal);
+  CHECK(text_of(kept_here.heard->messages.take()) == "still here");
+  CHECK(kept_here.heard->ends.size() == 0);
 }
 
 TEST_CASE("secure: a large message crosses") {
