@@ -27,8 +27,13 @@ std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
           ->needs(deterministic);
   app.add_option("--trace", a.trace,
                  "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
-  app.add_option("--certs", a.system.certs,
-                 "directory with ca.pem, cert.pem and key.pem of this end of a cluster");
+  auto* certs =
+      app.add_option("--certs", a.system.certs,
+                     "directory with ca.pem, cert.pem and key.pem of this end of a cluster");
+  app.add_option("--join-secret", a.system.join_secret,
+                 "without --certs: the file whose secret both ends know "
+                 "(~/.local/state/troupe/join.secret)")
+      ->excludes(certs);
 
   auto* controller = app.add_subcommand("controller", "run the program, with nodes that join it");
   controller->add_option("--listen", a.system.listen, "where nodes join, HOST:PORT")
@@ -56,6 +61,7 @@ std::variant<program_arguments, int> read_arguments(int argc, char** argv) {
   }
   if (node->parsed()) {
     join.certs = a.system.certs;
+    join.join_secret = a.system.join_secret;
     a.join = std::move(join);
   }
   return a;

@@ -11,12 +11,11 @@ namespace troupe {
 
 /// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
 /// Understands `--threads`, `--metrics-port`, `--metrics-address`, `--log-level`,
-/// `--deterministic`, `--seed`, `--faults`, `--trace`, `--certs` and `--help`, and two modes:
-/// `controller --listen HOST:PORT`
-/// runs the program with nodes that join it, `node --join HOST:PORT --name NAME` runs what a
-/// controller places here. SIGINT and SIGTERM cancel the coroutine; a second one, later than
-/// signal_count::echo_time, ends the process at once. In a child process that was started for a
-/// replica it runs that, and doesn't return.
+/// `--deterministic`, `--seed`, `--faults`, `--trace`, `--certs`, `--join-secret` and `--help`, and
+/// two modes: `controller --listen HOST:PORT` runs the program with nodes that join it, `node
+/// --join HOST:PORT --name NAME` runs what a controller places here. SIGINT and SIGTERM cancel the
+/// coroutine; a second one, later than signal_count::echo_time, ends the process at once. In a
+/// child process that was started for a replica it runs that, and doesn't return.
 ///
 /// Returns 0 when `main` has returned or a node was told to end, 1 when `main` threw (the error is
 /// on stderr), 2 for a wrong argument, a metrics port that is taken or a trace that can't be

@@ -33,6 +33,9 @@ struct system_options {
   /// A directory with the certificates of this end of the cluster (`troupe certs`). Without one
   /// only loopback addresses are listened at.
   std::string certs = "";
+  /// The file of the secret that without certificates both ends have to know, which is made where
+  /// there is none. Empty: troupe/join.secret in XDG_STATE_HOME, else in ~/.local/state.
+  std::string join_secret = "";
   /// Roles that another process places here run in a child process each.
   bool isolate = false;
   /// Where its metrics go; null: a registry of its own. Systems that follow one another may share

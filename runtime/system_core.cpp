@@ -56,7 +56,9 @@ system_core::system_core(system_options options)
     processes_ = make_process_site(*this);
     if (!options_.listen.empty()) {
       cluster_ = std::make_unique<cluster_site>(
-          *this, link_server_options{.address = options_.listen, .certs = options_.certs});
+          *this, link_server_options{.address = options_.listen,
+                                     .certs = options_.certs,
+                                     .join_secret = options_.join_secret});
       log::info("nodes may join", {{"port", cluster_->port()}});
     }
   }

@@ -206,6 +206,7 @@ def main():
     limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
     folder = build / "tests" / "results"
     folder.mkdir(parents=True, exist_ok=True)
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")  # the user's own is left alone
     total = Tally()
     for suite in read_paths(build, "suites.txt", names):
         total.add(run_suite(suite, folder, limit))

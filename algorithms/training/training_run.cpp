@@ -149,6 +149,7 @@ class segments {
                 .faults = settings_.faults,
                 .listen = options_.listen,
                 .certs = options_.certs,
+                .join_secret = options_.join_secret,
                 .metrics = options_.metrics,
                 .trace = options_.trace});
     if (options_.nodes > 0) sys.run(sys.wait_for_nodes(options_.nodes));

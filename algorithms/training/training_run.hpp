@@ -118,6 +118,7 @@ struct training_run_options {
   std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
   std::string listen;       ///< Where nodes join, HOST:PORT with a fixed port; empty: nowhere.
   std::string certs;        ///< See system_options.
+  std::string join_secret;  ///< The same.
   std::size_t nodes = 0;    ///< To wait for before anything is trained.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
   std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.

@@ -64,10 +64,32 @@ std::vector<entry> work(const certs_arguments& arguments) {
   return {{file, read_certificate(file)}};
 }
 
+void revoke(const certs_arguments& arguments) {
+  const auto files = revoke_certificate(arguments.directory, arguments.name);
+  if (arguments.json) {
+    auto copies = nlohmann::ordered_json::array();
+    for (const auto& copy : files.copies) copies.push_back(copy.string());
+    const nlohmann::ordered_json line{
+        {"revoked", arguments.name}, {"list", files.list.string()}, {"copies", copies}};
+    std::puts(line.dump().c_str());
+    return;
+  }
+  std::printf("%s is revoked in %s and its copies:\n", arguments.name.c_str(), files.list.c_str());
+  for (const auto& copy : files.copies) std::printf("  %s\n", copy.c_str());
+  std::printf(
+      "copy %s into the folder that each process on another machine has as --certs; controllers "
+      "refuse the process from then on, and end its link within a minute\n",
+      files.list.c_str());
+}
+
 }  // namespace
 
 int certs(const certs_arguments& arguments) {
   try {
+    if (arguments.what == certs_arguments::verb::revoke) {
+      revoke(arguments);
+      return 0;
+    }
     const auto found = work(arguments);
     if (arguments.json) {
       auto list = nlohmann::ordered_json::array();

@@ -69,6 +69,18 @@ void refuse_unknown_options(CLI::App& app) {
   throw std::invalid_argument(message);
 }
 
+/// By what the two ends of a cluster know each other. Returns both options.
+std::pair<CLI::Option*, CLI::Option*> add_identity_options(CLI::App& command, std::string& certs,
+                                                           std::string& join_secret) {
+  auto* folder =
+      command.add_option("--certs", certs, "directory with ca.pem, cert.pem and key.pem");
+  auto* file = command.add_option("--join-secret", join_secret,
+                                  "without --certs: the file whose secret both ends know "
+                                  "(~/.local/state/troupe/join.secret)");
+  file->excludes(folder);
+  return {folder, file};
+}
+
 /// `troupe node`.
 CLI::App* add_node(CLI::App& app, node_arguments& to) {
   auto* node = app.add_subcommand(
@@ -77,7 +89,7 @@ CLI::App* add_node(CLI::App& app, node_arguments& to) {
   node->add_option("--name", to.name, "of this node: what placements name it by")->required();
   node->add_option("--slots", to.slots, "replicas it takes; 0: one a core")
       ->check(CLI::Range(0, 65536));
-  node->add_option("--certs", to.certs, "directory with ca.pem, cert.pem and key.pem");
+  add_identity_options(*node, to.certs, to.join_secret);
   node->add_flag("--isolate", to.isolate, "run each replica in a process of its own");
   node->add_option("--threads", to.threads, "threads of the pool; 0: one a core")
       ->check(CLI::Range(0, 1024));
@@ -126,7 +138,8 @@ CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
 /// `troupe certs` and its verbs.
 CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   auto* certs = app.add_subcommand(
-      "certs", "Make the certificates by which the processes of a cluster know each other.");
+      "certs",
+      "Make and revoke the certificates by which the processes of a cluster know each other.");
   certs->require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* what, certs_arguments::verb verb) {
     auto* made = certs->add_subcommand(name, what);
@@ -153,6 +166,9 @@ CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
   add->add_option("--host", to.hosts,
                   "a DNS name or address at which it is joined; may be repeated");
   add_making(add, to.days);
+  add_verb("revoke", "Have the others refuse a process, and end its link.", verb::revoke)
+      ->add_option("--name", to.name, "of the process, as it was added")
+      ->required();
   add_verb("show", "List what there is, and when it expires.", verb::show);
   return certs;
 }
@@ -246,8 +262,10 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   listen->excludes(deterministic);
   train_command->add_option("--wait-for-nodes", train.nodes, "nodes to wait for before it begins")
       ->needs(listen);
-  train_command->add_option("--certs", train.certs, "directory with ca.pem, cert.pem and key.pem")
-      ->needs(listen);
+  const auto [certs_option, secret_option] =
+      add_identity_options(*train_command, train.certs, train.join_secret);
+  certs_option->needs(listen);
+  secret_option->needs(listen);
   add_code_permission(*train_command, train.allow_unsandboxed_code);
   auto* resume = train_command->add_option(
       "--resume", train.resume,

@@ -31,6 +31,7 @@ struct train_arguments {
   std::string trace;                  ///< A file for the trace; empty: none.
   std::string listen;                 ///< Where nodes join; empty: nowhere.
   std::string certs;                  ///< A directory; empty: plain text, on loopback alone.
+  std::string join_secret;            ///< A file, for plain text; empty: the usual one.
   std::size_t nodes = 0;              ///< To wait for.
   std::string resume;                 ///< A run directory; empty: a new run.
   bool go_on = false;                 ///< Resume the newest run of its kind below `runs`, if any.
@@ -43,6 +44,7 @@ struct node_arguments {
   std::string name;
   int slots = 0;  ///< 0: one a core.
   std::string certs;
+  std::string join_secret;
   bool isolate = false;
   std::size_t threads = 0;
   metrics_place metrics;
@@ -106,7 +108,7 @@ struct health_arguments {
 int health(const health_arguments& arguments);
 
 struct certs_arguments {
-  enum class verb { init, add, show };
+  enum class verb { init, add, revoke, show };
   verb what = verb::show;
   std::string directory;
   std::string name;
@@ -117,7 +119,7 @@ struct certs_arguments {
   bool force = false;
   bool json = false;
 };
-/// Makes and lists the certificates by which the processes of a cluster know each other.
+/// Makes, revokes and lists the certificates by which the processes of a cluster know each other.
 int certs(const certs_arguments& arguments);
 
 struct chat_arguments {

@@ -1,8 +1,9 @@
 #include "deploy/troupe/model_cache.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <stdexcept>
+
+#include "runtime/user_folder.hpp"
 
 namespace troupe::command {
 
@@ -29,13 +30,7 @@ const known_model& find_model(const std::string& name) {
 }
 
 std::filesystem::path models_folder() {
-  // A relative one is to be ignored: XDG Base Directory Specification.
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && cache[0] == '/')
-    return std::filesystem::path(cache) / "troupe" / "models";
-  const char* home = std::getenv("HOME");
-  if (!home || home[0] != '/')
-    throw std::runtime_error("expected XDG_CACHE_HOME or HOME to be an absolute path");
-  return std::filesystem::path(home) / ".cache" / "troupe" / "models";
+  return detail::user_folder("XDG_CACHE_HOME", ".cache") / "troupe" / "models";
 }
 
 std::filesystem::path installed_path(const known_model& model) {

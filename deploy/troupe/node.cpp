@@ -20,6 +20,7 @@ int node(const node_arguments& arguments) {
   const signal_watch signals([&] { sys.cancel(); });
   const detail::node joined(sys, {.address = arguments.join,
                                   .certs = arguments.certs,
+                                  .join_secret = arguments.join_secret,
                                   .name = arguments.name,
                                   .slots = arguments.slots});
   try {

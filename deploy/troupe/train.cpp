@@ -253,6 +253,7 @@ int train(const train_arguments& arguments) {
   const training_run_options options{.threads = arguments.threads,
                                      .listen = arguments.listen,
                                      .certs = arguments.certs,
+                                     .join_secret = arguments.join_secret,
                                      .nodes = arguments.nodes,
                                      .metrics = metrics,
                                      .trace = traced->trace(),

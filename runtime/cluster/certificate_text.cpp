@@ -63,6 +63,21 @@ key_ptr key_in(const std::string& pem) {
   return key_ptr(PEM_read_bio_PrivateKey(from.get(), nullptr, no_passphrase, nullptr));
 }
 
+std::vector<revocation_list_ptr> revocation_lists_in(const std::string& pem) {
+  std::vector<revocation_list_ptr> found;
+  const auto from = reader_of(pem);
+  while (X509_CRL* const next =
+             PEM_read_bio_X509_CRL(from.get(), nullptr, no_passphrase, nullptr)) {
+    found.emplace_back(next);
+  }
+  const auto last = ERR_peek_last_error();
+  const bool all_read =
+      ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  if (!all_read) found.clear();
+  return found;
+}
+
 certificate_facts facts_of(const X509& certificate) {
   certificate_facts facts{.name = common_name(certificate),
                           .not_before = time_of(X509_get0_notBefore(&certificate)),

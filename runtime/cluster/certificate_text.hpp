@@ -1,7 +1,8 @@
 #pragma once
-// Certificates and keys in PEM. For .cpp files alone.
+// Certificates, keys and lists of revoked certificates in PEM. For .cpp files alone.
 
 #include <string>
+#include <vector>
 
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
@@ -14,6 +15,9 @@ certificate_ptr certificate_in(const std::string& pem);
 certificates_ptr certificates_in(const std::string& pem);
 /// A private key without a passphrase; null where there is none.
 key_ptr key_in(const std::string& pem);
+
+/// The lists of revoked certificates; empty where one can't be read.
+std::vector<revocation_list_ptr> revocation_lists_in(const std::string& pem);
 
 certificate_facts facts_of(const X509& certificate);
 

@@ -1,22 +1,20 @@
 #include "runtime/cluster/certificates.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <openssl/pem.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "runtime/cluster/certificate_text.hpp"
+#include "runtime/cluster/new_file.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
+#include "runtime/cluster/revocations.hpp"
 
 namespace troupe {
 
@@ -52,6 +50,10 @@ std::string pem_of(X509* certificate) {
   return pem_of([&](BIO* to) { return PEM_write_bio_X509(to, certificate); });
 }
 
+std::string pem_of(X509_CRL* list) {
+  return pem_of([&](BIO* to) { return PEM_write_bio_X509_CRL(to, list); });
+}
+
 std::string pem_of(EVP_PKEY* key) {
   return pem_of([&](BIO* to) {
     return PEM_write_bio_PKCS8PrivateKey(to, key, nullptr, nullptr, 0, nullptr, nullptr);
@@ -62,20 +64,9 @@ std::string pem_of(EVP_PKEY* key) {
 void write_file(const fs::path& path, const std::string& text, mode_t mode) {
   auto fresh = path;
   fresh += ".new";
-  const auto failed = [&](const char* what) {
-    throw std::system_error(errno, std::generic_category(),
-                            "certificates: cannot " + std::string(what) + " " + fresh.string());
-  };
   unlink(fresh.c_str());
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0) failed("create");
-  const auto written = write(file, text.data(), text.size());
-  const bool whole = written == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
-  const auto error = errno;
-  close(file);
-  errno = error;
-  if (!whole) failed("write");
-  if (rename(fresh.c_str(), path.c_str()) != 0) failed("rename");
+  write_new_file(fresh, text, mode);
+  fs::rename(fresh, path);
 }
 
 void refuse_existing(const fs::path& path, bool force) {
@@ -164,9 +155,8 @@ bool is_address(const std::string& host) {
 
 bool is_plain(unsigned char c) { return c < 128 && (std::isalnum(c) || c == '-' || c == '.'); }
 
-void check(const certificate_request& request) {
+void check_name(const std::string& name) {
   const auto in_name = [](unsigned char c) { return is_plain(c) || c == '_' || c == '*'; };
-  const auto& name = request.name;
   if (name.empty() || name.size() > name_max || !std::ranges::all_of(name, in_name) ||
       name.starts_with('.')) {
     throw std::invalid_argument(
@@ -174,6 +164,10 @@ void check(const certificate_request& request) {
         "'.' and '*', got \"" +
         name + "\"");
   }
+}
+
+void check(const certificate_request& request) {
+  check_name(request.name);
   if (request.role != "node" && request.role != "controller") {
     throw std::invalid_argument("certificates: role: expected node or controller, got \"" +
                                 request.role + "\"");
@@ -205,6 +199,124 @@ std::string folder_of(const std::string& name) {
   return folder;
 }
 
+// ---- the authority ------------------------------------------------------------------------------
+
+struct authority {
+  std::string text;  ///< Its certificate in PEM.
+  certificate_ptr certificate;
+  key_ptr key;
+};
+
+authority read_authority(const fs::path& directory) {
+  const auto file = directory / "ca.pem";
+  const auto key_file = directory / "ca.key.pem";
+  authority read{.text = read_file(file), .certificate = nullptr, .key = nullptr};
+  read.certificate = certificate_in(read.text);
+  require(read.certificate != nullptr, file.string() + ": expected a certificate");
+  read.key = key_in(read_file(key_file));
+  require(read.key != nullptr, key_file.string() + ": expected a private key");
+  require(X509_check_private_key(read.certificate.get(), read.key.get()) == 1,
+          key_file.string() + " is not the key of " + file.string());
+  return read;
+}
+
+/// The cert.pem of each process below the authority's folder, by path.
+std::vector<fs::path> certificate_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const auto file = entry.path() / "cert.pem";
+    if (fs::exists(file)) files.push_back(file);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// ---- what it has revoked ------------------------------------------------------------------------
+
+asn1_time_ptr asn1_time(std::chrono::sys_seconds time) {
+  asn1_time_ptr made(ASN1_TIME_set(nullptr, std::chrono::system_clock::to_time_t(time)));
+  require(made != nullptr, "cannot set a time");
+  return made;
+}
+
+revocation_list_ptr make_list(const authority& by) {
+  revocation_list_ptr made(X509_CRL_new());
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, by.certificate.get(), nullptr, nullptr, made.get(), 0);
+  const extension_ptr issuer(
+      X509V3_EXT_conf_nid(nullptr, &context, NID_authority_key_identifier, "keyid:always"));
+  require(made && issuer && X509_CRL_set_version(made.get(), X509_CRL_VERSION_2) == 1 &&
+              X509_CRL_set_issuer_name(made.get(), X509_get_subject_name(by.certificate.get())) &&
+              X509_CRL_add_ext(made.get(), issuer.get(), -1) == 1,
+          "cannot make a list of revoked certificates");
+  return made;
+}
+
+/// What is in `file`, or a list of nothing.
+revocation_list_ptr read_or_make_list(const fs::path& file, const authority& by) {
+  auto lists = read_revocations(file, by.text);
+  if (lists.empty()) return make_list(by);
+  if (lists.size() == 1) return std::move(lists[0]);
+  throw std::runtime_error("certificates: " + file.string() + ": expected one list, got " +
+                           std::to_string(lists.size()));
+}
+
+void add_revoked(X509_CRL& list, X509& certificate) {
+  revoked_ptr entry(X509_REVOKED_new());
+  const auto when = asn1_time(now());
+  require(entry &&
+              X509_REVOKED_set_serialNumber(entry.get(), X509_get_serialNumber(&certificate)) &&
+              X509_REVOKED_set_revocationDate(entry.get(), when.get()) == 1 &&
+              X509_CRL_add0_revoked(&list, entry.get()) == 1,
+          "cannot revoke a certificate");
+  (void)entry.release();  // the list's
+}
+
+void count_up(X509_CRL& list) {
+  const asn1_integer_ptr before(
+      static_cast<ASN1_INTEGER*>(X509_CRL_get_ext_d2i(&list, NID_crl_number, nullptr, nullptr)));
+  const bignum_ptr number(before ? ASN1_INTEGER_to_BN(before.get(), nullptr) : BN_new());
+  require(number && BN_add_word(number.get(), 1) == 1, "cannot count up");
+  const asn1_integer_ptr after(BN_to_ASN1_INTEGER(number.get(), nullptr));
+  require(after &&
+              X509_CRL_add1_ext_i2d(&list, NID_crl_number, after.get(), 0, X509V3_ADD_REPLACE) == 1,
+          "cannot number a list of revoked certificates");
+}
+
+void sign(X509_CRL& list, const authority& by) {
+  const auto from = asn1_time(now() - valid_before);
+  const auto until = asn1_time(facts_of(*by.certificate).not_after);
+  require(X509_CRL_set1_lastUpdate(&list, from.get()) == 1 &&
+              X509_CRL_set1_nextUpdate(&list, until.get()) == 1 && X509_CRL_sort(&list) == 1 &&
+              X509_CRL_sign(&list, by.key.get(), EVP_sha256()) != 0,
+          "cannot sign a list of revoked certificates");
+}
+
+/// Those in `file` that the authority has signed.
+std::vector<certificate_ptr> signed_certificates(const fs::path& file, const authority& by) {
+  std::vector<certificate_ptr> found;
+  const auto all = certificates_in(read_file(file));
+  for (int i = 0; i < sk_X509_num(all.get()); ++i) {
+    X509* const each = sk_X509_value(all.get(), i);
+    const bool ours = X509_check_ca(each) == 0 && X509_verify(each, by.key.get()) == 1;
+    if (ours && X509_up_ref(each) == 1) found.emplace_back(each);
+  }
+  ERR_clear_error();
+  if (!found.empty()) return found;
+  throw std::runtime_error("certificates: " + file.string() +
+                           ": expected a certificate that this authority has signed");
+}
+
+/// A process that is new, or known again, refuses those that the others do.
+void copy_list(const fs::path& directory, const fs::path& folder) {
+  if (fs::exists(directory / "crl.pem")) {
+    write_file(folder / "crl.pem", read_file(directory / "crl.pem"), 0644);
+  } else {
+    fs::remove(folder / "crl.pem");
+  }
+}
+
 }  // namespace
 
 void make_authority(const fs::path& directory, std::chrono::days valid_for, bool force) {
@@ -223,6 +335,7 @@ void make_authority(const fs::path& directory, std::chrono::days valid_for, bool
   sign(made.get(), made.get(), key.get());
   write_file(key_file, pem_of(key.get()), 0600);
   write_file(certificate_file, pem_of(made.get()), 0644);
+  fs::remove(directory / "crl.pem");
 }
 
 fs::path issue_certificate(const fs::path& directory, const certificate_request& request,
@@ -234,35 +347,48 @@ fs::path issue_certificate(const fs::path& directory, const certificate_request&
   refuse_existing(folder / "cert.pem", force);
   refuse_existing(folder / "key.pem", force);
 
-  const auto authority_file = directory / "ca.pem";
-  const auto authority_text = read_file(authority_file);
-  const auto authority = certificate_in(authority_text);
-  require(authority != nullptr, authority_file.string() + ": expected a certificate");
-  const auto authority_key_file = directory / "ca.key.pem";
-  const auto authority_key = key_in(read_file(authority_key_file));
-  require(authority_key != nullptr, authority_key_file.string() + ": expected a private key");
-  require(X509_check_private_key(authority.get(), authority_key.get()) == 1,
-          authority_key_file.string() + " is not the key of " + authority_file.string());
-  const auto authority_end = facts_of(*authority).not_after;
+  const auto by = read_authority(directory);
+  const auto authority_end = facts_of(*by.certificate).not_after;
   if (authority_end <= now()) {
-    throw std::runtime_error("certificates: " + authority_file.string() + " has expired");
+    throw std::runtime_error("certificates: " + (directory / "ca.pem").string() + " has expired");
   }
 
   const auto key = make_key();
   const auto made =
       make_certificate(key.get(), request.name, not_before, std::min(not_after, authority_end));
-  add_extension(made.get(), authority.get(), NID_basic_constraints, "critical,CA:FALSE");
-  add_extension(made.get(), authority.get(), NID_key_usage, "critical,digitalSignature");
-  add_extension(made.get(), authority.get(), NID_ext_key_usage, "serverAuth,clientAuth");
-  add_extension(made.get(), authority.get(), NID_subject_alt_name, alternative_names(request));
-  add_extension(made.get(), authority.get(), NID_subject_key_identifier, "hash");
-  add_extension(made.get(), authority.get(), NID_authority_key_identifier, "keyid:always");
-  sign(made.get(), authority.get(), authority_key.get());
+  add_extension(made.get(), by.certificate.get(), NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(made.get(), by.certificate.get(), NID_key_usage, "critical,digitalSignature");
+  add_extension(made.get(), by.certificate.get(), NID_ext_key_usage, "serverAuth,clientAuth");
+  add_extension(made.get(), by.certificate.get(), NID_subject_alt_name, alternative_names(request));
+  add_extension(made.get(), by.certificate.get(), NID_subject_key_identifier, "hash");
+  add_extension(made.get(), by.certificate.get(), NID_authority_key_identifier, "keyid:always");
+  sign(made.get(), by.certificate.get(), by.key.get());
   fs::create_directories(folder);
   write_file(folder / "key.pem", pem_of(key.get()), 0600);
   write_file(folder / "cert.pem", pem_of(made.get()), 0644);
-  write_file(folder / "ca.pem", pem_of(authority.get()), 0644);
+  write_file(folder / "ca.pem", pem_of(by.certificate.get()), 0644);
+  copy_list(directory, folder);
   return folder;
+}
+
+revocation_files revoke_certificate(const fs::path& directory, const std::string& name) {
+  check_name(name);
+  const auto by = read_authority(directory);
+  revocation_files files{.list = directory / "crl.pem", .copies = {}};
+  const auto list = read_or_make_list(files.list, by);
+  for (const auto& each : signed_certificates(directory / folder_of(name) / "cert.pem", by)) {
+    X509_REVOKED* entry = nullptr;
+    if (X509_CRL_get0_by_cert(list.get(), &entry, each.get()) == 0) add_revoked(*list, *each);
+  }
+  count_up(*list);
+  sign(*list, by);
+  write_file(files.list, pem_of(list.get()), 0644);
+  for (const auto& file : certificate_files(directory)) {
+    const auto folder = file.parent_path();
+    copy_list(directory, folder);
+    files.copies.push_back(folder / "crl.pem");
+  }
+  return files;
 }
 
 certificate_facts read_certificate(const fs::path& file) {
@@ -276,13 +402,9 @@ std::vector<std::pair<fs::path, certificate_facts>> list_certificates(const fs::
   std::vector<std::pair<fs::path, certificate_facts>> found;
   const auto authority = directory / "ca.pem";
   found.emplace_back(authority, read_certificate(authority));
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const auto file = entry.path() / "cert.pem";
-    if (fs::exists(file)) files.push_back(file);
+  for (const auto& file : certificate_files(directory)) {
+    found.emplace_back(file, read_certificate(file));
   }
-  std::ranges::sort(files);
-  for (const auto& file : files) found.emplace_back(file, read_certificate(file));
   return found;
 }
 

@@ -3,9 +3,11 @@
 //
 //   DIR/ca.pem          the authority's certificate
 //   DIR/ca.key.pem      its key: who has it can join as anybody, so it stays with the operator
+//   DIR/crl.pem         the certificates that it has revoked, once there are any
 //   DIR/NAME/ca.pem     what one process gets: --certs DIR/NAME
 //   DIR/NAME/cert.pem
 //   DIR/NAME/key.pem
+//   DIR/NAME/crl.pem    who is refused, although the authority has signed its certificate
 
 #include <chrono>
 #include <filesystem>
@@ -28,7 +30,8 @@ struct certificate_facts {
 // named in a std::runtime_error, unless `force`. So is what else can't be written or read;
 // std::invalid_argument is thrown for a bad name, role or host.
 
-/// Makes the authority in `directory`, which it creates.
+/// Makes the authority in `directory`, which it creates. What one before it has revoked is
+/// forgotten.
 void make_authority(const std::filesystem::path& directory, std::chrono::days valid_for,
                     bool force = false);
 
@@ -45,6 +48,17 @@ struct certificate_request {
 /// name is "any" in that of the folder.
 std::filesystem::path issue_certificate(const std::filesystem::path& directory,
                                         const certificate_request& request, bool force = false);
+
+/// What there is to be copied to other machines.
+struct revocation_files {
+  std::filesystem::path list;                 ///< DIR/crl.pem
+  std::vector<std::filesystem::path> copies;  ///< In the folders of processes below it, by path.
+};
+
+/// Adds the certificates in the folder of the process `name` to those that are revoked. The list is
+/// valid for as long as the authority.
+revocation_files revoke_certificate(const std::filesystem::path& directory,
+                                    const std::string& name);
 
 /// Of the first certificate in a PEM file.
 certificate_facts read_certificate(const std::filesystem::path& file);

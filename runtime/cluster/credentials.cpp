@@ -7,11 +7,16 @@
 #include <stdexcept>
 
 #include "runtime/cluster/certificate_text.hpp"
+#include "runtime/cluster/revocations.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "runtime/utf8.hpp"
 
 namespace troupe::detail {
 
 namespace {
+
+/// Of a name, in a message.
+constexpr std::size_t name_bytes_max = 100;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
   throw std::runtime_error(file.string() + ": " + what);
@@ -51,9 +56,15 @@ const char* reason_of(int error) {
   }
 }
 
-proven_identity identity_of(const X509& certificate) {
-  const auto facts = facts_of(certificate);
-  return {true, facts.name, facts.role};
+/// The name is what anybody may have written.
+std::string title_of(const X509& certificate) {
+  return "the certificate of \"" + printable(facts_of(certificate).name, name_bytes_max) + '"';
+}
+
+std::optional<join_refusal> revocation(X509& certificate, const std::string& authority,
+                                       const credentials& own) {
+  if (!is_revoked(certificate, read_revocations(own.revocations_file(), authority))) return {};
+  return join_refusal{"revoked", title_of(certificate) + " has been revoked"};
 }
 
 }  // namespace
@@ -69,36 +80,47 @@ std::string read_whole_file(const std::filesystem::path& path) {
 }
 
 std::variant<proven_identity, join_refusal> verify_chain(
-    const std::string& chain, const std::string& authority,
-    std::chrono::system_clock::time_point now) {
+    const std::string& chain, const credentials& own, std::chrono::system_clock::time_point now) {
   if (chain.empty()) return join_refusal{"no_certificate", "expected a certificate, got none"};
   const auto shown = certificates_in(chain);
   if (sk_X509_num(shown.get()) == 0)
     return join_refusal{"certificate", "the certificate is malformed"};
-  X509& own = *sk_X509_value(shown.get(), 0);
+  X509& theirs = *sk_X509_value(shown.get(), 0);
 
+  const auto authority = read_whole_file(own.authority_file());
   const store_ptr store(X509_STORE_new());
   const auto trusted = certificates_in(authority);
   for (int i = 0; i < sk_X509_num(trusted.get()); ++i) {
     X509_STORE_add_cert(store.get(), sk_X509_value(trusted.get(), i));
   }
   const store_context_ptr check(X509_STORE_CTX_new());
-  if (!check || X509_STORE_CTX_init(check.get(), store.get(), &own, shown.get()) != 1) {
+  if (!check || X509_STORE_CTX_init(check.get(), store.get(), &theirs, shown.get()) != 1) {
     return join_refusal{"certificate", "the certificate can't be checked: " + openssl_reason()};
   }
   X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_CLIENT);
   X509_STORE_CTX_set_time(check.get(), 0, std::chrono::system_clock::to_time_t(now));
   const bool good = X509_verify_cert(check.get()) == 1;
   ERR_clear_error();
-  if (good) return identity_of(own);
-  const int error = X509_STORE_CTX_get_error(check.get());
-  return join_refusal{reason_of(error), "the certificate of " + facts_of(own).name + ": " +
-                                            X509_verify_cert_error_string(error)};
+  if (!good) {
+    const int error = X509_STORE_CTX_get_error(check.get());
+    return join_refusal{reason_of(error),
+                        title_of(theirs) + ": " + X509_verify_cert_error_string(error)};
+  }
+  if (auto no = revocation(theirs, authority, own)) return *no;
+  return identity_in(chain);
+}
+
+std::optional<join_refusal> revocation(const std::string& certificate, const credentials& own) {
+  const auto read = certificate_in(certificate);
+  if (!read) return join_refusal{"certificate", "the certificate is malformed"};
+  return revocation(*read, read_whole_file(own.authority_file()), own);
 }
 
 proven_identity identity_in(const std::string& certificate) {
   const auto read = certificate_in(certificate);
-  return read ? identity_of(*read) : proven_identity{.secure = true};
+  if (!read) return {.secure = true};
+  const auto facts = facts_of(*read);
+  return {.secure = true, .name = facts.name, .role = facts.role, .certificate = certificate};
 }
 
 credentials load_credentials(const std::filesystem::path& directory, const std::string& role) {
@@ -124,9 +146,9 @@ credentials load_credentials(const std::filesystem::path& directory, const std::
   if (const auto why = why_not_now(authority_facts, now); !why.empty()) {
     fail(loaded.authority_file(), why);
   }
-  const auto verified = verify_chain(chain, authority, now);
+  const auto verified = verify_chain(chain, loaded, now);
   if (const auto* no = std::get_if<join_refusal>(&verified)) {
-    fail(loaded.certificate_file(), no->text + "; expected one signed by the authority of " +
+    fail(loaded.certificate_file(), no->text + "; expected a valid one of the authority of " +
                                         loaded.authority_file().string());
   }
   if (loaded.own.role != role) {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "runtime/cluster/doorman.hpp"
+#include "runtime/cluster/join_secret.hpp"
 #include "runtime/log.hpp"
 
 namespace troupe::detail {
@@ -105,8 +106,8 @@ std::shared_ptr<provider> watch_files(const credentials& own) {
 /// Judges the certificates of those who connect, so that each refusal has its reason.
 class peer_verifier final : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  peer_verifier(std::filesystem::path authority_file, std::shared_ptr<stream_owner> owner)
-      : authority_file_(std::move(authority_file)), owner_(std::move(owner)) {}
+  peer_verifier(credentials own, std::shared_ptr<stream_owner> owner)
+      : own_(std::move(own)), owner_(std::move(owner)) {}
 
   bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)>, grpc::Status* status) override {
@@ -125,8 +126,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
     auto chain = text(request.peer_cert());
     if (!chain.empty()) chain += text(request.peer_cert_full_chain());
     try {
-      const auto authority = read_whole_file(authority_file_);
-      const auto found = verify_chain(chain, authority, std::chrono::system_clock::now());
+      const auto found = verify_chain(chain, own_, std::chrono::system_clock::now());
       if (const auto* no = std::get_if<join_refusal>(&found)) return *no;
     } catch (const std::runtime_error& e) {
       return join_refusal{"certificate", e.what()};
@@ -134,7 +134,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
     return {};
   }
 
-  const std::filesystem::path authority_file_;
+  const credentials own_;
   const std::shared_ptr<stream_owner> owner_;
 };
 
@@ -146,16 +146,15 @@ std::shared_ptr<grpc::ServerCredentials> listening_credentials(
   options.watch_identity_key_cert_pairs();
   // Not verified by gRPC, which would not say why it refuses: by the verifier.
   options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
-  options.set_certificate_verifier(
-      peer_verifier::Create<peer_verifier>(own->authority_file(), owner));
+  options.set_certificate_verifier(peer_verifier::Create<peer_verifier>(*own, owner));
   return grpc::experimental::TlsServerCredentials(options);
 }
 
 std::shared_ptr<grpc::ChannelCredentials> calling_credentials(
-    const std::shared_ptr<provider>& files) {
-  if (!files) return grpc::InsecureChannelCredentials();
+    const std::optional<credentials>& own) {
+  if (!own) return grpc::InsecureChannelCredentials();
   grpc::experimental::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(files);
+  options.set_certificate_provider(watch_files(*own));
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
   options.set_verify_server_certs(true);
@@ -175,12 +174,30 @@ proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>& cont
 
 // ---- streams ------------------------------------------------------------------------------------
 
+/// By what the two sides of a stream know each other: one of these, the other is null.
+struct trust {
+  std::shared_ptr<const credentials> certificates;
+  std::shared_ptr<const join_secret> secret;
+};
+
+trust trust_by(const std::optional<credentials>& own, const std::string& secret_file) {
+  if (own) return {std::make_shared<credentials>(*own), nullptr};
+  return {nullptr, std::make_shared<join_secret>(secret_file)};
+}
+
+/// What there is to be exchanged before the link. With certificates there is no challenge.
+enum class stage { challenge, hello };
+
 /// What the two sides of a stream have in common. Keeps itself until gRPC has done with it.
 template <class Reactor>
 class stream : public Reactor, public carrier {
  public:
-  stream(const link_options& options, bool secure, std::shared_ptr<stream_owner> owner)
-      : options_(options), secure_(secure), owner_(std::move(owner)) {}
+  stream(const link_options& options, trust by, std::shared_ptr<stream_owner> owner)
+      : options_(options),
+        certificates_(std::move(by.certificates)),
+        secret_(std::move(by.secret)),
+        owner_(std::move(owner)),
+        stage_(secret_ ? stage::challenge : stage::hello) {}
 
   void keep(std::shared_ptr<stream> self) { self_ = std::move(self); }
 
@@ -194,7 +211,7 @@ class stream : public Reactor, public carrier {
   void read() override { this->StartRead(&in_); }
 
   void OnReadDone(bool ok) final {
-    if (!link_) return hello_arrived(ok);
+    if (!link_) return text_read(ok);
     if (!ok) return link_->read_failed();
     slices_in_.clear();
     spans_.clear();
@@ -206,33 +223,44 @@ class stream : public Reactor, public carrier {
   }
   void OnWriteDone(bool ok) final {
     out_.Clear();
-    if (!link_) return hello_written(ok);
+    if (!link_) return text_written(ok);
     link_->written(ok);
   }
 
  protected:
-  virtual void hello_arrived(bool ok) = 0;
-  virtual void hello_written(bool ok) = 0;
-  virtual std::optional<join_refusal> wrong_name(const proven_identity& proven) const = 0;
+  virtual void text_read(bool ok) = 0;
+  virtual void text_written(bool ok) = 0;
+  /// Why the other side is not who its hello says; `proven` by its certificate.
+  virtual std::optional<join_refusal> contradiction(const proven_identity& proven) const = 0;
 
-  void write_hello(const hello& ours) {
-    ours_ = ours;
-    out_ = buffer_of(to_text(ours));
+  void say(const std::string& text) {
+    out_ = buffer_of(text);
     this->StartWrite(&out_);
   }
+  void say_hello(std::string proof) {
+    ours_ = owner_->own_hello();
+    ours_.proof = std::move(proof);
+    say(to_text(ours_));
+  }
+  /// What was read.
+  std::string heard() {
+    auto text = text_of(in_);
+    in_.Clear();
+    return text;
+  }
 
-  /// Reads theirs, and asks the owner.
+  /// Reads their hello, and asks the owner.
   std::optional<join_refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
     try {
-      theirs_ = parse_hello(text_of(in_));
+      theirs_ = parse_hello(heard());
     } catch (const std::invalid_argument& e) {
       return join_refusal{"garbage", e.what()};
     }
-    in_.Clear();
-    const auto proven = identity_of(context, secure_);
+    const auto proven = identity_of(context, !secret_);
+    if (auto no = revoked(proven)) return no;
     if (auto no = role_contradiction(proven, theirs_.role)) return no;
-    if (auto no = wrong_name(proven)) return no;
-    return owner_->judge(theirs_);
+    if (auto no = contradiction(proven)) return no;
+    return owner_->judge(theirs_, proven.certificate);
   }
 
   void join() {
@@ -247,12 +275,29 @@ class stream : public Reactor, public carrier {
   }
 
   const link_options options_;
-  const bool secure_;
+  const std::shared_ptr<const credentials> certificates_;
+  const std::shared_ptr<const join_secret> secret_;
   const std::shared_ptr<stream_owner> owner_;
+  stage stage_;
+  join_nonces nonces_;
   hello ours_, theirs_;
+  /// Unguarded: join() sets it before the link begins its first read or write, of whose ends
+  /// OnReadDone and OnWriteDone tell, and gRPC calls OnDone, where end() clears it, when everything
+  /// else has returned. OnCancel alone comes at any time before that: it has joined_ instead.
   std::shared_ptr<framed_link> link_;
 
  private:
+  /// gRPC, which verifies the certificate of who is called, knows nothing of crl.pem, and who calls
+  /// may begin a stream on a connection of before it was revoked.
+  std::optional<join_refusal> revoked(const proven_identity& proven) const {
+    if (!certificates_) return {};
+    try {
+      return revocation(proven.certificate, *certificates_);
+    } catch (const std::runtime_error& e) {
+      return join_refusal{"certificate", e.what()};
+    }
+  }
+
   std::shared_ptr<stream> self_;
   grpc::ByteBuffer in_, out_;
   std::vector<grpc::Slice> slices_in_, slices_out_;
@@ -261,18 +306,21 @@ class stream : public Reactor, public carrier {
 
 // ---- the listening side -------------------------------------------------------------------------
 
+/// Reads and answers in turn: the challenge, where there is one, and the hello.
 class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
  public:
   accepted_stream(grpc::GenericCallbackServerContext& context, const link_options& options,
-                  bool secure, std::shared_ptr<stream_owner> owner)
-      : stream(options, secure, std::move(owner)), context_(context) {}
+                  trust by, std::shared_ptr<stream_owner> owner)
+      : stream(options, std::move(by), std::move(owner)), context_(context) {}
 
   void begin() { read(); }
 
-  /// Ends it where no hello has come.
+  /// Ends it where the hellos have not been exchanged.
   void expire() {
     const std::lock_guard held(mutex_);
-    if (waiting_) context_.TryCancel();
+    if (!waiting_) return;
+    expired_ = true;
+    context_.TryCancel();
   }
   bool waiting() const {
     const std::lock_guard held(mutex_);
@@ -283,37 +331,95 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
   void finish() override { Finish(grpc::Status::OK); }
 
   void OnCancel() override {
-    if (link_) link_->broken();
+    std::shared_ptr<framed_link> way;
+    {
+      const std::lock_guard held(mutex_);
+      cancelled_ = true;
+      way = joined_.lock();
+    }
+    if (way) way->broken();
   }
   void OnDone() override { end(""); }
 
  private:
-  void hello_arrived(bool ok) override {
-    {
-      const std::lock_guard held(mutex_);
-      waiting_ = false;
-    }
-    if (!ok) {
-      owner_->failed({"silent", "said no hello"});
-      return Finish(grpc::Status::CANCELLED);
-    }
-    const auto no = judge(context_.auth_context());
-    if (!no) return write_hello(owner_->own_hello());
-    owner_->failed(*no);
-    Finish({grpc::StatusCode::PERMISSION_DENIED, no->text});
+  void text_read(bool ok) override {
+    if (!ok) return refuse(silence());
+    const auto no = stage_ == stage::challenge ? answer_challenge() : answer_hello();
+    if (no) refuse(*no);
   }
-  std::optional<join_refusal> wrong_name(const proven_identity& proven) const override {
+  void text_written(bool ok) override {
+    if (stage_ == stage::hello) return hello_written(ok);
+    if (!ok) return refuse(silence());
+    stage_ = stage::hello;
+    read();
+  }
+
+  std::optional<join_refusal> answer_challenge() {
+    try {
+      nonces_.caller = parse_challenge(heard()).nonce;
+    } catch (const std::invalid_argument& e) {
+      return join_refusal{"garbage", e.what()};
+    }
+    nonces_.listener = random_digits();
+    say(to_text(join_challenge{nonces_.listener, secret_->proof(prover::listener, nonces_)}));
+    return {};
+  }
+  std::optional<join_refusal> answer_hello() {
+    auto no = judge(context_.auth_context());
+    if (!no) say_hello("");
+    return no;
+  }
+  std::optional<join_refusal> contradiction(const proven_identity& proven) const override {
+    if (secret_ && !secret_->is_proof(theirs_.proof, prover::caller, nonces_)) {
+      return join_refusal{"secret",
+                          "expected a proof that the node knows the controller's join secret; both "
+                          "have to run as the same user, or with the same --join-secret FILE"};
+    }
     return name_contradiction(proven, theirs_.name);
   }
-  void hello_written(bool ok) override {
-    if (ok) return join();
+
+  void hello_written(bool ok) {
+    stop_waiting();
+    if (ok) return join_unless_cancelled();
     owner_->left(theirs_);
     Finish(grpc::Status::CANCELLED);
   }
+  /// A cancel that came before the link was there for OnCancel is told to it here.
+  void join_unless_cancelled() {
+    join();
+    bool cancelled;
+    {
+      const std::lock_guard held(mutex_);
+      joined_ = link_;
+      cancelled = cancelled_;
+    }
+    if (cancelled) link_->broken();
+  }
+
+  void refuse(const join_refusal& no) {
+    stop_waiting();
+    owner_->failed(no);
+    Finish({grpc::StatusCode::PERMISSION_DENIED, no.text});
+  }
+  /// Why nothing more comes.
+  join_refusal silence() const {
+    const std::lock_guard held(mutex_);
+    if (expired_ || nonces_.listener.empty()) return {"silent", "said no hello"};
+    return {"secret", "the caller went when it had seen the proof of " + secret_->file().string() +
+                          ": it may have another join secret"};
+  }
+  /// From here on it may end, and its context go.
+  void stop_waiting() {
+    const std::lock_guard held(mutex_);
+    waiting_ = false;
+  }
 
   grpc::GenericCallbackServerContext& context_;
-  mutable std::mutex mutex_;
-  bool waiting_ = true;  ///< For the hello, so the context is there.
+  mutable std::mutex mutex_;           // for everything below
+  bool waiting_ = true;                ///< For challenge or hello, so the context is there.
+  bool expired_ = false;               ///< For too long.
+  bool cancelled_ = false;             ///< Whether OnCancel was called.
+  std::weak_ptr<framed_link> joined_;  ///< link_, for OnCancel.
 };
 
 /// Refuses what is no stream of ours.
@@ -338,6 +444,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
                         .first_bytes_within = options_.hello_within},
         doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
                           .refuse = [this](const join_refusal& no) { owner_->failed(no); }});
+    trust_ = trust_by(options_.own, options_.secret_file);
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
     builder.SetMaxReceiveMessageSize(grpc_message_max);
@@ -384,8 +491,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
     if (context->method() != method) return new refused_stream;
-    const auto made = std::make_shared<accepted_stream>(*context, options_.link,
-                                                        options_.own.has_value(), owner_);
+    const auto made = std::make_shared<accepted_stream>(*context, options_.link, trust_, owner_);
     made->keep(made);
     {
       const std::lock_guard held(mutex_);
@@ -409,8 +515,9 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
 
   const listener_options options_;
   const std::shared_ptr<stream_owner> owner_;
+  trust trust_;
   std::mutex mutex_;
-  std::list<waiting> waiting_;  ///< For a hello.
+  std::list<waiting> waiting_;  ///< For a challenge or a hello.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<doorman> door_;
@@ -458,18 +565,18 @@ class called_channel final : public grpc_call {
   grpc::GenericStub stub;
 };
 
+/// Says and reads at once: the challenge, where there is one, and then the hello.
 class called_stream final
     : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
-  called_stream(called_channel& channel, const link_options& options, bool secure,
+  called_stream(called_channel& channel, const link_options& options, trust by,
                 std::shared_ptr<stream_owner> owner)
-      : stream(options, secure, std::move(owner)), channel_(channel) {}
+      : stream(options, std::move(by), std::move(owner)), channel_(channel) {}
 
   void begin() {
     channel_.stub.PrepareBidiStreamingCall(&channel_.context, method, {}, this);
     AddHold();  // until finish(): reads and writes begin on other threads than gRPC's
-    read();
-    write_hello(owner_->own_hello());
+    exchange();
     StartCall();
   }
 
@@ -487,44 +594,69 @@ class called_stream final
   }
 
  private:
-  void hello_arrived(bool ok) override {
-    if (!ok) return half_done(false);
-    failure_ = judge(channel_.context.auth_context());
-    if (!failure_) return half_done(true);
-    cancel();
-    half_done(false);
+  void exchange() {
+    halves_ = 2;
+    read();
+    if (stage_ == stage::hello) {
+      return say_hello(secret_ ? secret_->proof(prover::caller, nonces_) : "");
+    }
+    nonces_.caller = random_digits();
+    say(to_text(join_challenge{nonces_.caller, ""}));
   }
-  void hello_written(bool ok) override { half_done(ok); }
-  /// It has proved to be at its host, so it may have any.
-  std::optional<join_refusal> wrong_name(const proven_identity&) const override { return {}; }
+  void text_read(bool ok) override { half_done(ok); }
+  void text_written(bool ok) override { half_done(ok); }
 
-  /// Both halves end on threads of gRPC's, maybe at once.
+  /// What is said and what is read end on threads of gRPC's, maybe at once: the later one goes on.
   void half_done(bool ok) {
     if (!ok) exchanged_ = false;
     if (halves_.fetch_sub(1) > 1) return;
-    if (exchanged_) return join();
-    finish();
+    if (!exchanged_) return finish();
+    failure_ = stage_ == stage::challenge ? check_answer() : judge(channel_.context.auth_context());
+    if (failure_) {
+      cancel();
+      return finish();
+    }
+    if (stage_ == stage::hello) return join();
+    stage_ = stage::hello;
+    exchange();
   }
+
+  std::optional<join_refusal> check_answer() {
+    join_challenge answer;
+    try {
+      answer = parse_challenge(heard());
+    } catch (const std::invalid_argument& e) {
+      return join_refusal{"garbage", e.what()};
+    }
+    nonces_.listener = answer.nonce;
+    if (secret_->is_proof(answer.proof, prover::listener, nonces_)) return {};
+    return join_refusal{"secret",
+                        "this node does not trust who listens there, which does not know "
+                        "the secret of " +
+                            secret_->file().string() + "; is it another user's controller?"};
+  }
+  /// It has proved to be at its host, or to know the secret, so it may have any name.
+  std::optional<join_refusal> contradiction(const proven_identity&) const override { return {}; }
 
   called_channel& channel_;
   std::optional<join_refusal> failure_;
   std::atomic<bool> exchanged_{true};
-  std::atomic<int> halves_{2};
+  std::atomic<int> halves_{0};
 };
 
 }  // namespace
 
 struct caller_side::security {
-  std::shared_ptr<provider> files;  ///< Null: plain text.
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  trust by;
+  std::shared_ptr<grpc::ChannelCredentials> of_channels;
 };
 
-caller_side::caller_side(const std::optional<credentials>& own)
+caller_side::caller_side(const std::optional<credentials>& own, const std::string& secret_file)
     : security_(std::make_unique<security>()) {
   join_logs();
   keep_freed_memory();
-  if (own) security_->files = watch_files(*own);
-  security_->credentials = calling_credentials(security_->files);
+  security_->by = trust_by(own, secret_file);
+  security_->of_channels = calling_credentials(own);
 }
 
 caller_side::~caller_side() = default;
@@ -532,9 +664,9 @@ caller_side::~caller_side() = default;
 std::unique_ptr<grpc_call> caller_side::call(const std::string& address,
                                              const link_options& options,
                                              std::shared_ptr<stream_owner> owner) {
-  auto channel = std::make_unique<called_channel>(address, security_->credentials);
-  const auto made = std::make_shared<called_stream>(*channel, options, security_->files != nullptr,
-                                                    std::move(owner));
+  auto channel = std::make_unique<called_channel>(address, security_->of_channels);
+  const auto made =
+      std::make_shared<called_stream>(*channel, options, security_->by, std::move(owner));
   made->keep(made);
   made->begin();
   return channel;

@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/cluster/join_secret.hpp"
+#include "runtime/utf8.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -44,14 +47,15 @@ void check_peer_name(std::string_view text) {
   };
   if (text.empty() || text.size() > name_max || !std::ranges::all_of(text, allowed)) {
     throw std::invalid_argument("name: expected 1 to 64 letters, digits, '-', '_' and '.', got \"" +
-                                std::string(text.substr(0, 2 * name_max)) + "\"");
+                                printable(text, 2 * name_max) + "\"");
   }
 }
 
 std::string to_text(const hello& of) {
-  const nlohmann::json fields{
+  nlohmann::json fields{
       {"protocol", of.protocol}, {"build", of.build}, {"incarnation", to_string(of.self)},
       {"name", of.name},         {"role", of.role},   {"slots", of.slots}};
+  if (!of.proof.empty()) fields["proof"] = of.proof;
   return fields.dump();
 }
 
@@ -62,6 +66,7 @@ hello parse_hello(std::string_view text) {
   hello read;
   read.protocol = read_number(fields, "protocol", 1 << 30);
   read.build = read_text(fields, "build", build_max);
+  if (fields.contains("proof")) read.proof = read_text(fields, "proof", join_digits);
   if (read.protocol != hello::protocol_spoken) return read;
   const auto self = incarnation::parse(read_text(fields, "incarnation", 32));
   if (!self) refuse("incarnation", "32 hexadecimal digits");
@@ -82,7 +87,7 @@ std::string disagreement(const hello& ours, const hello& theirs) {
     return differ("protocol", std::to_string(ours.protocol), std::to_string(theirs.protocol));
   }
   if (theirs.build != ours.build) {
-    return differ("the program of build", ours.build, theirs.build) +
+    return differ("the program of build", ours.build, printable(theirs.build, build_max)) +
            "; the same executable has to run everywhere";
   }
   return {};

@@ -50,7 +50,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
              .name = options_.name,
              .role = "node",
              .slots = options_.slots},
-        side_(own_credentials(options_)),
+        side_(own_credentials(options_), options_.join_secret),
         pause_(options_.retry_first) {
     check_peer_name(options_.name);
     std::memcpy(&jitter_, own_.self.bits.data(), sizeof jitter_);
@@ -80,7 +80,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   hello own_hello() override { return own_; }
 
-  std::optional<join_refusal> judge(const hello& theirs) override {
+  std::optional<join_refusal> judge(const hello& theirs, const std::string&) override {
     if (auto text = disagreement(own_, theirs); !text.empty()) return join_refusal{"build", text};
     if (theirs.role != "controller") {
       return join_refusal{"role", "expected a controller, got a " + theirs.role};

@@ -20,6 +20,9 @@ struct link_client_options {
   /// A directory with ca.pem, cert.pem and key.pem, whose role is "node". Empty: plain text, to
   /// loopback addresses alone.
   std::string certs;
+  /// The file of the secret that both sides have to know in plain text. Empty: the usual one (class
+  /// join_secret).
+  std::string join_secret;
   std::string name;   ///< Of this node.
   int slots = 0;      ///< Replicas it takes; 0: as many as there are cores.
   std::string build;  ///< Empty: build_id().
@@ -35,15 +38,15 @@ struct link_client_events {
   /// A link was made: `controller` is on the other side. On a thread of gRPC's; the next one is
   /// made after this one has been lost. To be opened soon.
   std::function<void(const hello& controller, std::shared_ptr<link> way)> joined;
-  /// An attempt has failed; the next one follows by itself. `refused`: the controller does not
-  /// want this node, and says why. May be empty.
+  /// An attempt has failed; the next one follows by itself. `refused`: one of the two does not want
+  /// the other, and says why. May be empty.
   std::function<void(const std::string& why, bool refused)> failed;
 };
 
 class link_client {
  public:
   /// Waits for nothing. Throws std::invalid_argument for a bad name, and std::runtime_error naming
-  /// the file of a certificate that will not do.
+  /// the file of a certificate or a join secret that will not do.
   link_client(link_client_options options, link_client_events events);
   /// Closes the link, and gives up what is under way. Takes a second at most where no listener
   /// blocks. Not to be called by an event.

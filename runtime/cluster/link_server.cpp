@@ -34,7 +34,9 @@ std::optional<credentials> own_credentials(const link_server_options& options) {
 class link_server::core final : public stream_owner, public std::enable_shared_from_this<core> {
  public:
   core(const link_server_options& options, joined_handler on_joined)
-      : on_joined_(std::move(on_joined)),
+      : credentials_(own_credentials(options)),
+        revoked_every_(options.revoked_every),
+        on_joined_(std::move(on_joined)),
         own_{.build = options.build.empty() ? build_id() : options.build,
              .self = incarnation::random(),
              .name = options.name,
@@ -43,9 +45,10 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     check_peer_name(options.name);
   }
 
+  const std::optional<credentials>& own_certificate() const { return credentials_; }
   hello own_hello() override { return own_; }
 
-  std::optional<join_refusal> judge(const hello& theirs) override {
+  std::optional<join_refusal> judge(const hello& theirs, const std::string& certificate) override {
     if (theirs.protocol != own_.protocol)
       return join_refusal{"protocol", disagreement(own_, theirs)};
     if (theirs.build != own_.build) return join_refusal{"build", disagreement(own_, theirs)};
@@ -64,7 +67,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
         return join_refusal{"name_in_use", "a node named " + theirs.name + " is there already"};
       }
       replaced = std::exchange(place.way, nullptr);
-      place = {theirs.self, true, nullptr};
+      place = {theirs.self, true, nullptr, certificate};
     }
     if (replaced) replaced->close("a new connection of the same process has replaced it");
     return {};
@@ -90,7 +93,10 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
   void failed(const join_refusal& why) override { refusals_.add(why); }
 
   void tick(std::chrono::steady_clock::time_point now) {
-    for (const auto& way : links()) way->tick(now);
+    for (const auto& member : linked()) member.way->tick(now);
+    if (!credentials_ || now < look_for_revoked_at_) return;
+    look_for_revoked_at_ = now + revoked_every_;
+    end_revoked();
   }
 
   /// Admits nobody any more, and closes every link.
@@ -99,7 +105,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
       const std::lock_guard held(mutex_);
       stopping_ = true;
     }
-    for (const auto& way : links()) way->close("the controller is stopping");
+    for (const auto& member : linked()) member.way->close("the controller is stopping");
     std::unique_lock held(mutex_);
     emptied_.wait_for(held, farewell, [this] { return members_.empty(); });
   }
@@ -109,15 +115,32 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     incarnation self;
     bool reserved = false;
     std::shared_ptr<framed_link> way;  ///< Null until the hellos have been exchanged.
+    std::string certificate;           ///< In PEM; empty in plain text.
   };
 
-  std::vector<std::shared_ptr<framed_link>> links() const {
+  /// Those with a link.
+  std::vector<member> linked() const {
     const std::lock_guard held(mutex_);
-    std::vector<std::shared_ptr<framed_link>> found;
+    std::vector<member> found;
     for (const auto& [name, member] : members_) {
-      if (member.way) found.push_back(member.way);
+      if (member.way) found.push_back(member);
     }
     return found;
+  }
+
+  void end_revoked() {
+    try {
+      for (const auto& member : linked()) {
+        const auto no = revocation(member.certificate, *credentials_);
+        if (!no || member.way->has_ended()) continue;
+        refusals_.add(*no);
+        member.way->close(no->text);
+      }
+    } catch (const std::runtime_error& e) {
+      // A file that is being copied may be half there. Meanwhile nobody joins.
+      log::error("it is unknown which certificates have been revoked; links stay",
+                 {{"reason", e.what()}});
+    }
   }
 
   /// Where that link is still the one of this name.
@@ -131,6 +154,8 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     if (members_.empty()) emptied_.notify_all();
   }
 
+  const std::optional<credentials> credentials_;  ///< None: plain text.
+  const std::chrono::milliseconds revoked_every_;
   const link_server::joined_handler on_joined_;
   const hello own_;
   refusals refusals_;
@@ -138,12 +163,14 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
   std::condition_variable emptied_;
   std::map<std::string, member> members_;  ///< By name.
   bool stopping_ = false;
+  std::chrono::steady_clock::time_point look_for_revoked_at_{};  // the ticker's
 };
 
 struct link_server::parts {
   parts(const std::shared_ptr<core>& shared, const link_server_options& options)
       : listener({.address = options.address,
-                  .own = own_credentials(options),
+                  .own = shared->own_certificate(),
+                  .secret_file = options.join_secret,
                   .link = options.link,
                   .hello_within = options.hello_within},
                  shared) {

@@ -53,7 +53,7 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
           .failed =
               [address, in = residence_](const std::string& why, bool refused) {
                 if (refused) {
-                  return log::error("the controller refuses this node",
+                  return log::error("this node can't join",
                                     {{"address", address}, {"reason", why}});
                 }
                 log::debug("a controller was not reached", {{"reason", why}});

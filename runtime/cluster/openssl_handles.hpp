@@ -22,10 +22,14 @@ struct openssl_deleter {
 };
 
 using bio_ptr = std::unique_ptr<BIO, openssl_deleter<BIO_free_all>>;
+using asn1_integer_ptr = std::unique_ptr<ASN1_INTEGER, openssl_deleter<ASN1_INTEGER_free>>;
+using asn1_time_ptr = std::unique_ptr<ASN1_TIME, openssl_deleter<ASN1_TIME_free>>;
 using bignum_ptr = std::unique_ptr<BIGNUM, openssl_deleter<BN_free>>;
 using key_ptr = std::unique_ptr<EVP_PKEY, openssl_deleter<EVP_PKEY_free>>;
 using certificate_ptr = std::unique_ptr<X509, openssl_deleter<X509_free>>;
 using extension_ptr = std::unique_ptr<X509_EXTENSION, openssl_deleter<X509_EXTENSION_free>>;
+using revocation_list_ptr = std::unique_ptr<X509_CRL, openssl_deleter<X509_CRL_free>>;
+using revoked_ptr = std::unique_ptr<X509_REVOKED, openssl_deleter<X509_REVOKED_free>>;
 using store_ptr = std::unique_ptr<X509_STORE, openssl_deleter<X509_STORE_free>>;
 using store_context_ptr = std::unique_ptr<X509_STORE_CTX, openssl_deleter<X509_STORE_CTX_free>>;
 using names_ptr = std::unique_ptr<GENERAL_NAMES, openssl_deleter<GENERAL_NAMES_free>>;

@@ -16,7 +16,9 @@ inline constexpr std::array refusal_reasons{
     "no_certificate",   // none was shown
     "other_authority",  // it is not from our authority
     "expired",          // or not valid yet
+    "revoked",          // its authority has taken it back
     "certificate",      // it is malformed, or not for this purpose
+    "secret",           // without certificates: it did not prove that it knows ours
     "role",             // the hello, or the certificate, says another than may join
     "name",             // the certificate is another's
     "plain_text",       // TLS was expected

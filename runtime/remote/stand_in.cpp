@@ -225,7 +225,8 @@ void stand_in::heard(const message& m) {
         return finish(m);
       case message_kind::ended: {
         auto body = m.body();
-        return crash(body.read<std::string>());
+        const auto why = body.read<std::string>();
+        return system_.stopping() ? lost(why) : crash(why);
       }
       default:
         return;
@@ -267,7 +268,8 @@ void stand_in::read_answer(const message& m, call_base& call) {
 void stand_in::lost(const std::string& why) {
   if (crashed()) return;
   slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
-  if (factory_) return crash(why);
+  // A system that stops closes every way itself.
+  if (factory_ && !system_.stopping()) return crash(why);
   // What was imported lives on: the way to it is gone, mostly because the run has ended.
   service_->note_crash(why);
   slot_->end();

@@ -39,4 +39,28 @@ report "openssl verifies a controller's certificate and its host" $?
 openssl verify -CAfile pki/ca.pem -purpose sslclient pki/gpu-any/cert.pem >out 2>err
 report "openssl verifies a node's certificate" $?
 
+run certs revoke pki --name 'gpu-*'
+[[ $code -eq 0 ]] && grep -q 'gpu-\* is revoked in pki/crl.pem and its copies:' out &&
+  cmp -s pki/crl.pem pki/head/crl.pem && cmp -s pki/crl.pem pki/gpu-any/crl.pem
+report "revoke makes a list, and copies it to every process" $?
+openssl crl -in pki/crl.pem -CAfile pki/ca.pem -noout -crlnumber >out 2>err && grep -q 'verify OK' err && grep -qi 'crlNumber=0x0*1$' out
+report "openssl verifies it" $?
+openssl verify -crl_check -CAfile pki/ca.pem -CRLfile pki/crl.pem pki/head/cert.pem >out 2>err
+report "openssl verifies who is not revoked" $?
+openssl verify -crl_check -CAfile pki/ca.pem -CRLfile pki/crl.pem pki/gpu-any/cert.pem >out 2>err
+[[ $? -ne 0 ]] && grep -q 'certificate revoked' err
+report "and not who is" $?
+run certs add pki --name one
+run certs revoke pki --name one --json
+holds "revoke prints what is to be copied" "s == {'revoked': 'one', 'list': 'pki/crl.pem', 'copies': ['pki/gpu-any/crl.pem', 'pki/head/crl.pem', 'pki/one/crl.pem']}"
+openssl crl -in pki/crl.pem -noout -crlnumber -text >out 2>err
+grep -qi 'crlNumber=0x0*2$' out && [[ $(grep -c 'Serial Number:' out) -eq 2 ]]
+report "the list grows" $?
+run certs revoke pki --name two
+[[ $code -eq 2 ]] && grep -q 'cannot read pki/two/cert.pem' err
+report "who was never added is not revoked" $?
+run node --join 127.0.0.1:1 --name one --certs pki/one --metrics-port 0
+[[ $code -eq 1 ]] && grep -q 'the certificate of "one" has been revoked' err
+report "a process that is revoked does not start" $?
+
 finish

@@ -31,4 +31,20 @@ report "and then there is none, once more" $?
 sleep 2  # it has asked again several times
 [[ $(grep -c 'no controller is there' node.log) -eq 2 ]] && ! grep -q 'ipv4:' node.log
 report "the same is said once, and without what gRPC calls it" $?
+
+"$troupe" train -n 4096 --listen "$address" --join-secret other --wait-for-nodes 1 --metrics-port 0 >train.log 2>&1 &
+training=$!
+says "error this node can't join .*troupe/join.secret; is it another user's controller" 1
+report "a controller that does not know the node's secret is refused" $?
+kill -KILL $training
+wait $training 2>/dev/null
+[[ $(stat -c %a other) == 600 ]]
+report "a secret is for its owner alone" $?
+chmod 640 other
+run node --join "$address" --name two --metrics-port 0 --join-secret other
+[[ $code -eq 1 ]] && grep -q '^troupe: other: expected the join secret.*got mode 0640$' err
+report "a secret that others can read is refused" $?
+run node --join "$address" --name two --certs pki --join-secret other
+[[ $code -eq 2 ]] && grep -q excludes err
+report "with certificates there is none" $?
 finish

@@ -20,6 +20,12 @@ TEST_CASE("hello: reads back what it wrote") {
   CHECK(read.name == said.name);
   CHECK(read.role == said.role);
   CHECK(read.slots == said.slots);
+  CHECK(read.proof.empty());
+  auto proven = said;
+  proven.proof = std::string(64, 'a');
+  CHECK(parse_hello(to_text(proven)).proof == proven.proof);
+  proven.proof += 'a';
+  CHECK_THROWS_WITH(parse_hello(to_text(proven)), has_text("proof: expected 1 to 64"));
 }
 
 TEST_CASE("hello: malformed ones are refused, naming the field") {
@@ -51,9 +57,11 @@ TEST_CASE("hello: another build or protocol is named with ours") {
   theirs.build = "def";
   CHECK_THAT(disagreement(ours, theirs), has_text("abc"));
   CHECK_THAT(disagreement(ours, theirs), has_text("def"));
+  theirs.build = "d\nef";
+  CHECK_THAT(disagreement(ours, theirs), has_text("got d\\u000aef;"));
   // Of another protocol nothing else need be understood.
-  theirs = parse_hello(R"({"protocol": 2, "build": "def", "self": []})");
-  CHECK_THAT(disagreement(ours, theirs), has_text("expected protocol 1, as here, got 2"));
+  theirs = parse_hello(R"({"protocol": 3, "build": "def", "self": []})");
+  CHECK_THAT(disagreement(ours, theirs), has_text("expected protocol 2, as here, got 3"));
 }
 
 TEST_CASE("build id: this program has one") {

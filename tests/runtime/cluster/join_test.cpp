@@ -1,5 +1,6 @@
 // Who joins, who comes back and who may not.
 
+#include "runtime/actor/splitmix.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 
@@ -54,6 +55,23 @@ TEST_CASE("join: a node comes back fifty times") {
     (i % 2 ? here : there).way->close("once more");
     here.heard->ends.take();
     there.heard->ends.take();
+  }
+}
+
+TEST_CASE("join: nodes that give up while they join leave nothing behind") {
+  controller_side controller;
+  std::uint64_t seed = 1;
+  for (int i = 0; i < 100; ++i) {
+    node_side node(controller.address(), "gpu-1");
+    // The node goes at any moment of the exchange.
+    for (auto turns = next_of(seed) % 4000; turns > 0; --turns) std::this_thread::yield();
+  }
+  node_side last(controller.address(), "gpu-1", [](auto& o) { o.slots = 7; });
+  last.joined.made.take();
+  for (;;) {
+    const auto here = controller.joined.made.take();
+    if (here.other.slots == 7) break;
+    CHECK_NOTHROW(here.heard->ends.take());
   }
 }
 

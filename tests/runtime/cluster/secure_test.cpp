@@ -1,14 +1,19 @@
 // Mutual TLS: who is admitted with which certificate.
 
+#include <openssl/pem.h>
 #include <sys/stat.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "runtime/cluster/build_id.hpp"
+#include "runtime/cluster/certificate_text.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/cluster/credentials.hpp"
+#include "runtime/cluster/openssl_handles.hpp"
 #include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"
 
@@ -16,19 +21,6 @@ namespace troupe::detail::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that goes with its test.
-struct temporary_folder {
-  temporary_folder() {
-    std::string name = fs::temp_directory_path() / "troupe_certs_XXXXXX";
-    path = mkdtemp(name.data());
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
 
 /// An authority with a controller at this machine's loopback and the node gpu-1.
 struct authority : temporary_folder {
@@ -103,6 +95,38 @@ TEST_CASE("credentials: files that will not do are named at the start") {
   CHECK_THROWS_WITH(load_credentials(expired, "node"), has_text("cert.pem: expired at"));
 }
 
+/// A certificate that nobody has signed but itself, of any name.
+std::string stranger_named(const std::string& name) {
+  const key_ptr key(EVP_EC_gen("P-256"));
+  const certificate_ptr made(X509_new());
+  X509_set_pubkey(made.get(), key.get());
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(name.data());
+  X509_NAME_add_entry_by_NID(X509_get_subject_name(made.get()), NID_commonName, V_ASN1_UTF8STRING,
+                             bytes, static_cast<int>(name.size()), -1, 0);
+  X509_set_issuer_name(made.get(), X509_get_subject_name(made.get()));
+  X509_gmtime_adj(X509_getm_notBefore(made.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+  REQUIRE(X509_sign(made.get(), key.get(), EVP_sha256()) != 0);
+  const bio_ptr memory(BIO_new(BIO_s_mem()));
+  REQUIRE(PEM_write_bio_X509(memory.get(), made.get()) == 1);
+  char* text = nullptr;
+  const auto size = BIO_get_mem_data(memory.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+TEST_CASE("credentials: a stranger's name is bounded and without control characters") {
+  const authority made;
+  const auto judged =
+      verify_chain(stranger_named("gpu-1\nerror all is lost" + std::string(500, 'x')),
+                   {.directory = made.controller, .own = {}}, std::chrono::system_clock::now());
+  const auto* const no = std::get_if<join_refusal>(&judged);
+  REQUIRE(no);
+  CHECK(no->reason == "other_authority");
+  CHECK_THAT(no->text, has_text("the certificate of \"gpu-1\\u000aerror all is lostxxx"));
+  CHECK_THAT(no->text, has_text("xxx...\": "));
+  CHECK(no->text.size() < 250);
+}
+
 TEST_CASE("credentials: what a name means") {
   CHECK(matches("gpu-1", "gpu-1"));
   CHECK_FALSE(matches("gpu-1", "gpu-12"));
@@ -160,16 +184,19 @@ TEST_CASE("secure: of seven bad joiners none is admitted, each is counted, and a
 
 /// Seconds until a joiner is refused, the least of three times: any thread may be held up for as
 /// long on a machine that others use, too.
-double refused_after(const std::string& at, const std::optional<raw_security>& security,
-                     const std::optional<std::string>& hello) {
+double refused_after(const std::function<raw_answer()>& join) {
   double least = 1e9;
   for (int i = 0; i < 3 && least >= 1; ++i) {
     const auto before = std::chrono::steady_clock::now();
-    CHECK(say_hello(at, security, hello).hello.empty());
+    CHECK(join().hello.empty());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
     least = std::min(least, took.count());
   }
   return least;
+}
+double refused_after(const std::string& at, const std::optional<raw_security>& security,
+                     const std::string& hello) {
+  return refused_after([&] { return say_hello(at, security, hello); });
 }
 
 TEST_CASE("secure: whoever may not join hears so within a second") {
@@ -188,9 +215,10 @@ TEST_CASE("secure: whoever may not join hears so within a second") {
   CHECK(refused_after(at, security_of(made.controller, made.path), hello_text("head")) < 1);
   CHECK(refused_after(at, good, hello_text("gpu-2")) < 1);
   CHECK(refused_after(at, std::nullopt, hello_text("gpu-1")) < 1);
-  const auto other_build =
-      to_text({.build = "other", .self = incarnation::random(), .name = "gpu-1", .role = "node"});
-  CHECK(refused_after(at_open, std::nullopt, other_build) < 1);
+  const join_secret usual("");
+  const hello other_build{
+      .build = "other", .self = incarnation::random(), .name = "gpu-1", .role = "node"};
+  CHECK(refused_after([&] { return join_knowing(usual, at_open, other_build); }) < 1);
   CHECK(refused_after(at_open, std::nullopt, "garbage") < 1);
 }
 
@@ -208,6 +236,142 @@ TEST_CASE("secure: a node refuses a controller at another host, of another autho
   CHECK_THAT(failure(elsewhere), has_text("Hostname Verification Check failed"));
   CHECK_THAT(failure(stranger.controller), has_text("andshake failed"));
   CHECK_THROWS_WITH(failure(no_role), has_text("expected the role controller"));
+}
+
+// ---- revoked certificates -----------------------------------------------------------------------
+
+/// A list that is older than its authority said, of the same entries.
+void age(const fs::path& authority_folder, const fs::path& list) {
+  auto lists = revocation_lists_in(read_whole_file(list));
+  REQUIRE(lists.size() == 1);
+  const key_ptr key = key_in(read_whole_file(authority_folder / "ca.key.pem"));
+  const asn1_time_ptr past(ASN1_TIME_set(nullptr, std::time(nullptr) - 86'400));
+  X509_CRL_set1_nextUpdate(lists[0].get(), past.get());
+  REQUIRE(X509_CRL_sign(lists[0].get(), key.get(), EVP_sha256()) != 0);
+  const bio_ptr to(BIO_new_file(list.c_str(), "w"));
+  REQUIRE(PEM_write_bio_X509_CRL(to.get(), lists[0].get()) == 1);
+}
+
+TEST_CASE("revocation: the list grows, and whoever is on it doesn't start") {
+  authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  const auto files = revoke_certificate(made.path, "gpu-1");
+  CHECK(files.list == made.path / "crl.pem");
+  CHECK(files.copies == std::vector<fs::path>{made.node / "crl.pem", other / "crl.pem",
+                                              made.controller / "crl.pem"});
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"),
+                    has_text("the certificate of \"gpu-1\" has been revoked"));
+  CHECK_NOTHROW(load_credentials(other, "node"));
+  revoke_certificate(made.path, "gpu-2");
+  CHECK_THROWS_WITH(load_credentials(made.node, "node"), has_text("has been revoked"));
+  CHECK_THROWS_WITH(load_credentials(other, "node"), has_text("\"gpu-2\" has been revoked"));
+  CHECK_NOTHROW(load_credentials(made.controller, "controller"));
+  CHECK(read_whole_file(other / "crl.pem") == read_whole_file(files.list));
+
+  // One who is added, or once more, gets the list, and is not on it.
+  const auto late = issue_certificate(made.path, {"gpu-3", "node", {}});
+  CHECK(read_whole_file(late / "crl.pem") == read_whole_file(files.list));
+  CHECK_NOTHROW(
+      load_credentials(issue_certificate(made.path, {"gpu-1", "node", {}}, true), "node"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "gpu-4"), has_text("gpu-4/cert.pem"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "../gpu-1"), has_text("name"));
+
+  // A new authority knows of none of them.
+  make_authority(made.path, std::chrono::days(10), true);
+  CHECK_FALSE(fs::exists(made.path / "crl.pem"));
+  CHECK_THROWS_WITH(revoke_certificate(made.path, "gpu-1"),
+                    has_text("expected a certificate that this authority has signed"));
+  const auto fresh = issue_certificate(made.path, {"gpu-1", "node", {}}, true);
+  CHECK_FALSE(fs::exists(fresh / "crl.pem"));
+}
+
+TEST_CASE("revocation: a controller refuses the node, whatever else the list is, and others join") {
+  const authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  metrics_registry metrics;
+  controller_side controller({.certs = made.controller, .metrics = &metrics});
+  const auto at = controller.address();
+  const auto revoked = security_of(made.node, made.path);
+  CHECK_FALSE(say_hello(at, revoked, hello_text("gpu-1")).hello.empty());
+  controller.joined.made.take();
+
+  revoke_certificate(made.path, "gpu-1");
+  const auto refuses = [&] {
+    const auto before = refused(metrics, "revoked");
+    CHECK(say_hello(at, revoked, hello_text("gpu-1")).hello.empty());
+    CHECK(refused(metrics, "revoked") > before);
+  };
+  refuses();
+  age(made.path, made.controller / "crl.pem");
+  refuses();
+  node_side node(at, "gpu-2", [&](auto& o) { o.certs = other; });
+  CHECK(controller.joined.made.take().other.name == "gpu-2");
+}
+
+TEST_CASE("revocation: a node refuses the controller") {
+  const authority made;
+  controller_side controller({.certs = made.controller});
+  revoke_certificate(made.path, "head");
+  node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+  CHECK_THAT(node.failures.take(), has_text("the certificate of \"head\" has been revoked"));
+  CHECK(node.joined.made.size() == 0);
+}
+
+TEST_CASE("revocation: where the list will not do nobody joins, until it does") {
+  const authority made, stranger;
+  revoke_certificate(stranger.path, "gpu-1");
+  metrics_registry metrics;
+  controller_side controller({.certs = made.controller, .metrics = &metrics});
+  const auto at = controller.address();
+  const auto good = security_of(made.node, made.path);
+  const auto list = made.controller / "crl.pem";
+  const auto foreign = read_whole_file(stranger.path / "crl.pem");
+  revoke_certificate(made.path, "head");
+  const auto own = read_whole_file(made.path / "crl.pem");
+  for (const auto& text : {std::string(), std::string("no list"), foreign, own + foreign,
+                           own.substr(0, own.size() / 2), own + own.substr(0, own.size() / 2)}) {
+    std::ofstream(list) << text;
+    const auto before = refused(metrics, "certificate");
+    CHECK(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+    CHECK(refused(metrics, "certificate") > before);
+    CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                      has_text(list.string() + ": expected a list"));
+  }
+  fs::remove(list);
+  fs::create_symlink("nowhere", list);
+  CHECK(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+  CHECK_THROWS_WITH(load_credentials(made.controller, "controller"),
+                    has_text(list.string() + ": cannot read it"));
+  fs::remove(list);
+  CHECK_FALSE(say_hello(at, good, hello_text("gpu-1")).hello.empty());
+}
+
+TEST_CASE("revocation: the link of a node that is there ends, and no other") {
+  const authority made;
+  const auto other = issue_certificate(made.path, {"gpu-2", "node", {}});
+  metrics_registry metrics;
+  controller_side controller(
+      {.certs = made.controller, .revoked_every = 50ms, .metrics = &metrics});
+  node_side kept(controller.address(), "gpu-2", [&](auto& o) { o.certs = other; });
+  const auto there = kept.joined.made.take();
+  const auto kept_here = controller.joined.made.take();
+  node_side node(controller.address(), "gpu-1", [&](auto& o) { o.certs = made.node; });
+  const auto here = controller.joined.made.take();
+  node.joined.made.take();
+
+  // A list that is only half there ends nothing.
+  std::ofstream(made.controller / "crl.pem") << "-----BEGIN X509 CRL-----";
+  there.way->send(block_of("still here"), priority::normal);
+  CHECK(text_of(kept_here.heard->messages.take()) == "still here");
+  CHECK(here.heard->ends.size() == 0);
+
+  revoke_certificate(made.path, "gpu-1");
+  CHECK_THAT(here.heard->ends.take(), has_text("the certificate of \"gpu-1\" has been revoked"));
+  CHECK(refused(metrics, "revoked") >= 1);
+  CHECK_NOTHROW(node.failures.take());
+  there.way->send(block_of("still here"), priority::normal);
+  CHECK(text_of(kept_here.heard->messages.take()) == "still here");
+  CHECK(kept_here.heard->ends.size() == 0);
 }
 
 TEST_CASE("secure: a large message crosses") {

@@ -83,7 +83,7 @@ TEST_CASE("siege: a stream without a hello, or with a malformed one, is ended an
   controller_side controller({.hello_within = 300ms, .metrics = &metrics});
   CHECK(say_hello(controller.address(), std::nullopt, std::nullopt).hello.empty());
   CHECK(are_refused(metrics, "silent", 1));
-  CHECK_THAT(say_hello(controller.address(), std::nullopt, "{}").why, has_text("hello: protocol"));
+  CHECK_THAT(say_hello(controller.address(), std::nullopt, "{}").why, has_text("challenge: nonce"));
   CHECK(are_refused(metrics, "garbage", 1));
   // HTTP/2's preface and empty settings: a connection without a stream keeps nobody out.
   const auto way = connect_to(controller.server.port());
