@@ -464,7 +464,8 @@ struct placed {
     };
     auto& core = detail::core_of(sys);
     const auto actor = core.actors().spawn<detail::stand_in>(
-        std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{}, ready,
+        std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{},
+        std::make_shared<detail::replica_slot>(0), ready,
         std::ref(static_cast<detail::site&>(where)));
     inbox = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   }

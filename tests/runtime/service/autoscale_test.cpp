@@ -75,7 +75,9 @@ task<> stays_where_the_wait_is_short(system& sys) {
 }
 
 task<> crashes_are_no_load(system& sys) {
-  auto to = co_await sys.serve<clerk>(clerks());
+  auto options = clerks();
+  options.backoff_limit = 100ms;
+  auto to = co_await sys.serve<clerk>(options);
   std::vector<task<>> both;
   both.push_back(die_for(to, 5s));
   both.push_back(die_for(to, 5s));

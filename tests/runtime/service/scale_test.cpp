@@ -229,10 +229,16 @@ task<> fanout_meets_a_removal(system& sys) {
 
 // ---- one after the other, and at bad moments
 
+/// A growth ends where a wish for fewer replicas comes.
+task<> scale_or_be_ended(system& sys, service<clerk> which, std::size_t replicas) {
+  const auto error = co_await error_of(sys.scale(which, replicas));
+  if (error != "none") CHECK(starts_with(error, "cancelled: clerks: scale: a later wish for "));
+}
+
 task<> one_after_the_other(system& sys) {
   auto one = co_await sys.serve<clerk>(clerks(1));
   std::vector<task<>> beside;
-  for (const std::size_t n : {4u, 2u, 5u, 1u, 3u}) beside.push_back(sys.scale(one, n));
+  for (const std::size_t n : {4u, 2u, 5u, 1u, 3u}) beside.push_back(scale_or_be_ended(sys, one, n));
   for (int i = 0; i < 4; ++i) beside.push_back(hold_session(one, 2, 5ms));
   co_await all(std::move(beside));
   const auto indices = co_await one.fanout<&clerk::index>();
