@@ -75,8 +75,9 @@ task<> off_policy_cast::train_until(std::int64_t version, bool drain) {
   const bool async = settings.mode == training_mode::async;
   const auto workers = static_cast<std::size_t>(async ? algorithm.config.collection.workers : 1);
   if (done.steps == 0 && algorithm.config.warm_up() > 0) {
-    const auto warmed = co_await loops::warm_up(
-        roles, generate_transitions, {.episodes = algorithm.config.warm_up(), .rollouts = workers});
+    loops::warm_up_options filling{
+        .episodes = algorithm.config.warm_up(), .rollouts = workers, .stop_asked = stop_asked};
+    const auto warmed = co_await loops::warm_up(roles, generate_transitions, std::move(filling));
     add_report(done, warmed);
   }
   co_await run_loop(

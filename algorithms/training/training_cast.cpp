@@ -240,6 +240,8 @@ task<> serve_evaluator(environment_cast& cast) {
   cast.judge = co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging));
 }
 
+bool is_stop_asked(const training_cast& cast) { return cast.stop_asked && cast.stop_asked(); }
+
 task<training_summary> run_from_the_start(training_cast& cast) {
   co_await cast.serve(nullptr);
   std::exception_ptr failure;
@@ -281,7 +283,7 @@ task<loops::verdict> after_update(training_cast& cast, const training_progress& 
     const auto said = co_await cast.callbacks.called(now);
     cast.done.stopped = cast.done.stopped || said == loops::verdict::stop;
   }
-  const bool stop = cast.done.stopped || (cast.stop_asked && cast.stop_asked());
+  const bool stop = cast.done.stopped || is_stop_asked(cast);
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 

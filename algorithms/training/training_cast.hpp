@@ -43,10 +43,12 @@ class training_cast {
   virtual ~training_cast() = default;
 
   /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
-  /// else in a new run directory. Throws state_error if `from` is of another configuration.
+  /// else in a new run directory. Throws state_error if `from` is of another configuration, and
+  /// call_error of kind cancelled if it is asked to stop meanwhile.
   virtual task<> serve(const checkpoint* from) = 0;
   /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
-  /// under way end before this returns, so that the cast can be saved.
+  /// under way end before this returns, so that the cast can be saved. Throws call_error of kind
+  /// cancelled if it is asked to stop before there is anything to save.
   virtual task<> train_until(std::int64_t version, bool drain) = 0;
   /// The state of every role, each of which is at rest.
   virtual task<checkpoint> save() = 0;
@@ -75,7 +77,7 @@ class training_cast {
   run_directory directory = run_directory::open(".");
 
   training_progress done;
-  /// Asked after each update, on the loop's actor; true ends the loop. May be null.
+  /// See training_run_options. May be null.
   std::function<bool()> stop_asked;
 
  protected:
@@ -127,6 +129,9 @@ task<> serve_evaluator(environment_cast& cast);
 
 /// The seed of what can't be saved: another one after each checkpoint.
 std::uint64_t seed_of_segment(const training_cast& cast, std::string_view use);
+
+/// Whether the run is asked to stop.
+bool is_stop_asked(const training_cast& cast);
 
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
 /// training fails the model of that moment is kept.

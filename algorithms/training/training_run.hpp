@@ -121,8 +121,8 @@ struct training_run_options {
   std::size_t nodes = 0;    ///< To wait for before anything is trained.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
   std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.
-  /// Asked after each update and in the evaluation at the end, and without checkpoints all the
-  /// time, on any thread: true stops the run. May be null.
+  /// Asked after each update, in a warm start and in the evaluation at the end, and without
+  /// checkpoints all the time, on any thread: true stops the run. May be null.
   std::function<bool()> stop_asked;
   training_callbacks callbacks;
 };
@@ -132,7 +132,9 @@ struct training_result {
   /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
   /// one.
   std::optional<training_summary> summary;
-  std::string run_directory;  ///< Empty: it was stopped before there was a model.
+  /// Empty: it was stopped before there was a model, or with checkpoints before there was a
+  /// directory.
+  std::string run_directory;
   std::int64_t steps = 0;
 };
 

@@ -189,6 +189,35 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
   CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
 }
 
+TEST_CASE("grpo: a stop in the warm start ends the run there") {
+  const temporary_folder folder;
+  for (const bool deterministic : {true, false}) {
+    for (const std::int64_t checkpoint_every : {0, 2}) {
+      CAPTURE(deterministic, checkpoint_every);
+      auto config = small_run(training_mode::sync);
+      config.deterministic = deterministic;
+      config.checkpoint.every_updates = checkpoint_every;
+      config.warm_start.batches = 30;
+      const auto what = trainable_of(config);
+      int asked = 0;
+      const training_run_options stopping{.stop_asked = [&] { return ++asked > 5; }};
+      const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+      CHECK(!stopped.summary);
+      CHECK(stopped.steps == 0);
+      CHECK(asked < 20);
+      CHECK(stopped.run_directory.empty() == (checkpoint_every == 0));
+      if (checkpoint_every == 0) continue;
+      metrics_registry metrics;
+      CHECK(!newest_checkpoint(stopped.run_directory, what.settings, metrics));
+      const auto resumed = run_training(what, {.directory = stopped.run_directory}, {});
+      REQUIRE(resumed.summary);
+      CHECK(resumed.summary->steps == 4);
+      if (!deterministic) continue;
+      CHECK(resumed.summary->weights_sha256 == run(config, folder.path.string()).weights_sha256);
+    }
+  }
+}
+
 void check_resumed(const grpo_config& config, const std::string& root) {
   const auto whole = run(config, root);
   CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
