@@ -176,6 +176,7 @@ struct exam_so_far {
 /// Asks `count` problems one after the other, and adds the answers.
 task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count, exam_so_far& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
+    require_no_stop(p);
     // One that was dropped is not right.
     seen.add(group.answers.empty() ? sampled_answer{} : group.answers.front());
     return --count == 0;
@@ -282,8 +283,8 @@ task<training_summary> grpo_cast::conclude() {
   const auto seen = co_await roles.replay.route<&answer_queue::counts>();
   const auto last = co_await newest();
   keep_last_model(*this, last);
-  const auto final =
-      co_await judge(last, static_cast<std::size_t>(config.evaluation.final_problems));
+  const auto final = co_await unless_stopped(
+      *this, judge(last, static_cast<std::size_t>(config.evaluation.final_problems)));
   auto summary = summary_of(*this, final, last);
   tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);

@@ -26,6 +26,7 @@ struct training_progress {
   std::int64_t failed = 0;      ///< Rollouts that ended with an error.
   loops::score_history scores;  ///< The means of the evaluations, each over as many episodes.
   std::int64_t evaluated = -1;  ///< Version of the weights that the latest of these was of.
+  std::int64_t owed = 0;        ///< Steps of the last update if a stop has ended its evaluation.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
   double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
@@ -132,6 +133,10 @@ std::uint64_t seed_of_segment(const training_cast& cast, std::string_view use);
 
 /// Whether the run is asked to stop.
 bool is_stop_asked(const training_cast& cast);
+/// Throws call_error of kind cancelled if it is.
+void require_no_stop(const training_cast& cast);
+/// An evaluation that a stop may end; it then throws call_error of kind cancelled.
+task<evaluation> unless_stopped(const training_cast& cast, task<evaluation> measuring);
 
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
 /// training fails the model of that moment is kept.
@@ -146,9 +151,12 @@ void keep_last_model(const training_cast& cast, const weights& last);
 task<> keep_model_of_now(training_cast& cast);
 
 /// What a cast does after each update of a loop that began at `before`: evaluates if another
-/// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.
+/// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop. Where a
+/// stop ends the evaluation, that and the callback are owed.
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
                                   loops::progress now);
+/// Both, when the run goes on.
+task<> make_up_for_stop(training_cast& cast);
 /// Gives the recorder an evaluation of the weights after `cast.done.steps`.
 task<> record_evaluation(const training_cast& cast, evaluation seen);
 /// What is left of the run, for schedules, as Stable-Baselines3 counts it: 1 - num_timesteps /

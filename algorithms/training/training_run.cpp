@@ -38,7 +38,8 @@ task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpo
   bool stopped = false;
   try {
     co_await cast.serve(from);
-    co_await cast.train_until(until, true);
+    co_await make_up_for_stop(cast);
+    if (!cast.done.stopped && cast.done.owed == 0) co_await cast.train_until(until, true);
   } catch (const call_error& e) {
     if (!is_stop(cast, e)) throw;
     stopped = true;
@@ -53,6 +54,7 @@ task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpo
 
 task<training_summary> finish_segment(training_cast& cast, const checkpoint* from) {
   co_await cast.serve(from);
+  co_await make_up_for_stop(cast);
   co_return co_await cast.conclude();
 }
 

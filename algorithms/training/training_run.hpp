@@ -121,8 +121,9 @@ struct training_run_options {
   std::size_t nodes = 0;    ///< To wait for before anything is trained.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
   std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.
-  /// Asked after each update, in a warm start and in the evaluation at the end, and without
-  /// checkpoints all the time, on any thread: true stops the run. May be null.
+  /// Asked after each update, in a warm start and in evaluations, and without checkpoints all the
+  /// time, on any thread: true stops the run, and it stays true then. An evaluation between updates
+  /// that is ended so is played when the run goes on. May be null.
   std::function<bool()> stop_asked;
   training_callbacks callbacks;
 };

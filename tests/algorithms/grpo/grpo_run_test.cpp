@@ -17,6 +17,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -218,13 +219,32 @@ TEST_CASE("grpo: a stop in the warm start ends the run there") {
   }
 }
 
+TEST_CASE("grpo: a stop ends an evaluation, before the first update as at the end") {
+  const temporary_folder folder;
+  for (const auto& task : tasks) {
+    CAPTURE(task);
+    auto config = small_run(training_mode::sync, task);
+    config.warm_start.batches = 0;
+    int asked = 0;
+    const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+    const auto begun = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!begun.summary);
+    CHECK(begun.steps == 0);
+
+    config.evaluation.every_updates = 0;
+    asked = -4;  // after each update
+    const auto ended = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!ended.summary);
+    CHECK(ended.steps == 4);
+    CHECK(std::filesystem::exists(std::filesystem::path(ended.run_directory) / "last_model"));
+  }
+}
+
 void check_resumed(const grpo_config& config, const std::string& root) {
   const auto whole = run(config, root);
   CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
 
-  int asked = 0;
-  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-  const auto stopped = run_training(trainable_of(config), {.root = root}, stopping);
+  const auto stopped = run_training(trainable_of(config), {.root = root}, testing::stop_after(2));
   REQUIRE(!stopped.summary);
   metrics_registry metrics;
   const auto what = trainable_of(config);

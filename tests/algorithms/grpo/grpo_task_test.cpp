@@ -11,6 +11,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -84,9 +85,7 @@ TEST_CASE(
   const temporary_folder folder;
   const auto what = trainable_of(small_run(), next_letter());
   const auto whole = run_training(what, {.root = folder.path.string()}, {});
-  int asked = 0;
-  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  const auto stopped = run_training(what, {.root = folder.path.string()}, testing::stop_after(2));
   REQUIRE(!stopped.summary);
   metrics_registry metrics;
   auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);

@@ -12,11 +12,14 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
+
+using testing::stop_after;
 
 /// CartPole that can't be saved.
 class forgetful_cartpole final : public environment {
@@ -67,10 +70,10 @@ struct stage {
     ppo_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
-      int asked = 0;
       const bool trained = from && from->step >= config.total_steps;
-      const auto stop = [&] { return !trained && asked++ > updates; };
-      auto result = run_ppo(config, output, {.metrics = metrics, .stop_asked = stop}, from);
+      auto options = trained ? ppo_run_options{} : stop_after(updates);
+      options.metrics = metrics;
+      auto result = run_ppo(config, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;
@@ -214,10 +217,7 @@ TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of t
     stage on;
     auto config = short_run(mode);
     config.checkpoint.every_updates = 0;
-    int asked = 0;
-    const auto stop = [&] { return ++asked > 3; };
-    const auto result =
-        run_ppo(config, {.root = on.folder.path}, {.metrics = on.metrics, .stop_asked = stop});
+    const auto result = run_ppo(config, {.root = on.folder.path}, stop_after(4));
     CHECK_FALSE(result.summary);
     CHECK(result.steps == 4 * 2 * 32 * 2);
     const auto run = run_directory::open(result.run_directory);
