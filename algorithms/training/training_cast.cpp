@@ -86,16 +86,13 @@ task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   co_return result;
 }
 
-/// Evaluates when another `every_steps` have passed, and asks the rules.
+/// Evaluates when another `every_steps` have passed.
 task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
   const auto every = cast.settings.evaluation.every_steps;
   const auto before = cast.done.steps - now.steps_of_update;
   if (every == 0 || cast.done.steps / every == before / every) co_return;
-  const auto result = co_await evaluate_newest(cast);
+  const auto result = co_await evaluate_and_judge(cast, now);
   if (!result && is_stop_asked(cast)) cast.done.owed = now.steps_of_update;
-  if (!result) co_return;
-  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
-  cast.done.stopped = cast.done.stopped || has_enough(cast);
 }
 
 task<> end_update(training_cast& cast, loops::progress now) {
@@ -249,6 +246,14 @@ task<> serve_evaluator(environment_cast& cast) {
       {endpoint<&evaluator::evaluate>});
   cast.judge =
       co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging), cast.stop_asked);
+}
+
+task<std::optional<evaluation>> evaluate_and_judge(training_cast& cast, loops::progress now) {
+  auto result = co_await evaluate_newest(cast);
+  if (!result) co_return std::nullopt;
+  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
+  cast.done.stopped = cast.done.stopped || has_enough(cast);
+  co_return result;
 }
 
 bool is_stop_asked(const training_cast& cast) { return cast.stop_asked && cast.stop_asked(); }

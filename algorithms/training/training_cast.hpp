@@ -157,6 +157,10 @@ task<loops::verdict> after_update(training_cast& cast, const training_progress& 
                                   loops::progress now);
 /// Both, when the run goes on.
 task<> make_up_for_stop(training_cast& cast);
+/// An evaluation of the newest weights during training: it is recorded, its model kept if it is the
+/// best so far, and who looks at it may end training. None where a stop ends it, or where it fails,
+/// which is logged.
+task<std::optional<evaluation>> evaluate_and_judge(training_cast& cast, loops::progress now);
 /// Gives the recorder an evaluation of the weights after `cast.done.steps`.
 task<> record_evaluation(const training_cast& cast, evaluation seen);
 /// What is left of the run, for schedules, as Stable-Baselines3 counts it: 1 - num_timesteps /
