@@ -75,6 +75,32 @@ TEST_CASE("off-policy run: as many steps and gradient steps as Stable-Baselines3
   CHECK(csv.find("train/n_updates") != std::string::npos);
 }
 
+task<loops::verdict> note(std::vector<loops::progress>& to, loops::progress now) {
+  to.push_back(now);
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("off-policy run: progress counts from the run's beginning, what fills the replay too") {
+  stage on;
+  for (const std::int64_t checkpoint_every : {0, 20}) {
+    CAPTURE(checkpoint_every);
+    auto config = short_run(training_mode::sync, "CartPole-v1");
+    config.checkpoint.every_updates = checkpoint_every;
+    std::vector<loops::progress> seen;
+    const training_run_options watching{
+        .callbacks = {.called = [&](loops::progress now) { return note(seen, now); }}};
+    const auto algorithm = toy_algorithm(config, network_kind::q_values);
+    run_training(algorithm, {.root = on.folder.path}, watching);
+    REQUIRE(std::ssize(seen) == config.updates());
+    for (std::int64_t i = 0; i < config.updates(); ++i) {
+      const auto& now = seen[static_cast<std::size_t>(i)];
+      CAPTURE(i);
+      CHECK(now.updates == i + 1);
+      CHECK(now.episodes == config.warm_up() + i + 1);
+    }
+  }
+}
+
 TEST_CASE(
     "off-policy run: a stop ends the evaluation at the end, which is played when it goes on") {
   stage on;
