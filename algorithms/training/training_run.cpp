@@ -32,7 +32,8 @@ bool is_stop(const training_cast& cast, const call_error& error) {
 }
 
 /// The state after the update that ends the segment, or the one before a stop. None: it was stopped
-/// before there was one.
+/// before there was one, or in deterministic mode, where what goes on from a rest that nobody else
+/// takes would be another run.
 task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpoint* from,
                                               std::int64_t until) {
   bool stopped = false;
@@ -49,6 +50,8 @@ task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpo
     const auto last = co_await cast.newest();
     keep_last_model(cast, last);
   }
+  const bool whole = cast.done.version == until && cast.done.owed == 0;
+  if (cast.settings.deterministic && !whole && !cast.done.stopped) co_return std::nullopt;
   co_return co_await cast.save();
 }
 

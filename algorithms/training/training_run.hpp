@@ -12,7 +12,10 @@
 // A segment that loses a rank of a data-parallel trainer is played once more, from its beginning.
 //
 // A run that nobody interrupts goes on from what it has just saved, by the same steps as one that
-// reads it from the disk. So in deterministic mode both end with the same weights, bit for bit.
+// reads it from the disk. So in deterministic mode both end with the same weights, bit for bit. A
+// run that is asked to stop in the middle of a segment comes to rest and is saved there, but not in
+// deterministic mode: the one that nobody stops does not rest there, so both go on from the
+// segment's beginning.
 
 #include <functional>
 #include <memory>
@@ -136,7 +139,7 @@ struct training_result {
   /// Empty: it was stopped before there was a model, or with checkpoints before there was a
   /// directory.
   std::string run_directory;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  ///< Trained on; of a stopped run with checkpoints, up to the newest.
 };
 
 /// An algorithm with its configuration: all that a run takes.

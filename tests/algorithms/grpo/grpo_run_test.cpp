@@ -299,17 +299,21 @@ void check_resumed(const grpo_config& config, const std::string& root) {
   const auto whole = run(config, root);
   CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
 
-  const auto stopped = run_training(trainable_of(config), {.root = root}, testing::stop_after(2));
-  REQUIRE(!stopped.summary);
-  metrics_registry metrics;
-  const auto what = trainable_of(config);
-  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
-  REQUIRE(from);
-  const auto resumed =
-      run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
-  REQUIRE(resumed.summary);
-  CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
-  CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  for (const int updates : {2, 3}) {  // where there is a checkpoint, and after it
+    CAPTURE(updates);
+    const auto what = trainable_of(config);
+    const auto stopped = run_training(what, {.root = root}, testing::stop_after(updates));
+    REQUIRE(!stopped.summary);
+    metrics_registry metrics;
+    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+    REQUIRE(from);
+    CHECK(from->step == 2);
+    const auto resumed =
+        run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+    REQUIRE(resumed.summary);
+    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
+    CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  }
 }
 
 TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {

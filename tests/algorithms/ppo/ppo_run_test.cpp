@@ -111,6 +111,39 @@ TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the wh
   }
 }
 
+TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    const auto config = short_run(mode);
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    for (const int updates : {1, 3}) {  // there are checkpoints after 2, 4, 6 and 7
+      CAPTURE(updates);
+      const auto half = run_ppo(config, {.root = on.folder.path / name}, stop_after(updates));
+      REQUIRE_FALSE(half.summary);
+      CHECK(half.steps == (updates - 1) * 2 * 32 * 2);
+      auto again = open_ppo_run(half.run_directory, *on.metrics);
+      CHECK(again.from.has_value() == (updates > 1));
+      const auto end =
+          run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
+              .summary.value();
+      CHECK(end.weights_sha256 == whole.weights_sha256);
+      CHECK(end.eval_mean == whole.eval_mean);
+      CHECK(end.staleness_mean == whole.staleness_mean);
+    }
+  }
+}
+
+TEST_CASE("run_ppo: one that is not deterministic keeps what it had learned when it was stopped") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.deterministic = false;
+  const auto half = run_ppo(config, {.root = on.folder.path}, stop_after(3));
+  REQUIRE_FALSE(half.summary);
+  CHECK(half.steps == 3 * 2 * 32 * 2);
+}
+
 TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent exploration") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
