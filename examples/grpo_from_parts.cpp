@@ -95,7 +95,7 @@ task<roles> serve_roles(troupe::system& sys) {
   const grpo_config config{.warm_start = {.batches = 8, .batch_size = 32, .lr = 3e-3}};
   const auto subject = std::make_shared<const grpo_subject>(subject_of(config));
   const auto start =
-      starting_weights(config, *subject, answer_problems(*subject, problems.training));
+      co_await starting_weights(config, *subject, answer_problems(*subject, problems.training));
   r.subject = subject;
   r.group = 16;
   r.answer_tokens = 3;

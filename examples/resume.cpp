@@ -29,7 +29,7 @@ ppo_config short_run() {
 }
 
 // readme: resume
-/// Trains until it is asked to stop, as a signal would; the newest checkpoint is of that moment.
+/// Trains until it is asked to stop, as a signal would.
 training_result begin(const ppo_config& config) {
   int asked = 0;
   const auto stop = [&] { return ++asked > 10; };  // after each update, and each checkpoint

@@ -48,7 +48,7 @@ class dataset {
       : items_(std::move(items)),
         epochs_(options.epochs),
         order_(items_ ? items_->size() : 0, options.shuffle, seed_of(info, options.seed)),
-        draws_(~seed_of(info, options.seed)) {
+        draws_(derived_seed(seed_of(info, options.seed), "samples")) {
     if (epochs_ < 0)
       throw std::invalid_argument("dataset: epochs: expected a number >= 0, got " +
                                   std::to_string(epochs_));

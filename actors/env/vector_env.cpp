@@ -5,6 +5,8 @@
 #include <exception>
 #include <stdexcept>
 
+#include "actors/derived_seed.hpp"
+
 namespace troupe {
 
 std::string_view to_string(env_failure_reason reason) {
@@ -71,7 +73,8 @@ void vector_env_base::rename(const std::string& id) {
 }
 
 env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
-  if (seed) replacement_seeds_ = numpy_random(*seed);
+  // The seed itself is environment 0's, which would draw the same.
+  if (seed) replacement_seeds_ = numpy_random(derived_seed(*seed, "replacements"));
   env_reset out;
   obs_rows rows(size(), obs_size_);
   for (std::size_t i = 0; i < size(); ++i)

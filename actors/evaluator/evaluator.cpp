@@ -25,8 +25,10 @@ evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_
   return e;
 }
 
-evaluator::evaluator(evaluator_options options)
-    : options_(std::move(options)), environments_(options_.environments()) {
+evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked)
+    : options_(std::move(options)),
+      stop_asked_(std::move(stop_asked)),
+      environments_(options_.environments()) {
   const auto spec = environments_->spec();
   if (const auto needed = shape_of(spec); needed != options_.shape) {
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
@@ -65,6 +67,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   std::int64_t waited = 0;
   auto obs = environments_->reset(environment_seed(seed, "evaluation's environments")).obs;
   while (played.size() < episodes) {
+    if (stop_asked_ && stop_asked_()) throw evaluation_error("an evaluation was stopped");
     auto after = environments_->step(act(obs, random));
     failed += after.failures.size();
     if (failed > 10 * episodes) {

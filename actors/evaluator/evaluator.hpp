@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// An evaluation that had to be given up, for its environments.
+/// An evaluation that had to be given up, for its environments or for a stop.
 class evaluation_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -50,13 +50,14 @@ class evaluator {
   /// Steps without the end of an episode, after which an evaluation is given up.
   static constexpr std::int64_t patience = 200'000;
 
-  /// Throws std::invalid_argument if a network of `shape` does not fit the environments.
-  explicit evaluator(evaluator_options options);
+  /// `stop_asked`: asked before each step; true ends the evaluation. May be null. Throws
+  /// std::invalid_argument if a network of `shape` does not fit the environments.
+  explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr);
 
   /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
   /// more. `seed` decides the episodes: the same weights and seed give the same returns. An episode
   /// whose environment fails is played anew; throws evaluation_error after ten failures an episode,
-  /// or where none ends.
+  /// where none ends, and for a stop.
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
@@ -64,6 +65,7 @@ class evaluator {
   env_actions act(std::span<const float> obs, action_random& random);
 
   evaluator_options options_;
+  std::function<bool()> stop_asked_;
   std::unique_ptr<vector_environment> environments_;
   std::unique_ptr<acting_network> network_;
 };

@@ -113,8 +113,12 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
   const auto lesson =
       game ? practise_moves(*subject, game->view) : answer_problems(*subject, problems.training);
   const auto began = strand::current().now();
-  const auto start = begins ? starting_weights(config, *subject, lesson)
-                            : grpo_start{weights_of(*from).parameters, {}};
+  grpo_start start;
+  if (begins) {
+    start = co_await starting_weights(config, *subject, lesson, stop_asked);
+  } else {
+    start.parameters = weights_of(*from).parameters;
+  }
   if (!from) done.start += seconds_between(began, strand::current().now());
   auto first = from ? weights_of(*from) : weights{0, start.parameters.clone(), {}};
   co_await serve_store(std::move(first));

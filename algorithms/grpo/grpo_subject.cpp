@@ -18,6 +18,8 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/grpo/now_and_then.hpp"
 #include "algorithms/non_finite_training.hpp"
+#include "runtime/actor/next_turn.hpp"
+#include "runtime/error.hpp"
 #include "runtime/log.hpp"
 
 namespace troupe {
@@ -112,17 +114,21 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
 }
 
 /// Supervised steps: the mean cross-entropy of what is to be written. Their moments.
-adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
-                   const warm_start_lesson& lesson, llm::trained_weights& trained) {
+task<adam_state> warm_up(const grpo_config& config, const grpo_subject& subject,
+                         warm_start_lesson lesson, std::function<bool()> stop_asked,
+                         llm::trained_weights& trained) {
   const auto& warm = config.warm_start;
   const int batches = warm.batches.value_or(0);
-  if (batches == 0) return {};
+  if (batches == 0) co_return adam_state{};
   const auto count = static_cast<std::size_t>(trained.parameters.numel());
   adam optimizer(count, {.eps = 1e-8, .max_grad_norm = 1.0});
   action_random random(derived_seed(config.seed, "warm start"));
   now_and_then tell;
   double loss_now = 0.0;
   for (int batch = 0; batch < batches; ++batch) {
+    co_await next_turn();
+    if (stop_asked && stop_asked())
+      throw call_error(error_kind::cancelled, "the warm start was stopped");
     std::vector<llm::token_group> groups;
     for (int i = 0; i < warm.batch_size; ++i) groups.push_back(lesson(random));
     trained.gradient.zero_();
@@ -139,7 +145,7 @@ adam_state warm_up(const grpo_config& config, const grpo_subject& subject,
       log::info("warm start", {{"batch", batch + 1}, {"of", batches}, {"loss", loss_now}});
   }
   log::info("the warm start is over", {{"batches", batches}, {"loss", loss_now}});
-  return optimizer.state();
+  co_return optimizer.state();
 }
 
 }  // namespace
@@ -173,16 +179,17 @@ warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view
   };
 }
 
-grpo_start starting_weights(const grpo_config& config, const grpo_subject& subject,
-                            const warm_start_lesson& lesson) {
+task<grpo_start> starting_weights(const grpo_config& config, const grpo_subject& subject,
+                                  warm_start_lesson lesson, std::function<bool()> stop_asked) {
   const auto read = [&] {
     if (config.model.path.empty()) return letters_weights(subject.config, config.seed);
     return llm::read_model(config.model.path).weights;
   };
   auto trained = llm::train_weights(subject.config, llm::flatten_weights(subject.config, read()));
-  auto moments = warm_up(config, subject, lesson, trained);
+  auto moments =
+      co_await warm_up(config, subject, std::move(lesson), std::move(stop_asked), trained);
   if (!config.warm_start.keep_moments.value_or(true)) moments = {};
-  return {trained.parameters, std::move(moments)};
+  co_return grpo_start{trained.parameters, std::move(moments)};
 }
 
 }  // namespace troupe

@@ -17,6 +17,7 @@
 #include "actors/llm/training/token_groups.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
 #include "algorithms/grpo/grpo_start.hpp"
+#include "runtime/coroutine/task.hpp"
 
 namespace troupe {
 
@@ -63,8 +64,11 @@ warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::
 warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view);
 
 /// What training begins with: the file's weights, or those drawn by the seed, after the warm start.
-/// By the configuration, completed, alone. Throws llm_file_error, and non_finite_training.
-grpo_start starting_weights(const grpo_config& config, const grpo_subject& subject,
-                            const warm_start_lesson& lesson);
+/// By the configuration, completed, alone. Configuration and subject outlive it. `stop_asked`:
+/// asked before each batch of the warm start, between which the actor does what else has come to
+/// it. Throws llm_file_error, non_finite_training, and call_error of kind cancelled for a stop.
+task<grpo_start> starting_weights(const grpo_config& config, const grpo_subject& subject,
+                                  warm_start_lesson lesson,
+                                  std::function<bool()> stop_asked = nullptr);
 
 }  // namespace troupe

@@ -176,6 +176,7 @@ struct exam_so_far {
 /// Asks `count` problems one after the other, and adds the answers.
 task<> ask_some(const grpo_cast& p, answer_roles roles, std::size_t count, exam_so_far& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
+    require_no_stop(p);
     // One that was dropped is not right.
     seen.add(group.answers.empty() ? sampled_answer{} : group.answers.front());
     return --count == 0;
@@ -190,24 +191,23 @@ task<> tell_win_rate(const grpo_cast& p, double rate) {
 
 /// The curve's first point: what the model can do before it learns.
 task<> evaluate_start(grpo_cast& p) {
-  const auto problems = static_cast<std::size_t>(p.config.evaluation.problems);
   const auto began = strand::current().now();
-  auto first = co_await p.newest();
-  const auto found = co_await p.evaluate(std::move(first), problems,
-                                         derived_seed(p.config.seed, "evaluation", {0}));
+  const auto found = co_await evaluate_and_judge(p, {});
   const auto seconds = seconds_between(began, strand::current().now());
   p.done.start += seconds;
-  log::info("before the first update",
-            {{p.game ? "reward" : "right", found.mean}, {"of", problems}, {"seconds", seconds}});
-  co_await record_evaluation(p, found);
-  if (p.callbacks.evaluated) co_await p.callbacks.evaluated({}, found);
+  if (!found) co_return;
+  log::info("before the first update", {{p.game ? "reward" : "right", found->mean},
+                                        {"of", found->returns.size()},
+                                        {"seconds", seconds}});
 }
 
 }  // namespace
 
 task<> grpo_cast::train_until(std::int64_t version, bool drain) {
   auto& p = *this;
-  if (done.version == 0 && config.evaluation.every_updates > 0) co_await evaluate_start(p);
+  const bool seen = done.evaluated >= 0;
+  if (done.version == 0 && !seen && config.evaluation.every_updates > 0) co_await evaluate_start(p);
+  if (done.stopped || is_stop_asked(p)) co_return;
   const auto before = done;
   loops::hooks<answer_group> hooks{
       .train = [&p](std::vector<answer_group> groups) { return train(p, std::move(groups)); },
@@ -282,8 +282,8 @@ task<training_summary> grpo_cast::conclude() {
   const auto seen = co_await roles.replay.route<&answer_queue::counts>();
   const auto last = co_await newest();
   keep_last_model(*this, last);
-  const auto final =
-      co_await judge(last, static_cast<std::size_t>(config.evaluation.final_problems));
+  const auto final = co_await unless_stopped(
+      *this, judge(last, static_cast<std::size_t>(config.evaluation.final_problems)));
   auto summary = summary_of(*this, final, last);
   tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);

@@ -10,6 +10,7 @@
 // from somewhere else.
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "algorithms/loops/loops.hpp"
@@ -22,24 +23,31 @@ struct warm_up_options {
   /// Of one episode with its insertion: a replay that is full would wait for a trainer that does
   /// not train yet.
   duration patience = std::chrono::minutes(10);
+  /// Asked before each episode; true ends the warm-up. May be null.
+  std::function<bool()> stop_asked = nullptr;
 };
 
 namespace detail {
 
 /// Generates and inserts until none is left to begin.
 template <class Roles, class Experience>
-task<> generate_some(stage<Roles, Experience> on, std::int64_t& left, duration patience) {
+task<> generate_some(stage<Roles, Experience> on, std::int64_t& left,
+                     const warm_up_options& options) {
   while (left > 0) {
+    if (options.stop_asked && options.stop_asked()) {
+      throw call_error(error_kind::cancelled, "warm_up: stopped");
+    }
     --left;
-    co_await with_timeout(generate_one(on), patience);
+    co_await with_timeout(generate_one(on), options.patience);
   }
 }
 
 }  // namespace detail
 
 /// Fills the replay with exactly `episodes` items before anybody trains. An episode that throws is
-/// generated anew. Throws std::invalid_argument for a number < 1, and call_error of kind
-/// deadline_exceeded after `patience`: give the replay room for `episodes` items.
+/// generated anew. Throws std::invalid_argument for a number < 1, and call_error: of kind
+/// deadline_exceeded after `patience` (give the replay room for `episodes` items), of kind
+/// cancelled for a stop.
 template <class Roles, class Experience>
 task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_options options) {
   if (options.episodes < 1 || options.rollouts < 1) {
@@ -56,7 +64,7 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;
   for (std::size_t i = 0; i < options.rollouts; ++i) {
-    workers.push_back(detail::generate_some(stage, left, options.patience));
+    workers.push_back(detail::generate_some(stage, left, options));
   }
   co_await all(std::move(workers));
   done.wall = active.elapsed();

@@ -165,22 +165,25 @@ task<weights> off_policy_cast::newest() {
   co_return co_await trainer.route<&off_policy_trainer::publish>();
 }
 
-task<training_summary> off_policy_cast::conclude() {
-  const auto seen = co_await roles.replay.route<&transition_store::counts>();
-  const auto last = co_await newest();
-  keep_last_model(*this, last);
+task<evaluation> off_policy_cast::evaluate_at_the_end(weights of) {
   const int episodes = settings.evaluation.final_episodes;
   auto measuring = restartable(sys,
                                {.name = "final_evaluator",
                                 .placement = place_of_evaluation(settings.env),
                                 .deadline = long_call},
                                {endpoint<&evaluator::evaluate>});
-  final_judge = co_await sys.serve<evaluator>(std::move(measuring), evaluator_of(*this, episodes));
-  if (stop_asked && stop_asked()) {
-    throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
-  }
-  const auto final = co_await final_judge.route<&evaluator::evaluate>(
-      last, static_cast<std::size_t>(episodes), derived_seed(settings.seed, "final evaluation"));
+  final_judge = co_await sys.serve<evaluator>(std::move(measuring), evaluator_of(*this, episodes),
+                                              stop_asked);
+  co_return co_await final_judge.route<&evaluator::evaluate>(
+      std::move(of), static_cast<std::size_t>(episodes),
+      derived_seed(settings.seed, "final evaluation"));
+}
+
+task<training_summary> off_policy_cast::conclude() {
+  const auto seen = co_await roles.replay.route<&transition_store::counts>();
+  const auto last = co_await newest();
+  keep_last_model(*this, last);
+  const auto final = co_await unless_stopped(*this, evaluate_at_the_end(last));
   auto summary = summary_of(*this, final, last);
   summary.staleness_mean = seen.staleness_mean();
   summary.staleness_max = seen.staleness_max;

@@ -52,6 +52,7 @@ class off_policy_cast final : public environment_cast {
  private:
   task<> serve_learning(const checkpoint* from);
   task<> serve_collectors(const checkpoint* from);
+  task<evaluation> evaluate_at_the_end(weights of);
   std::size_t collectors() const;
 };
 

@@ -66,19 +66,20 @@ task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> 
 
 task<> off_policy_cast::train_until(std::int64_t version, bool drain) {
   auto& p = *this;
+  const bool async = settings.mode == training_mode::async;
+  const auto workers = static_cast<std::size_t>(async ? algorithm.config.collection.workers : 1);
+  if (done.steps == 0 && algorithm.config.warm_up() > 0) {
+    loops::warm_up_options filling{
+        .episodes = algorithm.config.warm_up(), .rollouts = workers, .stop_asked = stop_asked};
+    const auto warmed = co_await loops::warm_up(roles, generate_transitions, std::move(filling));
+    add_report(done, warmed);
+  }
   const auto before = done;
   loops::hooks<collected_transitions> hooks{
       .train = [&p](std::vector<collected_transitions> made) { return train(p, std::move(made)); },
       .called = [&p, &before](loops::progress now) { return after_update(p, before, now); },
       .steps = [](const collected_transitions& made) { return made.steps; },
       .metrics = metrics};
-  const bool async = settings.mode == training_mode::async;
-  const auto workers = static_cast<std::size_t>(async ? algorithm.config.collection.workers : 1);
-  if (done.steps == 0 && algorithm.config.warm_up() > 0) {
-    const auto warmed = co_await loops::warm_up(
-        roles, generate_transitions, {.episodes = algorithm.config.warm_up(), .rollouts = workers});
-    add_report(done, warmed);
-  }
   co_await run_loop(
       p, roles, generate_transitions, std::move(hooks),
       {.updates = version - done.version, .batch = 1, .rollouts = workers, .drain = drain});

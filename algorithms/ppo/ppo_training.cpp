@@ -200,9 +200,7 @@ task<evaluation> evaluate_at_the_end(production& p) {
   roles.environments = p.exam;
   final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {
-    if (p.stop_asked && p.stop_asked()) {
-      throw call_error(error_kind::cancelled, "the evaluation at the end was stopped");
-    }
+    require_no_stop(p);
     return seen.add(r);
   };
   co_await loops::evaluate(roles, generate_rollout, enough);
@@ -234,7 +232,7 @@ task<training_summary> production::conclude() {
   const auto seen = co_await roles.replay.route<&replay_queue<rollout>::counts>();
   const auto last = co_await newest();
   keep_last_model(*this, last);
-  const auto final = co_await evaluate_at_the_end(*this);
+  const auto final = co_await unless_stopped(*this, evaluate_at_the_end(*this));
   auto summary = summary_of(*this, final, last);
   tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);

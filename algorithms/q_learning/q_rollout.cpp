@@ -25,7 +25,10 @@ void append(q_rollout& made, const discrete_states& states, const std::vector<st
     made.returns.push_back(ended.episode_return);
   }
   std::vector<bool> failed(before.size(), false);
-  for (const auto& failure : step.failures) failed[failure.index] = !failure.at_reset;
+  // The reset after a step that failed may fail, too, and stands in the list then.
+  for (const auto& failure : step.failures) {
+    if (!failure.at_reset) failed[failure.index] = true;
+  }
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (failed[i]) continue;
     made.transitions.push_back(

@@ -32,9 +32,10 @@ training_progress progress_of(const checkpoint& from) {
                          .stopped = state.get<bool>("stopped"),
                          .wall = state.get<double>("wall"),
                          .overlapped = state.get<double>("overlapped")};
-  // Neither is in those of older versions.
+  // None of them is in those of older versions.
   if (state.has("start")) state.get("start", done.start);
   if (state.has("evaluated")) state.get("evaluated", done.evaluated);
+  if (state.has("owed")) state.get("owed", done.owed);
   done.scores.restore(state.get<std::string>("scores"));
   return done;
 }
@@ -58,6 +59,7 @@ std::string progress_bytes(const training_progress& done) {
   to.put("failed", done.failed);
   to.put("scores", done.scores.save());
   to.put("evaluated", done.evaluated);
+  to.put("owed", done.owed);
   to.put("stopped", done.stopped);
   to.put("start", done.start);
   to.put("wall", done.wall);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "actors/derived_seed.hpp"
 #include "actors/policy/model_file.hpp"
@@ -56,8 +57,8 @@ bool has_enough(const training_cast& cast) {
   return std::ranges::any_of(cast.callbacks.stop, [&](const auto& rule) { return rule(scores); });
 }
 
-/// Evaluates the newest weights, and keeps them if they are the best so far. None where the
-/// evaluation fails, which is logged.
+/// Evaluates the newest weights, and keeps them if they are the best so far. None where a stop ends
+/// the evaluation, or where it fails, which is logged.
 task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   auto newest = co_await cast.newest();
   const auto episodes = static_cast<std::size_t>(cast.settings.evaluation.episodes);
@@ -72,6 +73,7 @@ task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   } catch (...) {
     failure = std::current_exception();
   }
+  if (failure && is_stop_asked(cast)) co_return std::nullopt;
   if (failure) {
     log::warn("training goes on without an evaluation",
               {{"env", cast.settings.env.id}, {"error", describe(failure)}});
@@ -84,15 +86,20 @@ task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   co_return result;
 }
 
-/// Evaluates when another `every_steps` have passed, and asks the rules.
+/// Evaluates when another `every_steps` have passed.
 task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
   const auto every = cast.settings.evaluation.every_steps;
   const auto before = cast.done.steps - now.steps_of_update;
   if (every == 0 || cast.done.steps / every == before / every) co_return;
-  const auto result = co_await evaluate_newest(cast);
-  if (!result) co_return;
-  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
-  cast.done.stopped = cast.done.stopped || has_enough(cast);
+  const auto result = co_await evaluate_and_judge(cast, now);
+  if (!result && is_stop_asked(cast)) cast.done.owed = now.steps_of_update;
+}
+
+task<> end_update(training_cast& cast, loops::progress now) {
+  co_await evaluate_now_and_then(cast, now);
+  if (cast.done.owed > 0 || !cast.callbacks.called) co_return;
+  const auto said = co_await cast.callbacks.called(now);
+  cast.done.stopped = cast.done.stopped || said == loops::verdict::stop;
 }
 
 }  // namespace
@@ -237,7 +244,33 @@ task<> serve_evaluator(environment_cast& cast) {
       cast.sys,
       {.name = "evaluator", .placement = place_of_evaluation(s.env), .deadline = long_call},
       {endpoint<&evaluator::evaluate>});
-  cast.judge = co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging));
+  cast.judge =
+      co_await cast.sys.serve<evaluator>(std::move(measuring), std::move(judging), cast.stop_asked);
+}
+
+task<std::optional<evaluation>> evaluate_and_judge(training_cast& cast, loops::progress now) {
+  auto result = co_await evaluate_newest(cast);
+  if (!result) co_return std::nullopt;
+  if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
+  cast.done.stopped = cast.done.stopped || has_enough(cast);
+  co_return result;
+}
+
+bool is_stop_asked(const training_cast& cast) { return cast.stop_asked && cast.stop_asked(); }
+
+void require_no_stop(const training_cast& cast) {
+  if (is_stop_asked(cast)) throw call_error(error_kind::cancelled, "the run was stopped");
+}
+
+task<evaluation> unless_stopped(const training_cast& cast, task<evaluation> measuring) {
+  std::exception_ptr failure;
+  try {
+    co_return co_await std::move(measuring);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  require_no_stop(cast);
+  std::rethrow_exception(failure);
 }
 
 task<training_summary> run_from_the_start(training_cast& cast) {
@@ -275,14 +308,22 @@ task<> keep_model_of_now(training_cast& cast) {
 
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
                                   loops::progress now) {
-  now = whole_progress(cast, before, now);
-  co_await evaluate_now_and_then(cast, now);
-  if (cast.callbacks.called) {
-    const auto said = co_await cast.callbacks.called(now);
-    cast.done.stopped = cast.done.stopped || said == loops::verdict::stop;
-  }
-  const bool stop = cast.done.stopped || (cast.stop_asked && cast.stop_asked());
+  co_await end_update(cast, whole_progress(cast, before, now));
+  const bool stop = cast.done.stopped || is_stop_asked(cast);
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+}
+
+task<> make_up_for_stop(training_cast& cast) {
+  auto& done = cast.done;
+  const auto steps = std::exchange(done.owed, 0);
+  if (steps == 0) co_return;
+  const loops::progress now{.updates = done.version,
+                            .steps = done.steps,
+                            .steps_of_update = steps,
+                            .episodes = done.episodes,
+                            .version = done.version,
+                            .seconds = done.wall};
+  co_await end_update(cast, now);
 }
 
 void tell_staleness(training_summary& summary, const replay_counts& seen) {
@@ -339,7 +380,8 @@ task<> finish_run(training_cast& cast, evaluation final, weights newest, trainin
   if (cast.done.scores.evaluations == 0) {
     keep_model(cast, cast.directory.best_model(), newest);
   } else if (cast.done.evaluated != newest.version) {
-    co_await evaluate_newest(cast);
+    const auto seen = co_await evaluate_newest(cast);
+    if (!seen) require_no_stop(cast);
   }
   co_await record_evaluation(cast, final);
   co_await cast.records.route<&recorder::finish>(summary.to_json());

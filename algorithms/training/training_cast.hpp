@@ -26,6 +26,7 @@ struct training_progress {
   std::int64_t failed = 0;      ///< Rollouts that ended with an error.
   loops::score_history scores;  ///< The means of the evaluations, each over as many episodes.
   std::int64_t evaluated = -1;  ///< Version of the weights that the latest of these was of.
+  std::int64_t owed = 0;        ///< Steps of the last update if a stop has ended its evaluation.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
   double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
@@ -43,10 +44,12 @@ class training_cast {
   virtual ~training_cast() = default;
 
   /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
-  /// else in a new run directory. Throws state_error if `from` is of another configuration.
+  /// else in a new run directory. Throws state_error if `from` is of another configuration, and
+  /// call_error of kind cancelled if it is asked to stop meanwhile.
   virtual task<> serve(const checkpoint* from) = 0;
   /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
-  /// under way end before this returns, so that the cast can be saved.
+  /// under way end before this returns, so that the cast can be saved. Throws call_error of kind
+  /// cancelled if it is asked to stop before there is anything to save.
   virtual task<> train_until(std::int64_t version, bool drain) = 0;
   /// The state of every role, each of which is at rest.
   virtual task<checkpoint> save() = 0;
@@ -75,7 +78,7 @@ class training_cast {
   run_directory directory = run_directory::open(".");
 
   training_progress done;
-  /// Asked after each update, on the loop's actor; true ends the loop. May be null.
+  /// See training_run_options. May be null.
   std::function<bool()> stop_asked;
 
  protected:
@@ -128,6 +131,13 @@ task<> serve_evaluator(environment_cast& cast);
 /// The seed of what can't be saved: another one after each checkpoint.
 std::uint64_t seed_of_segment(const training_cast& cast, std::string_view use);
 
+/// Whether the run is asked to stop.
+bool is_stop_asked(const training_cast& cast);
+/// Throws call_error of kind cancelled if it is.
+void require_no_stop(const training_cast& cast);
+/// An evaluation that a stop may end; it then throws call_error of kind cancelled.
+task<evaluation> unless_stopped(const training_cast& cast, task<evaluation> measuring);
+
 /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop. Where
 /// training fails the model of that moment is kept.
 task<training_summary> run_from_the_start(training_cast& cast);
@@ -141,9 +151,16 @@ void keep_last_model(const training_cast& cast, const weights& last);
 task<> keep_model_of_now(training_cast& cast);
 
 /// What a cast does after each update of a loop that began at `before`: evaluates if another
-/// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop.
+/// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop. Where a
+/// stop ends the evaluation, that and the callback are owed.
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
                                   loops::progress now);
+/// Both, when the run goes on.
+task<> make_up_for_stop(training_cast& cast);
+/// An evaluation of the newest weights during training: it is recorded, its model kept if it is the
+/// best so far, and who looks at it may end training. None where a stop ends it, or where it fails,
+/// which is logged.
+task<std::optional<evaluation>> evaluate_and_judge(training_cast& cast, loops::progress now);
 /// Gives the recorder an evaluation of the weights after `cast.done.steps`.
 task<> record_evaluation(const training_cast& cast, evaluation seen);
 /// What is left of the run, for schedules, as Stable-Baselines3 counts it: 1 - num_timesteps /

@@ -27,19 +27,37 @@ checkpoint_directory checkpoints_of(const run_directory& run, const training_set
                               static_cast<std::size_t>(settings.checkpoint.keep));
 }
 
-/// The state after the update that ends the segment, or the one before a stop.
-task<checkpoint> train_segment(training_cast& cast, const checkpoint* from, std::int64_t until) {
-  co_await cast.serve(from);
-  co_await cast.train_until(until, true);
+bool is_stop(const training_cast& cast, const call_error& error) {
+  return error.kind() == error_kind::cancelled && is_stop_asked(cast);
+}
+
+/// The state after the update that ends the segment, or the one before a stop. None: it was stopped
+/// before there was one, or in deterministic mode, where what goes on from a rest that nobody else
+/// takes would be another run.
+task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpoint* from,
+                                              std::int64_t until) {
+  bool stopped = false;
+  try {
+    co_await cast.serve(from);
+    co_await make_up_for_stop(cast);
+    if (!cast.done.stopped && cast.done.owed == 0) co_await cast.train_until(until, true);
+  } catch (const call_error& e) {
+    if (!is_stop(cast, e)) throw;
+    stopped = true;
+  }
+  if (stopped) co_return std::nullopt;
   if (cast.done.version < until) {
     const auto last = co_await cast.newest();
     keep_last_model(cast, last);
   }
+  const bool whole = cast.done.version == until && cast.done.owed == 0;
+  if (cast.settings.deterministic && !whole && !cast.done.stopped) co_return std::nullopt;
   co_return co_await cast.save();
 }
 
 task<training_summary> finish_segment(training_cast& cast, const checkpoint* from) {
   co_await cast.serve(from);
+  co_await make_up_for_stop(cast);
   co_return co_await cast.conclude();
 }
 
@@ -48,8 +66,6 @@ constexpr int failures_max = 10;
 
 /// How often a run without checkpoints looks whether it is asked to stop.
 constexpr auto stop_poll = std::chrono::milliseconds(50);
-
-bool is_stop_asked(const training_cast& cast) { return cast.stop_asked && cast.stop_asked(); }
 
 task<std::optional<training_summary>> finish_whole(training_cast& cast) {
   auto summary = co_await run_from_the_start(cast);
@@ -71,7 +87,7 @@ task<training_result> run_whole(training_cast& cast) {
     auto first = co_await any(finish_whole(cast), wait_for_stop(cast));
     summary = std::move(first.value);
   } catch (const call_error& e) {
-    if (e.kind() != error_kind::cancelled || !is_stop_asked(cast)) throw;
+    if (!is_stop(cast, e)) throw;
   }
   if (!summary && !cast.store) co_return training_result{};
   if (!summary) co_await keep_model_of_now(cast);
@@ -94,12 +110,13 @@ class segments {
     while (version < settings_.updates && !(from && progress_of(*from).stopped)) {
       if (stop_asked()) return stopped(from);
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
+      std::optional<checkpoint> state;
       try {
-        from = in_system(version, [&](training_cast& cast) {
-          auto state = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
-          output_.directory = cast.directory.path().string();
+        state = in_system(version, [&](training_cast& cast) {
+          auto made = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
+          if (cast.records) output_.directory = cast.directory.path().string();
           version = cast.done.version;
-          return state;
+          return made;
         });
       } catch (const collective_error& e) {
         if (++failures == failures_max) throw;
@@ -108,6 +125,8 @@ class segments {
         continue;
       }
       failures = 0;
+      if (!state) return stopped(from);
+      from = std::move(state);
       write(*from);
     }
     if (stop_asked()) return stopped(from);

@@ -12,7 +12,10 @@
 // A segment that loses a rank of a data-parallel trainer is played once more, from its beginning.
 //
 // A run that nobody interrupts goes on from what it has just saved, by the same steps as one that
-// reads it from the disk. So in deterministic mode both end with the same weights, bit for bit.
+// reads it from the disk. So in deterministic mode both end with the same weights, bit for bit. A
+// run that is asked to stop in the middle of a segment comes to rest and is saved there, but not in
+// deterministic mode: the one that nobody stops does not rest there, so both go on from the
+// segment's beginning.
 
 #include <functional>
 #include <memory>
@@ -122,8 +125,9 @@ struct training_run_options {
   std::size_t nodes = 0;    ///< To wait for before anything is trained.
   std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
   std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.
-  /// Asked after each update and in the evaluation at the end, and without checkpoints all the
-  /// time, on any thread: true stops the run. May be null.
+  /// Asked after each update, in a warm start and in evaluations, and without checkpoints all the
+  /// time, on any thread: true stops the run, and it stays true then. An evaluation between updates
+  /// that is ended so is played when the run goes on. May be null.
   std::function<bool()> stop_asked;
   training_callbacks callbacks;
 };
@@ -133,8 +137,10 @@ struct training_result {
   /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
   /// one.
   std::optional<training_summary> summary;
-  std::string run_directory;  ///< Empty: it was stopped before there was a model.
-  std::int64_t steps = 0;
+  /// Empty: it was stopped before there was a model, or with checkpoints before there was a
+  /// directory.
+  std::string run_directory;
+  std::int64_t steps = 0;  ///< Trained on; of a stopped run with checkpoints, up to the newest.
 };
 
 /// An algorithm with its configuration: all that a run takes.

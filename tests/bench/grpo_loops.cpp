@@ -65,11 +65,12 @@ grpo_subject small_letters() {
 }
 
 /// Says legal moves, and no better ones than chance.
-at::Tensor first_weights() {
+task<at::Tensor> first_weights() {
   grpo_config config;
   config.warm_start = {.batches = 40, .batch_size = 16, .lr = 3e-3};
   const auto subject = small_letters();
-  return starting_weights(config, subject, practise_moves(subject, view())).parameters;
+  const auto start = co_await starting_weights(config, subject, practise_moves(subject, view()));
+  co_return start.parameters;
 }
 
 struct cast {
@@ -78,8 +79,9 @@ struct cast {
 };
 
 task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
+  const auto start = co_await first_weights();
   grpo_stage_options options{.subject = small_letters(),
-                             .start = first_weights(),
+                             .start = start,
                              .groups = groups,
                              .answers = games,
                              .answer_tokens = 2,

@@ -188,6 +188,8 @@ TEST_CASE("env_failure: environments made anew have seeds that follow from the f
   };
   CHECK(run(5) == run(5));
   CHECK(run(5) != run(6));
+  // Nor is it what environment 0 draws first.
+  CHECK(run(5).at(1) != static_cast<float>(numpy_random(5).next64()));
 }
 
 TEST_CASE("env_failure: an episode that ended before a failed reset is kept", "[env]") {

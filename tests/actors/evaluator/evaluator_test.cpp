@@ -119,6 +119,18 @@ TEST_CASE("evaluator: gives up where environments keep failing, or no episode en
   CHECK(judge.evaluate(start(options), 2, 0).returns.size() == 2);
 }
 
+TEST_CASE("evaluator: a stop ends an evaluation before the next step, also one without an end") {
+  const normally after;
+  const auto options = on_uneven(2);
+  int asked = 0;
+  evaluator judge(options, [&] { return ++asked == 5; });
+  uneven::endless = true;
+  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0), "an evaluation was stopped");
+  CHECK(asked == 5);
+  uneven::endless = false;
+  CHECK(judge.evaluate(start(options), 2, 0).returns.size() == 2);
+}
+
 TEST_CASE("evaluator: refuses a network that does not fit, and no episodes at all") {
   auto options = on_uneven(1);
   CHECK_THROWS_AS(evaluator(options).evaluate(start(options), 0, 0), std::invalid_argument);

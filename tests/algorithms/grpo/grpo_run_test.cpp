@@ -17,6 +17,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -189,23 +190,130 @@ TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
   CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
 }
 
+TEST_CASE("grpo: a stop in the warm start ends the run there") {
+  const temporary_folder folder;
+  for (const bool deterministic : {true, false}) {
+    for (const std::int64_t checkpoint_every : {0, 2}) {
+      CAPTURE(deterministic, checkpoint_every);
+      auto config = small_run(training_mode::sync);
+      config.deterministic = deterministic;
+      config.checkpoint.every_updates = checkpoint_every;
+      config.warm_start.batches = 30;
+      const auto what = trainable_of(config);
+      int asked = 0;
+      const training_run_options stopping{.stop_asked = [&] { return ++asked > 5; }};
+      const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+      CHECK(!stopped.summary);
+      CHECK(stopped.steps == 0);
+      CHECK(asked < 20);
+      CHECK(stopped.run_directory.empty() == (checkpoint_every == 0));
+      if (checkpoint_every == 0) continue;
+      metrics_registry metrics;
+      CHECK(!newest_checkpoint(stopped.run_directory, what.settings, metrics));
+      const auto resumed = run_training(what, {.directory = stopped.run_directory}, {});
+      REQUIRE(resumed.summary);
+      CHECK(resumed.summary->steps == 4);
+      if (!deterministic) continue;
+      CHECK(resumed.summary->weights_sha256 == run(config, folder.path.string()).weights_sha256);
+    }
+  }
+}
+
+TEST_CASE("grpo: a stop ends an evaluation, before the first update as at the end") {
+  const temporary_folder folder;
+  for (const auto& task : tasks) {
+    CAPTURE(task);
+    auto config = small_run(training_mode::sync, task);
+    config.warm_start.batches = 0;
+    int asked = 0;
+    const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+    const auto begun = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!begun.summary);
+    CHECK(begun.steps == 0);
+
+    config.evaluation.every_updates = 0;
+    asked = -5;  // before the first update, and after each
+    const auto ended = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!ended.summary);
+    CHECK(ended.steps == 4);
+    CHECK(std::filesystem::exists(std::filesystem::path(ended.run_directory) / "last_model"));
+  }
+}
+
+TEST_CASE("grpo: a run whose start is good enough ends there, with its model") {
+  const temporary_folder folder;
+  for (const std::int64_t checkpoint_every : {0, 2}) {
+    CAPTURE(checkpoint_every);
+    auto config = small_run(training_mode::sync);
+    config.evaluation.stop_at = 0.0;
+    config.checkpoint.every_updates = checkpoint_every;
+    const auto summary = run(config, folder.path.string());
+    CHECK(summary.steps == 0);
+    CHECK(summary.stopped);
+    CHECK(summary.eval_episodes == 6);
+    const std::filesystem::path left = summary.run_directory;
+    const auto read = [](const std::filesystem::path& model) {
+      return read_text(model / "model.safetensors");
+    };
+    CHECK(read(left / "best_model") == read(left / "last_model"));
+    if (checkpoint_every == 0) continue;
+    metrics_registry metrics;
+    const auto what = trainable_of(config);
+    auto from = newest_checkpoint(left.string(), what.settings, metrics);
+    REQUIRE(from);
+    const auto again = run_training(what, {.directory = left.string()}, {}, std::move(from));
+    CHECK(again.summary.value().steps == 0);
+    CHECK(again.summary->eval_mean == summary.eval_mean);
+  }
+}
+
+TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with that") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.deterministic = false;
+  config.checkpoint.every_updates = 2;
+  const auto what = trainable_of(config);
+  int asked = 0;  // at the beginning, before each batch of the warm start, after each of 4 answers
+  const training_run_options stopping{.stop_asked = [&] { return ++asked > 6; }};
+  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  REQUIRE(!stopped.summary);
+  CHECK(stopped.steps == 0);
+  metrics_registry metrics;
+  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+  REQUIRE(from);  // the warm start is not done again
+
+  std::vector<std::int64_t> evaluations;
+  training_run_options watching;
+  watching.callbacks.stop = {[&](const loops::score_history& seen) {
+    evaluations.push_back(seen.evaluations);
+    return false;
+  }};
+  const auto resumed =
+      run_training(what, {.directory = stopped.run_directory}, watching, std::move(from));
+  REQUIRE(resumed.summary);
+  CHECK(resumed.summary->steps == 4);
+  CHECK(evaluations == std::vector<std::int64_t>{1, 2, 3});
+}
+
 void check_resumed(const grpo_config& config, const std::string& root) {
   const auto whole = run(config, root);
   CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
 
-  int asked = 0;
-  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-  const auto stopped = run_training(trainable_of(config), {.root = root}, stopping);
-  REQUIRE(!stopped.summary);
-  metrics_registry metrics;
-  const auto what = trainable_of(config);
-  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
-  REQUIRE(from);
-  const auto resumed =
-      run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
-  REQUIRE(resumed.summary);
-  CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
-  CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  for (const int updates : {2, 3}) {  // where there is a checkpoint, and after it
+    CAPTURE(updates);
+    const auto what = trainable_of(config);
+    const auto stopped = run_training(what, {.root = root}, testing::stop_after(updates));
+    REQUIRE(!stopped.summary);
+    metrics_registry metrics;
+    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+    REQUIRE(from);
+    CHECK(from->step == 2);
+    const auto resumed =
+        run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+    REQUIRE(resumed.summary);
+    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
+    CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  }
 }
 
 TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/system.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -27,12 +29,40 @@ TEST_CASE("starting_weights: moments are those of the warm start, and none witho
   config.warm_start = {.batches = 2, .batch_size = 2, .lr = 1e-3};
   const auto subject = subject_of(config);
   const auto lesson = answer_problems(subject, {{.letters = "12>", .expected = "3"}});
-  const auto warm = starting_weights(config, subject, lesson);
+  system sys({.deterministic = true});
+  const auto warm = sys.run(starting_weights(config, subject, lesson));
   CHECK(warm.moments.step == 2);
   CHECK(std::ssize(warm.moments.second_moment) == warm.parameters.numel());
   config.warm_start.batches = 0;
-  const auto cold = starting_weights(config, subject, lesson);
+  const auto cold = sys.run(starting_weights(config, subject, lesson));
   CHECK(cold.moments == adam_state{});
+}
+
+TEST_CASE("starting_weights: between two batches a stop is seen, and others have their turn") {
+  grpo_config config;
+  config.warm_start = {.batches = 20, .batch_size = 2, .lr = 1e-3};
+  const auto subject = subject_of(config);
+  int lessons = 0;
+  const auto lesson = [&, one = answer_problems(subject, {{.letters = "12>", .expected = "3"}})](
+                          action_random& random) {
+    ++lessons;
+    return one(random);
+  };
+  system sys({.deterministic = true});
+  const auto stop = [&] { return lessons == 6; };
+  try {
+    sys.run(starting_weights(config, subject, lesson, stop));
+    FAIL("expected an error");
+  } catch (const call_error& e) {
+    CHECK(e.kind() == error_kind::cancelled);
+  }
+  CHECK(lessons == 6);
+  // A timer of the same actor passes in the middle.
+  CHECK_THROWS_AS(sys.run(with_timeout(starting_weights(config, subject, lesson),
+                                       std::chrono::microseconds(10))),
+                  call_error);
+  CHECK(lessons > 6);
+  CHECK(lessons < 6 + 40);
 }
 
 }  // namespace

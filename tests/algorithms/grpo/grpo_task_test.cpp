@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "actors/reward/text_reward.hpp"
@@ -11,6 +12,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -84,9 +86,7 @@ TEST_CASE(
   const temporary_folder folder;
   const auto what = trainable_of(small_run(), next_letter());
   const auto whole = run_training(what, {.root = folder.path.string()}, {});
-  int asked = 0;
-  const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  const auto stopped = run_training(what, {.root = folder.path.string()}, testing::stop_after(2));
   REQUIRE(!stopped.summary);
   metrics_registry metrics;
   auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
@@ -117,6 +117,30 @@ TEST_CASE("grpo: a reward that throws at held-out problems counts as not right, 
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->eval_mean == Approx(1.0 - double(with_a) / 10));
+}
+
+TEST_CASE("grpo: the start is the best model where no later one is better") {
+  const temporary_folder folder;
+  // What is asked for the first time is right, and nothing after that.
+  const auto asked = std::make_shared<std::map<std::string, int>>();
+  auto task = next_letter();
+  task.rewards = {{"new", [asked](const llm::answered_problem& a) {
+                     return (*asked)[a.asked.letters]++ == 0 ? 1.0 : 0.0;
+                   }}};
+  const auto run = [&](const grpo_config& config) -> std::filesystem::path {
+    asked->clear();
+    return run_training(trainable_of(config, task), {.root = folder.path.string()}, {})
+        .run_directory;
+  };
+  const auto weights = [](const std::filesystem::path& model) {
+    return read_text(model / "model.safetensors");
+  };
+  auto config = small_run();
+  const auto whole = run(config);
+  config.evaluation.stop_at = 0.5;
+  const auto ended_at_the_start = run(config);
+  CHECK(weights(whole / "best_model") == weights(ended_at_the_start / "last_model"));
+  CHECK(weights(whole / "best_model") != weights(whole / "last_model"));
 }
 
 /// What is wrong with such a run.

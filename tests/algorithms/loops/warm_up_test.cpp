@@ -53,6 +53,21 @@ task<> too_small(system& sys) {
   CHECK(s.under_way == 0);
 }
 
+task<> stop_in_the_middle(system& sys) {
+  toy_state s;
+  const auto cast = co_await serve_toys(sys, s, {.batch = 4});
+  loops::warm_up_options options{
+      .episodes = 20, .rollouts = 2, .stop_asked = [&s] { return s.begun == 6; }};
+  try {
+    co_await loops::warm_up(cast, play_toy, options);
+    FAIL("expected an error");
+  } catch (const call_error& e) {
+    CHECK(e.kind() == error_kind::cancelled);
+  }
+  CHECK(s.begun == 6);
+  CHECK(s.under_way == 0);
+}
+
 task<> refuse_nothing(system& sys) {
   toy_state s;
   const auto cast = co_await serve_toys(sys, s, {});
@@ -71,6 +86,8 @@ TEST_CASE("warm_up: takes other roles than training, such as a random policy") {
 TEST_CASE("warm_up: a replay that is too small is an error, not an endless wait") {
   play(too_small);
 }
+
+TEST_CASE("warm_up: a stop ends it before the next episode") { play(stop_in_the_middle); }
 
 TEST_CASE("warm_up: no episodes are refused") { play(refuse_nothing); }
 

@@ -42,7 +42,7 @@ TEST_CASE("off-policy run: pieces that end at checkpoints come to the weights of
       const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
       CAPTURE(name);
       const auto whole = on.run(algorithm, name).summary.value();
-      const auto pieces = on.run_in_pieces(algorithm, name + "pieces", 20).summary.value();
+      const auto pieces = on.run_in_pieces(algorithm, name + "pieces", 10).summary.value();
       CHECK(pieces.weights_sha256 == whole.weights_sha256);
       CHECK(pieces.steps == whole.steps);
       CHECK(pieces.eval_mean == whole.eval_mean);
@@ -73,6 +73,61 @@ TEST_CASE("off-policy run: as many steps and gradient steps as Stable-Baselines3
   CHECK(csv.find("rollout/exploration_rate") != std::string::npos);
   CHECK(csv.find("rollout/ep_rew_mean") != std::string::npos);
   CHECK(csv.find("train/n_updates") != std::string::npos);
+}
+
+task<loops::verdict> note(std::vector<loops::progress>& to, loops::progress now) {
+  to.push_back(now);
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("off-policy run: progress counts from the run's beginning, what fills the replay too") {
+  stage on;
+  for (const std::int64_t checkpoint_every : {0, 20}) {
+    CAPTURE(checkpoint_every);
+    auto config = short_run(training_mode::sync, "CartPole-v1");
+    config.checkpoint.every_updates = checkpoint_every;
+    std::vector<loops::progress> seen;
+    const training_run_options watching{
+        .callbacks = {.called = [&](loops::progress now) { return note(seen, now); }}};
+    const auto algorithm = toy_algorithm(config, network_kind::q_values);
+    run_training(algorithm, {.root = on.folder.path}, watching);
+    REQUIRE(std::ssize(seen) == config.updates());
+    for (std::int64_t i = 0; i < config.updates(); ++i) {
+      const auto& now = seen[static_cast<std::size_t>(i)];
+      CAPTURE(i);
+      CHECK(now.updates == i + 1);
+      CHECK(now.episodes == config.warm_up() + i + 1);
+    }
+  }
+}
+
+TEST_CASE(
+    "off-policy run: a stop ends the evaluation at the end, which is played when it goes on") {
+  stage on;
+  for (const std::int64_t checkpoint_every : {0, 20}) {
+    CAPTURE(checkpoint_every);
+    auto config = short_run(training_mode::sync, "Pendulum-v1");
+    config.evaluation.every_steps = 0;
+    config.checkpoint.every_updates = checkpoint_every;
+    const auto algorithm = toy_algorithm(config, network_kind::squashed_gaussian);
+    const auto name = "run" + std::to_string(checkpoint_every);
+    const auto whole = on.run(algorithm, name).summary.value();
+    int after_the_last = 0;
+    auto options = stop_after(static_cast<int>(config.updates()));
+    const auto trained = std::exchange(options.stop_asked, nullptr);
+    // After the last update, with checkpoints before the evaluation, and at an early step of it.
+    options.stop_asked = [&] { return trained() && ++after_the_last > 10; };
+    const auto half = run_training(algorithm, {.root = on.folder.path / name}, options);
+    CHECK_FALSE(half.summary);
+    CHECK(half.steps == 600);
+    CHECK(after_the_last < 20);
+    if (checkpoint_every == 0) continue;
+    auto from = newest_checkpoint(half.run_directory, algorithm.settings, *on.metrics);
+    const auto end = run_training(algorithm, {.directory = half.run_directory}, {}, std::move(from))
+                         .summary.value();
+    CHECK(end.weights_sha256 == whole.weights_sha256);
+    CHECK(end.eval_mean == whole.eval_mean);
+  }
 }
 
 TEST_CASE("off-policy run: a network that does not fit the environment is refused") {

@@ -13,6 +13,7 @@
 #include "algorithms/training/cast_state.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {
@@ -49,10 +50,10 @@ struct stage {
     training_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
-      int asked = 0;
       const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
-      const auto stop = [&] { return !trained && asked++ > updates; };
-      auto result = run_training(algorithm, output, {.metrics = metrics, .stop_asked = stop}, from);
+      auto options = trained ? training_run_options{} : stop_after(updates);
+      options.metrics = metrics;
+      auto result = run_training(algorithm, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;

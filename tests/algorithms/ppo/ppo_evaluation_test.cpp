@@ -9,10 +9,13 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
+
+using testing::stop_after;
 
 /// Notes each seed that it is reset with. Its episodes have one step, which pays what stands at the
 /// seed's place in `pay`, 0 beyond its end.
@@ -99,9 +102,8 @@ TEST_CASE("evaluation: a run that was resumed plays the same episodes as one tha
   config.checkpoint.every_updates = 1;
   const auto whole = on.seeds_of(config);
   payday::seeds.clear();
-  int asked = 0;
-  const auto stop = [&] { return asked++ > 3; };  // between the two evaluations
-  const auto half = run_ppo(config, {.root = on.folder.path}, {.stop_asked = stop});
+  const auto between = stop_after(4);  // the two evaluations
+  const auto half = run_ppo(config, {.root = on.folder.path}, between);
   REQUIRE_FALSE(half.summary);
   const auto played = payday::seeds.size();
   CHECK(played < whole.size());
@@ -110,6 +112,77 @@ TEST_CASE("evaluation: a run that was resumed plays the same episodes as one tha
   REQUIRE(again.from);
   run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
   CHECK(payday::seeds == whole);
+}
+
+/// What a run's callbacks were told, by environment steps.
+struct told {
+  std::vector<std::int64_t> updates, evaluations;
+
+  training_callbacks callbacks() {
+    return {.called = [this](loops::progress now) { return note(updates, now); },
+            .evaluated = [this](loops::progress now,
+                                evaluation) { return note_evaluation(evaluations, now); }};
+  }
+  static task<loops::verdict> note(std::vector<std::int64_t>& to, loops::progress now) {
+    to.push_back(now.steps);
+    co_return loops::verdict::go_on;
+  }
+  static task<> note_evaluation(std::vector<std::int64_t>& to, loops::progress now) {
+    to.push_back(now.steps);
+    co_return;
+  }
+};
+
+TEST_CASE(
+    "evaluation: one that a stop has ended is played when the run goes on, and told of then") {
+  quiet on;
+  auto config = short_run();
+  const auto whole = on.seeds_of(config);
+  config.deterministic = false;
+  config.checkpoint.every_updates = 2;
+  payday::seeds.clear();
+  told first, second;
+  const auto half = run_ppo(
+      config, {.root = on.folder.path},
+      {.stop_asked = [] { return payday::seeds.size() == 2; }, .callbacks = first.callbacks()});
+  REQUIRE_FALSE(half.summary);
+  CHECK(half.steps == 24);
+  CHECK(first.updates == std::vector<std::int64_t>{8, 16});
+  CHECK(first.evaluations.empty());
+
+  metrics_registry metrics;
+  auto again = open_ppo_run(half.run_directory, metrics);
+  const auto end = run_ppo(again.config, {.directory = half.run_directory},
+                           {.callbacks = second.callbacks()}, std::move(again.from));
+  REQUIRE(end.summary);
+  CHECK(second.updates == std::vector<std::int64_t>{24, 32, 40, 48, 56, 64});
+  CHECK(second.evaluations == std::vector<std::int64_t>{24, 48});
+  auto expected = whole;
+  expected.insert(expected.begin() + 1, whole[1]);
+  CHECK(payday::seeds == expected);
+}
+
+TEST_CASE("evaluation: a stop ends the one at the end, and that of the last weights") {
+  quiet on;
+  auto config = short_run();
+  config.checkpoint.every_updates = 4;
+  const auto whole = on.seeds_of(config);
+  for (const std::size_t played : {4, 6}) {  // of 5 at the end, and one more
+    CAPTURE(played);
+    payday::seeds.clear();
+    const auto stop = [&] { return payday::seeds.size() >= played; };
+    const auto half = run_ppo(config, {.root = on.folder.path}, {.stop_asked = stop});
+    REQUIRE_FALSE(half.summary);
+    CHECK(half.steps == 64);
+    CHECK_FALSE(std::filesystem::exists(run_directory::open(half.run_directory).summary_json()));
+    metrics_registry metrics;
+    auto again = open_ppo_run(half.run_directory, metrics);
+    payday::seeds.clear();
+    const auto end =
+        run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+    REQUIRE(end.summary);
+    CHECK(payday::seeds == std::vector(whole.begin() + 3, whole.end()));
+  }
 }
 
 TEST_CASE("evaluation: the best model is judged by means of as many episodes") {

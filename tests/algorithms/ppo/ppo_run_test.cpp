@@ -12,11 +12,14 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
+
+using testing::stop_after;
 
 /// CartPole that can't be saved.
 class forgetful_cartpole final : public environment {
@@ -67,10 +70,10 @@ struct stage {
     ppo_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
-      int asked = 0;
       const bool trained = from && from->step >= config.total_steps;
-      const auto stop = [&] { return !trained && asked++ > updates; };
-      auto result = run_ppo(config, output, {.metrics = metrics, .stop_asked = stop}, from);
+      auto options = trained ? ppo_run_options{} : stop_after(updates);
+      options.metrics = metrics;
+      auto result = run_ppo(config, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;
@@ -106,6 +109,39 @@ TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the wh
       CHECK(whole.resumed_from_step == 0);
     }
   }
+}
+
+TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    const auto config = short_run(mode);
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    for (const int updates : {1, 3}) {  // there are checkpoints after 2, 4, 6 and 7
+      CAPTURE(updates);
+      const auto half = run_ppo(config, {.root = on.folder.path / name}, stop_after(updates));
+      REQUIRE_FALSE(half.summary);
+      CHECK(half.steps == (updates - 1) * 2 * 32 * 2);
+      auto again = open_ppo_run(half.run_directory, *on.metrics);
+      CHECK(again.from.has_value() == (updates > 1));
+      const auto end =
+          run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
+              .summary.value();
+      CHECK(end.weights_sha256 == whole.weights_sha256);
+      CHECK(end.eval_mean == whole.eval_mean);
+      CHECK(end.staleness_mean == whole.staleness_mean);
+    }
+  }
+}
+
+TEST_CASE("run_ppo: one that is not deterministic keeps what it had learned when it was stopped") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.deterministic = false;
+  const auto half = run_ppo(config, {.root = on.folder.path}, stop_after(3));
+  REQUIRE_FALSE(half.summary);
+  CHECK(half.steps == 3 * 2 * 32 * 2);
 }
 
 TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent exploration") {
@@ -214,10 +250,7 @@ TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of t
     stage on;
     auto config = short_run(mode);
     config.checkpoint.every_updates = 0;
-    int asked = 0;
-    const auto stop = [&] { return ++asked > 3; };
-    const auto result =
-        run_ppo(config, {.root = on.folder.path}, {.metrics = on.metrics, .stop_asked = stop});
+    const auto result = run_ppo(config, {.root = on.folder.path}, stop_after(4));
     CHECK_FALSE(result.summary);
     CHECK(result.steps == 4 * 2 * 32 * 2);
     const auto run = run_directory::open(result.run_directory);

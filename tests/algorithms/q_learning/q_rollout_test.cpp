@@ -10,10 +10,11 @@ namespace {
 
 using namespace testing;
 
-/// Counts 0, 1, 2 and ends at 3; cut after two steps if it was told so, and throws once at 1.
+/// Counts 0, 1, 2 and ends at 3; cut after two steps if it was told so, and throws once at 1, where
+/// it is stuck also at the reset that follows.
 class counter_environment final : public environment {
  public:
-  enum class end { terminated, truncated, thrown };
+  enum class end { terminated, truncated, thrown, stuck };
   explicit counter_environment(end how) : how_(how) {}
 
   env_spec spec() const override {
@@ -22,11 +23,13 @@ class counter_environment final : public environment {
             .action_space = spaces::discrete(2)};
   }
   void reset(std::optional<std::uint64_t>, std::span<float> obs) override {
+    if (how_ == end::stuck && has_thrown_) throw std::runtime_error("still stuck");
     at_ = 0;
     show(obs);
   }
   step_result step(action_view, std::span<float> obs) override {
-    if (how_ == end::thrown && at_ == 1 && !std::exchange(has_thrown_, true)) {
+    const bool breaks = how_ == end::thrown || how_ == end::stuck;
+    if (breaks && at_ == 1 && !std::exchange(has_thrown_, true)) {
       throw std::runtime_error("stuck");
     }
     ++at_;
@@ -92,6 +95,14 @@ task<> throwing(system& sys) {
   CHECK(made.returns.empty());
 }
 
+/// Another one takes its place, which gets stuck alike.
+task<> throwing_at_reset_too(system& sys) {
+  const auto r = co_await serve_counter(sys, counter_environment::end::stuck, 5);
+  const auto made = co_await generate_q_rollout(r);
+  CHECK(text_of(made) == "0>1=1 0>1=1 0>1=1 ");
+  CHECK(made.returns.empty());
+}
+
 task<std::int64_t> train(q_roles r, service<q_learner> learner, std::vector<q_rollout> batch) {
   const auto table = co_await learner.route<&q_learner::learn>(std::move(batch[0].transitions));
   co_await r.policies.fanout<&tabular_policy::update>(table);
@@ -143,6 +154,10 @@ TEST_CASE("q_rollout: a step that was cut has the last state as its next, not th
 }
 
 TEST_CASE("q_rollout: a step that failed is no transition") { play(throwing); }
+
+TEST_CASE("q_rollout: a step that failed is no transition where the reset after it fails, too") {
+  play(throwing_at_reset_too);
+}
 
 TEST_CASE("q_learning: learns to play blackjack") { play(learn_blackjack); }
 
