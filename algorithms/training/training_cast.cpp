@@ -50,10 +50,8 @@ loops::progress whole_progress(const training_cast& cast, const training_progres
 
 /// Whether a rule says that training is over.
 bool has_enough(const training_cast& cast) {
-  const auto& scores = cast.done.scores;
-  const auto& stop_at = cast.settings.evaluation.stop_at;
-  if (stop_at && scores.last >= *stop_at) return true;
-  return std::ranges::any_of(cast.callbacks.stop, [&](const auto& rule) { return rule(scores); });
+  return std::ranges::any_of(cast.callbacks.stop,
+                             [&](const auto& rule) { return rule(cast.done.scores); });
 }
 
 /// Evaluates the newest weights, and keeps them if they are the best so far. None where the
@@ -92,10 +90,15 @@ task<> evaluate_now_and_then(training_cast& cast, loops::progress now) {
   const auto result = co_await evaluate_newest(cast);
   if (!result) co_return;
   if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
+  cast.done.at_goal = reaches_goal(cast.done.scores, cast.settings.evaluation);
   cast.done.stopped = cast.done.stopped || has_enough(cast);
 }
 
 }  // namespace
+
+bool reaches_goal(const loops::score_history& scores, const evaluation_section& of) {
+  return of.stop_at && scores.evaluations > 0 && scores.last >= *of.stop_at;
+}
 
 training_cast::training_cast(system& sys, training_settings settings, training_output output,
                              training_callbacks callbacks)
@@ -252,7 +255,7 @@ task<training_summary> run_from_the_start(training_cast& cast) {
     co_await keep_model_of_now(cast);
     std::rethrow_exception(failure);
   }
-  if (cast.done.version < cast.settings.updates && !cast.done.stopped) {
+  if (cast.done.version < cast.settings.updates && !cast.done.over()) {
     throw call_error(error_kind::cancelled, "training was stopped");
   }
   co_return co_await cast.conclude();
@@ -281,7 +284,7 @@ task<loops::verdict> after_update(training_cast& cast, const training_progress& 
     const auto said = co_await cast.callbacks.called(now);
     cast.done.stopped = cast.done.stopped || said == loops::verdict::stop;
   }
-  const bool stop = cast.done.stopped || (cast.stop_asked && cast.stop_asked());
+  const bool stop = cast.done.over() || (cast.stop_asked && cast.stop_asked());
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
@@ -326,7 +329,7 @@ training_summary summary_of(const training_cast& cast, const evaluation& final,
           .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
           .solved = cast.threshold() && final.mean >= *cast.threshold(),
           .reward_threshold = cast.threshold(),
-          .stopped = done.stopped,
+          .stopped = done.over(),
           .rollouts_failed = done.failed,
           .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
           .metrics_port = cast.output.metrics_port,

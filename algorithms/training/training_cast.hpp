@@ -27,10 +27,17 @@ struct training_progress {
   loops::score_history scores;  ///< The means of the evaluations, each over as many episodes.
   std::int64_t evaluated = -1;  ///< Version of the weights that the latest of these was of.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
+  bool at_goal = false;         ///< An evaluation has reached evaluation.stop_at.
   double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
   double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
+
+  /// Training has ended, however many steps are left.
+  bool over() const { return stopped || at_goal; }
 };
+
+/// Whether the latest evaluation reaches evaluation.stop_at.
+bool reaches_goal(const loops::score_history& scores, const evaluation_section& of);
 
 /// The cast of a run: an algorithm adds its own services, and says how they train. It outlives all
 /// of its coroutines, which share it. Algorithms that learn on environments derive theirs from

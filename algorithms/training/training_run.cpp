@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "actors/checkpoint/sha256.hpp"
 #include "actors/checkpoint_metrics.hpp"
 #include "actors/collective/collective.hpp"
 #include "actors/derived_seed.hpp"
@@ -89,9 +88,9 @@ class segments {
 
   training_result run(std::optional<checkpoint> from) {
     const auto every = settings_.checkpoint.every_updates;
-    std::int64_t version = from ? progress_of(*from).version : 0;
+    std::int64_t version = from ? progress_of(*from, settings_).version : 0;
     int failures = 0;
-    while (version < settings_.updates && !(from && progress_of(*from).stopped)) {
+    while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
       if (stop_asked()) return stopped(from);
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
       try {
@@ -217,11 +216,15 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
     log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
   };
   auto from = checkpoints_of(run, settings).load_newest(kind_of(settings), refused);
-  if (from && from->config_sha256 != sha256(settings.config)) {
+  if (from && from->config_sha256 != sha256_of_config(settings)) {
     log::warn("the configuration has changed since the checkpoint was written",
               {{"path", run.config_json().string()}});
   }
   return from;
+}
+
+bool is_at_goal(const checkpoint& from, const training_settings& settings) {
+  return progress_of(from, settings).at_goal;
 }
 
 checkpoint_kind kind_of(const training_settings& settings) {

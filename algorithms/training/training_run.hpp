@@ -168,6 +168,10 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
                                             const training_settings& settings,
                                             metrics_registry& metrics);
 
+/// Whether training has ended there because an evaluation reached the goal that the run has now,
+/// evaluation.stop_at. With another goal, or none, it goes on from there to its total_steps.
+bool is_at_goal(const checkpoint& from, const training_settings& settings);
+
 /// What the checkpoints of such a run are of.
 checkpoint_kind kind_of(const training_settings& settings);
 

@@ -50,7 +50,8 @@ struct stage {
     std::optional<checkpoint> from;
     for (;;) {
       int asked = 0;
-      const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
+      const bool trained =
+          from && progress_of(*from, algorithm.settings).version >= algorithm.settings.updates;
       const auto stop = [&] { return !trained && asked++ > updates; };
       auto result = run_training(algorithm, output, {.metrics = metrics, .stop_asked = stop}, from);
       if (result.summary) return result;
