@@ -146,8 +146,12 @@ task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
   const auto learned = co_await learn(p, std::move(batch));
   ++p.done.steps;
   co_await record_groups(p, groups);
-  p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, learned.entropy, learned.grad_norm,
-                 learned.loss.clip_low + learned.loss.clip_high, learned.learning_rate);
+  p.metrics.updated({.loss = learned.loss.loss,
+                     .kl = learned.loss.approx_kl,
+                     .entropy = learned.entropy,
+                     .grad_norm = learned.grad_norm,
+                     .clip_ratio = learned.loss.clip_low + learned.loss.clip_high,
+                     .lr = learned.learning_rate});
   p.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await p.roles.replay.route<&answer_queue::counts>();
   p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
