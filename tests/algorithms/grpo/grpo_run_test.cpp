@@ -335,12 +335,16 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
     return std::string("taken");
   };
   CHECK(refusal("{}") == "taken");
-  CHECK_THAT(refusal(R"({"rollout": {"group": 1}})"), Catch::Contains("group of at least 2"));
+  CHECK(refusal(R"({"rollout": {"group": 1}})") ==
+        "/rollout/group: expected at least 2, as advantages are differences within a group but of "
+        "trainer.advantage of reward, got 1");
+  CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "taken");
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
-  CHECK_THAT(refusal(R"({"trainer": {"overlong_cache": 9}})"),
-             Catch::Contains("overlong_cache of at most rollout.answer_tokens"));
-  CHECK_THAT(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})"),
-             Catch::Contains("no urls where deterministic"));
+  CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
+        "/trainer/overlong_cache: expected at most rollout.answer_tokens, 8, got 9");
+  CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
+        "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
+        "come, got [\"http://localhost:1\"]");
   grpo_config config;
   config.task.name = "catch";
   CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/game/urls"));
