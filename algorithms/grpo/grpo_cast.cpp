@@ -2,6 +2,8 @@
 
 #include "algorithms/grpo/grpo_cast.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -288,9 +290,23 @@ training_settings settings_of(const grpo_config& c, const grpo_task& task) {
           .config = to_json(c).dump()};
 }
 
+namespace {
+
+/// Throws config_error where a batch can't be trained on in so many parts.
+void check_minibatches(const grpo_config& config) {
+  const int prompts = *config.rollout.prompts, parts = config.trainer.minibatches;
+  if (prompts % parts == 0) return;
+  throw config_error(
+      "/trainer/minibatches",
+      fmt::format("expected a divisor of rollout.prompts, {}, got {}", prompts, parts));
+}
+
+}  // namespace
+
 trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
   const auto config = completed(asked, task);
+  check_minibatches(config);
   return {.settings = settings_of(config, task),
           .make =
               [config, task](system& sys, training_output output, training_callbacks callbacks) {

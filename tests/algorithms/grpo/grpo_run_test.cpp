@@ -342,10 +342,25 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
   CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
         "/trainer/overlong_cache: expected at most rollout.answer_tokens, 8, got 9");
+  CHECK(refusal(R"({"trainer": {"correction_min": 6}})") ==
+        "/trainer/correction_min: expected at most correction_max, 5, got 6.0");
+  CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==
+        "/trainer/dual_clip: expected 0 or a number > 1, as the ratio of fresh answers is 1, got "
+        "1.0");
+  CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
   CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
         "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
         "come, got [\"http://localhost:1\"]");
   grpo_config config;
+  config.rollout.prompts = 6;
+  for (const int parts : {4, 12}) {
+    config.trainer.minibatches = parts;
+    CHECK_THROWS_WITH(trainable_of(config),
+                      "/trainer/minibatches: expected a divisor of rollout.prompts, 6, got " +
+                          std::to_string(parts));
+  }
+  config.trainer.minibatches = 3;
+  CHECK_NOTHROW(trainable_of(config));
   config.task.name = "catch";
   CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/game/urls"));
 }
