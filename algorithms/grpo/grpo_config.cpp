@@ -219,6 +219,13 @@ void describe(options_schema<grpo_config>& s) {
         return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
       });
   option_rule(
+      s, "trainer.warmup_updates",
+      [](const grpo_config& c) {
+        return fmt::format("fewer than total_steps, {}, as the step size never comes to lr else",
+                           c.total_steps);
+      },
+      [](const grpo_config& c) { return c.trainer.warmup_updates.value_or(0) < c.total_steps; });
+  option_rule(
       s, "game.urls",
       [](const grpo_config&) {
         return "[] where deterministic is true, as a server's replies come when they come";

@@ -222,12 +222,16 @@ void describe_learning(options_schema<grpo_options>& s) {
       .help("AdamW's step size; null: 1e-4 for the letters model, of games 1e-3; 1e-5 for others");
   s.field("lr_schedule", &grpo_options::lr_schedule)
       .help(
-          "linear: falls to 0 at the end, as transformers' Trainer counts: the first of three "
-          "updates takes all of lr, the last a third");
+          "after the warm-up; linear: falls to 0 at the end, as transformers' linear schedule: the "
+          "first of three updates takes all of lr, the last a third");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")
-      .help("over which the step size rises from 0; null: 0, of problems in letters 20");
+      .help(
+          "over which the step size rises linearly from 0, which is that of the first update, to "
+          "lr "
+          "at the first update after them, as transformers'; fewer than total_steps; null: 0, of "
+          "problems in letters 20, or half of total_steps where that is less");
   s.field("epochs", &grpo_options::epochs)
       .also_known_as({"num_iterations", "ppo_epochs"})
       .at_least(1)

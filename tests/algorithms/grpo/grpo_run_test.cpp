@@ -286,6 +286,19 @@ TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long a
   CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
 }
 
+TEST_CASE("grpo: the letters model's warm-up is 20 updates, and at most half of the run") {
+  grpo_config config;
+  const auto warmup = [&](std::int64_t updates) {
+    config.total_steps = updates;
+    return completed(config, find_task(config.task.name)).trainer.warmup_updates.value();
+  };
+  CHECK(warmup(240) == 20);
+  CHECK(warmup(8) == 4);
+  CHECK(warmup(1) == 0);
+  config.trainer.warmup_updates = 3;
+  CHECK(warmup(8) == 3);
+}
+
 TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync, "blackjack");
@@ -347,6 +360,10 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==
         "/trainer/dual_clip: expected 0 or a number > 1, as the ratio of fresh answers is 1, got "
         "1.0");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 8}})") ==
+        "/trainer/warmup_updates: expected fewer than total_steps, 8, as the step size never comes "
+        "to lr else, got 8");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
   CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
   CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
         "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
