@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The troupe command as a user meets it: cli_test.sh BUILD_DIR
 set -uo pipefail
+docs=$(realpath "$(dirname "$0")/../../docs")
 source "$(dirname "$0")/common.sh" "$1"
 
 # refuses WHAT EXIT_CODE TEXT ARGUMENT...: stderr holds TEXT, and no run directory was made
@@ -427,6 +428,14 @@ report "and its best model" $?
 run eval words/grpo/sum_digits_1 --episodes 4
 [[ $code -eq 2 ]] && grep -q 'expected 1 to 3 problems, as many as are held out and not asked during training, got 4' err
 report "and refuses more problems than there are" $?
+"$python" - "$docs/metrics.md" {kept/ppo,off/dqn,words/grpo}/*_1/progress.csv <<'PYTHON'
+import csv, sys
+metrics, *files = sys.argv[1:]
+text = open(metrics).read()
+unexplained = {name for file in files for name in next(csv.reader(open(file))) if f"`{name}`" not in text}
+assert len(files) == 3 and not unexplained, (files, unexplained)
+PYTHON
+report "docs/metrics.md has every column of progress.csv" $?
 refuses "a configuration of another algorithm is refused" 2 '/algo' \
   train --algo ppo --config off/dqn/CartPole-v1_1/config.json
 refuses "an environment without discrete actions is refused" 2 'actions of Discrete' \
