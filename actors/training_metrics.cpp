@@ -1,5 +1,7 @@
 #include "actors/training_metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <functional>
 #include <mutex>
@@ -12,13 +14,14 @@ namespace troupe {
 namespace {
 
 /// What the status page shows in large figures; see runtime/metrics/status_page.html.
-constexpr auto board = R"({"tiles": [
+constexpr auto tiles_of_environment = R"(
   {"label": "steps a second", "metric": "troupe_env_steps_total", "as": "rate"},
-  {"label": "return of an episode", "metric": "troupe_episode_return", "as": "mean"},
+  {"label": "return of an episode", "metric": "troupe_episode_return", "as": "mean"},)";
+constexpr auto tiles = R"(
   {"label": "updates a second", "metric": "troupe_train_steps_total", "as": "rate"},
   {"label": "staleness, versions", "metric": "troupe_policy_staleness_versions", "as": "mean"},
   {"label": "entropy", "metric": "troupe_train_entropy"},
-  {"label": "gradient norm", "metric": "troupe_train_grad_norm"}]})";
+  {"label": "gradient norm", "metric": "troupe_train_grad_norm"})";
 
 /// A metric that exists from its first number on: one that an algorithm doesn't have is not
 /// exported as 0.
@@ -51,13 +54,19 @@ constexpr std::array<const char*, 3> failure_reasons = {"threw", "nonfinite", "s
 struct training_metrics::handles {
   handles(metrics_registry& r, const std::string& env);
 
+  struct of_environment {
+    of_environment(metrics_registry& r, const std::string& env);
+
+    metric_counter env_steps;
+    metric_counter episodes_terminated;
+    metric_counter episodes_truncated;
+    std::array<metric_counter, failure_reasons.size()> env_failures;
+    metric_histogram episode_return;
+    metric_histogram episode_length;
+  };
+
   std::string env;
-  metric_counter env_steps;
-  metric_counter episodes_terminated;
-  metric_counter episodes_truncated;
-  std::array<metric_counter, failure_reasons.size()> env_failures;
-  metric_histogram episode_return;
-  metric_histogram episode_length;
+  std::optional<of_environment> environment;
   metric_counter rollouts_failed;
   metric_counter write_failures;
   metric_histogram staleness;
@@ -72,6 +81,32 @@ struct training_metrics::handles {
   late<metric_gauge> loss, kl, entropy, grad_norm, clip_ratio, lr, version;
   late<metric_histogram> sync_duration;
 };
+
+training_metrics::handles::of_environment::of_environment(metrics_registry& r,
+                                                          const std::string& env) {
+  const metric_labels on{{"env", env}};
+  const auto labelled = [&](const char* key, const char* value) {
+    auto both = on;
+    both.emplace(key, value);
+    return both;
+  };
+  env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
+  const auto* episodes = "Episodes ended, by how.";
+  episodes_terminated =
+      r.counter("troupe_episodes_total", episodes, labelled("outcome", "terminated"));
+  episodes_truncated =
+      r.counter("troupe_episodes_total", episodes, labelled("outcome", "truncated"));
+  for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
+    env_failures[i] =
+        r.counter("troupe_env_failures_total", "Episodes dropped because of the environment.",
+                  labelled("reason", failure_reasons[i]));
+  }
+  episode_return = r.histogram(
+      "troupe_episode_return", "Undiscounted return of an episode.",
+      {-1000, -500, -200, -100, -50, 0, 10, 25, 50, 100, 200, 300, 400, 475, 500, 1000}, on);
+  episode_length = r.histogram("troupe_episode_length_steps", "Steps of an episode.",
+                               {5, 10, 25, 50, 100, 200, 300, 400, 500, 1000, 5000}, on);
+}
 
 training_metrics::handles::handles(metrics_registry& r, const std::string& env)
     : env(env),
@@ -89,29 +124,9 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env)
                            "From an update's end to the last policy's having its weights.",
                            seconds_of_updates);
       }) {
-  const metric_labels on{{"env", env}};
-  const auto labelled = [&](const char* key, const char* value) {
-    auto both = on;
-    both.emplace(key, value);
-    return both;
-  };
-  r.show("training", board);
-  env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
-  const auto* episodes = "Episodes ended, by how.";
-  episodes_terminated =
-      r.counter("troupe_episodes_total", episodes, labelled("outcome", "terminated"));
-  episodes_truncated =
-      r.counter("troupe_episodes_total", episodes, labelled("outcome", "truncated"));
-  for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
-    env_failures[i] =
-        r.counter("troupe_env_failures_total", "Episodes dropped because of the environment.",
-                  labelled("reason", failure_reasons[i]));
-  }
-  episode_return = r.histogram(
-      "troupe_episode_return", "Undiscounted return of an episode.",
-      {-1000, -500, -200, -100, -50, 0, 10, 25, 50, 100, 200, 300, 400, 475, 500, 1000}, on);
-  episode_length = r.histogram("troupe_episode_length_steps", "Steps of an episode.",
-                               {5, 10, 25, 50, 100, 200, 300, 400, 500, 1000, 5000}, on);
+  r.show("training",
+         fmt::format("{{\"tiles\": [{}{}]}}", env.empty() ? "" : tiles_of_environment, tiles));
+  if (!env.empty()) environment.emplace(r, env);
   rollouts_failed = r.counter("troupe_rollouts_failed_total",
                               "A loop's episodes that ended with an error and were made anew.");
   write_failures = r.counter("troupe_run_write_failures_total",
@@ -155,21 +170,22 @@ training_metrics wire_codec<training_metrics>::read(wire_reader& from) {
 }
 
 void training_metrics::env_stepped(std::int64_t steps) const {
-  if (to_) to_->env_steps.increment(static_cast<double>(steps));
+  if (to_ && to_->environment) to_->environment->env_steps.increment(static_cast<double>(steps));
 }
 
 void training_metrics::episode_ended(double episode_return, std::int64_t length,
                                      bool truncated) const {
-  if (!to_) return;
-  (truncated ? to_->episodes_truncated : to_->episodes_terminated).increment();
-  to_->episode_return.observe(episode_return);
-  to_->episode_length.observe(static_cast<double>(length));
+  if (!to_ || !to_->environment) return;
+  const auto& on = *to_->environment;
+  (truncated ? on.episodes_truncated : on.episodes_terminated).increment();
+  on.episode_return.observe(episode_return);
+  on.episode_length.observe(static_cast<double>(length));
 }
 
 void training_metrics::env_failed(std::string_view reason) const {
-  if (!to_) return;
+  if (!to_ || !to_->environment) return;
   for (std::size_t i = 0; i < failure_reasons.size(); ++i) {
-    if (reason == failure_reasons[i]) to_->env_failures[i].increment();
+    if (reason == failure_reasons[i]) to_->environment->env_failures[i].increment();
   }
 }
 

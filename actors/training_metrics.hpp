@@ -21,7 +21,8 @@ struct update_figures {
 class training_metrics {
  public:
   training_metrics() = default;
-  /// `env`: the environment's id, the label of what is counted by environment.
+  /// `env`: the environment's id, the label of what is counted by environment; empty: there is no
+  /// environment, and nothing of one is counted or exported.
   training_metrics(metrics_registry& registry, const std::string& env);
 
   void env_stepped(std::int64_t steps) const;

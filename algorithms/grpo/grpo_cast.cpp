@@ -176,6 +176,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
     co_await roles.replay.route<&answer_queue::restore>(std::move(held));
   }
 
+  roles.metrics = metrics;
   roles.subject = subject;
   roles.group = *r.group;
   roles.answer_tokens = r.answer_tokens;
@@ -284,6 +285,7 @@ training_settings settings_of(const grpo_config& c, const grpo_task& task) {
           .faults = fault_plan_of(c.faults),
           .network = {},
           .model = c.model.path.empty() ? "letters" : c.model.path,
+          .without_environment = !task.game(),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
           .words = words_of(task),

@@ -266,6 +266,7 @@ task<evaluation> grpo_cast::ask_once(service<prompt_source> problems, weights of
     asking.may_be_empty = true;
   }
   asking.refill_flat = false;
+  asking.metrics = {};
   // Side by side, so that the generator has many to write at once.
   const auto at_once = std::min(count, static_cast<std::size_t>(config.rollout.slots));
   exam_so_far seen{.problems = count, .answers = {}};

@@ -106,7 +106,7 @@ training_cast::training_cast(system& sys, training_settings settings, training_o
       settings(std::move(settings)),
       output(std::move(output)),
       callbacks(std::move(callbacks)),
-      metrics(sys.metrics(), this->settings.env.id) {}
+      metrics(sys.metrics(), this->settings.without_environment ? "" : this->settings.env.id) {}
 
 environment_cast::environment_cast(system& sys, training_settings settings, training_output output,
                                    training_callbacks callbacks)

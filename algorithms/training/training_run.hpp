@@ -90,6 +90,8 @@ struct training_settings {
   /// What the network is, for checkpoints, where it is none of these options on an environment:
   /// env.id is then no environment's.
   std::string model = {};
+  /// No episode is played on an environment: language models answer problems.
+  bool without_environment = false;
   std::int64_t updates = 0;      ///< Of the whole run.
   std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
   run_words words = {};          ///< What these are called, and how good the run is.

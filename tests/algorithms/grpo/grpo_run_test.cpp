@@ -17,6 +17,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -284,6 +285,33 @@ TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long a
   CHECK(seen(grpo_variant::dapo, "rollout/overlong_reward") < 0);
   CHECK(seen(grpo_variant::grpo, "rollout/flat_groups_replaced") == 0);
   CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
+}
+
+TEST_CASE("grpo: games are counted as episodes, and without one nothing of an environment is") {
+  const auto metrics_of = [](const std::string& task) {
+    const temporary_folder folder;
+    const auto metrics = std::make_shared<metrics_registry>();
+    const auto result = run_training(trainable_of(small_run(training_mode::sync, task)),
+                                     {.root = folder.path.string()}, {.metrics = metrics});
+    REQUIRE(result.summary);
+    return metrics->text();
+  };
+  const auto played = metrics_of("blackjack");
+  const auto count = [&](const std::string& outcome) {
+    return series(played, "troupe_episodes_total{env=\"blackjack\",outcome=\"" + outcome + "\"}");
+  };
+  constexpr double games = 4 * 4 * 4;
+  CHECK(count("terminated") + count("truncated") == games);
+  CHECK(series(played, "troupe_episode_return_count{env=\"blackjack\"}") == games);
+  CHECK(series(played, "troupe_env_steps_total{env=\"blackjack\"}") >= games);
+
+  const auto answered = metrics_of("sum_digits");
+  CHECK(series(answered, "troupe_train_steps_total") == 4);
+  for (const auto* name : {"troupe_env_steps_total", "troupe_episodes_total",
+                           "troupe_episode_return", "troupe_env_failures_total"}) {
+    CAPTURE(name);
+    CHECK(occurrences(answered, name) == 0);
+  }
 }
 
 TEST_CASE("grpo: the letters model's warm-up is 20 updates, and at most half of the run") {
