@@ -13,7 +13,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/grpo/grpo_defaults.hpp"
-#include "algorithms/grpo/idle_options.hpp"
+#include "algorithms/grpo/grpo_idle_options.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "algorithms/training/replay_endpoints.hpp"
 #include "runtime/log.hpp"
@@ -45,13 +45,6 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
 duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
       std::chrono::duration<double>(config.rollout.answer_deadline_s));
-}
-
-void tell_idle_options(const grpo_options& options) {
-  for (const auto& each : idle_options(options)) {
-    log::warn("an option has no effect",
-              {{"option", "trainer." + each.name}, {"value", each.value}, {"why", each.why}});
-  }
 }
 
 }  // namespace
@@ -90,7 +83,6 @@ task<> grpo_cast::serve(const checkpoint* from) {
   }
   co_await serve_learning(from);
   co_await serve_answering(from);
-  if (!from) tell_idle_options(config.trainer);
 }
 
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
@@ -309,7 +301,9 @@ trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
   const auto config = completed(asked, task);
   check_minibatches(config);
-  return {.settings = settings_of(config, task),
+  auto settings = settings_of(config, task);
+  settings.idle = grpo_idle_options(asked, task);
+  return {.settings = std::move(settings),
           .make =
               [config, task](system& sys, training_output output, training_callbacks callbacks) {
                 return std::make_unique<grpo_cast>(sys, config, task, std::move(output),

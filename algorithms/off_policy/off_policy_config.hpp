@@ -11,6 +11,7 @@
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/training/faults_option.hpp"
+#include "algorithms/training/idle_options.hpp"
 #include "algorithms/training/option_rule.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "algorithms/training/training_run.hpp"
@@ -89,6 +90,9 @@ struct off_policy_config_with : off_policy_config {
   Training trainer;  ///< its network is taken from `policy`
   Policy policy;
 };
+
+/// What all of them leave unused.
+std::vector<idle_rule> idle_rules_of(const off_policy_config& config);
 
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<priority_options>& s);

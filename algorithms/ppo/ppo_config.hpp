@@ -5,6 +5,7 @@
 
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/training/faults_option.hpp"
+#include "algorithms/training/idle_options.hpp"
 #include "algorithms/training/option_rule.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/config/config.hpp"
@@ -70,6 +71,9 @@ struct ppo_config : on_policy_config {
   /// The configuration as it is stored with the run.
   std::string stored() const;
 };
+
+/// What all on-policy algorithms leave unused.
+std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
 
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);

@@ -187,7 +187,11 @@ training_result run_training(const trainable& what, training_output output,
   what.check();
   if (from) require_kind(*from, kind_of(settings), settings.algo);
   if (output.directory.empty()) require_run_folder(output.root, settings.algo);
-  if (from) output.resumed_from_step = from->step;
+  if (from) {
+    output.resumed_from_step = from->step;
+  } else {
+    tell_idle_options(settings.idle);
+  }
   segments run(what, std::move(output), options);
   if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
   return run.run(std::move(from));
@@ -198,6 +202,7 @@ task<training_summary> train_in(system& sys, trainable what, training_output out
   what.check();
   const auto cast = what.make(sys, output, std::move(callbacks));
   require_run_folder(output.root, what.settings.algo);
+  tell_idle_options(what.settings.idle);
   co_return co_await run_from_the_start(*cast);
 }
 

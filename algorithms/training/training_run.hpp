@@ -24,6 +24,7 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
+#include "algorithms/training/idle_options.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/service/fault_plan.hpp"
 
@@ -92,11 +93,12 @@ struct training_settings {
   std::string model = {};
   /// No episode is played on an environment: language models answer problems.
   bool without_environment = false;
-  std::int64_t updates = 0;      ///< Of the whole run.
-  std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
-  run_words words = {};          ///< What these are called, and how good the run is.
-  std::string config;            ///< The resolved configuration, as JSON.
-  std::size_t threads = 0;       ///< That its roles can use at once; 0: any number.
+  std::int64_t updates = 0;            ///< Of the whole run.
+  std::int64_t total_steps = 0;        ///< Environment steps of the whole run.
+  run_words words = {};                ///< What these are called, and how good the run is.
+  std::string config;                  ///< The resolved configuration, as JSON.
+  std::size_t threads = 0;             ///< That its roles can use at once; 0: any number.
+  std::vector<idle_option> idle = {};  ///< Told when a run begins.
 };
 
 /// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to

@@ -54,5 +54,37 @@ TEST_CASE("algorithms: a schema's defaults are those of a run that sets nothing"
   CHECK(ddpg["trainer"]["n_critics"] == 1);
 }
 
+TEST_CASE("algorithms: options that have no effect beside the others are told of") {
+  const auto idle = [](const char* algo, const std::vector<std::string>& overrides) {
+    const auto made = find_algorithm(algo).configure(load_config({}, overrides), {});
+    std::vector<std::string> names;
+    for (const auto& each : made.settings.idle) names.push_back(each.name);
+    return names;
+  };
+  using names = std::vector<std::string>;
+  for (const auto& each : algorithms()) {
+    INFO(each.name);
+    CHECK(idle(each.name, {}).empty());
+  }
+  CHECK(
+      idle("ppo", {"rollout.workers=3", "checkpoint.keep=9", "evaluation.every_steps=0",
+                   "evaluation.stop_at=475", "policy.sde_sample_freq=4"}) ==
+      names{"evaluation.stop_at", "checkpoint.keep", "rollout.workers", "policy.sde_sample_freq"});
+  CHECK(idle("ppo",
+             {"rollout.workers=3", "mode=async", "policy.use_sde=true", "policy.sde_sample_freq=4"})
+            .empty());
+  CHECK(idle("a2c", {"trainer.optimizer=adam", "trainer.rmsprop_alpha=0.9"}) ==
+        names{"trainer.rmsprop_alpha"});
+  CHECK(idle("a2c", {"trainer.rmsprop_alpha=0.9"}).empty());
+  CHECK(idle("reinforce", {"trainer.baseline=false", "trainer.vf_coef=1"}) ==
+        names{"trainer.vf_coef"});
+  CHECK(idle("dqn", {"collection.workers=2"}) == names{"collection.workers"});
+  CHECK(idle("sac", {"trainer.ent_coef=0.1", "trainer.target_entropy=-2"}) ==
+        names{"trainer.target_entropy"});
+  CHECK(idle("td3", {"noise.std=0.3"}) == names{"noise.std"});
+  CHECK(idle("ddpg", {"noise.std=0.3", "noise.kind=normal", "noise.theta=0.2"}) ==
+        names{"noise.theta"});
+}
+
 }  // namespace
 }  // namespace troupe::command
