@@ -10,12 +10,19 @@
 
 namespace troupe {
 
+/// What is known of an update. An algorithm leaves out what it has no such number for.
+struct update_figures {
+  std::optional<double> loss;  ///< In all.
+  std::optional<double> kl, entropy, grad_norm, clip_ratio, lr;
+};
+
 /// What a training run tells Prometheus, as verbs; the names are in docs/metrics.md. A cheap
 /// value that any role may hold; a default constructed one tells nobody.
 class training_metrics {
  public:
   training_metrics() = default;
-  /// `env`: the environment's id, the label of what is counted by environment.
+  /// `env`: the environment's id, the label of what is counted by environment; empty: there is no
+  /// environment, and nothing of one is counted or exported.
   training_metrics(metrics_registry& registry, const std::string& env);
 
   void env_stepped(std::int64_t steps) const;
@@ -34,8 +41,11 @@ class training_metrics {
 
   void trained(std::int64_t rows, double seconds) const;
   void steps_skipped(std::int64_t optimizer_steps) const;
-  void loss(double total, double kl, double entropy, double grad_norm, double clip_ratio,
-            double lr) const;
+  /// What an update leaves out is not exported, unless one before had it.
+  void updated(const update_figures& last) const;
+  /// Whoever acts has weights of that version.
+  void policy_version(std::int64_t version) const;
+  /// The same, and how long that took.
   void weights_pushed(std::int64_t version, double seconds) const;
 
   /// Something that a run leaves on the disk was not written: a record, a curve, a model.

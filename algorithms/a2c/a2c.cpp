@@ -86,6 +86,14 @@ ppo_config as_ppo(const a2c_config& config) {
   return same;
 }
 
-trainable trainable_of(const a2c_config& config) { return trainable_of(as_ppo(config)); }
+trainable trainable_of(const a2c_config& config) {
+  auto made = trainable_of(as_ppo(config));
+  auto rules = idle_rules_of(config);
+  rules.push_back({config.trainer.optimizer == optimizer_kind::adam,
+                   "trainer.optimizer is adam",
+                   {"trainer.rmsprop_alpha"}});
+  made.settings.idle = idle_options_of(config, rules);
+  return made;
+}
 
 }  // namespace troupe

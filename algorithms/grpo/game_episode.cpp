@@ -115,7 +115,8 @@ task<std::optional<llm::completion>> write_move(const answer_roles& r, const gro
 /// Takes turns from the first move on, which has been written.
 task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
                   llm::completion written, game& of) {
-  for (std::int64_t turn = 1;; ++turn) {
+  std::int64_t turn = 1;
+  for (;; ++turn) {
     if (!detail::has_finite_log_probs(written)) {
       of.dropped = "log_prob";
       co_return;
@@ -127,6 +128,7 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
       of.dropped = "environment";
       co_return;
     }
+    r.metrics.env_stepped(1);
     of.played.reward += now->reward;
     if (now->ended) break;
     if (turn == r.turns || !add_read(r, deal, of, now->shown, written)) {
@@ -141,7 +143,11 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
     written = std::move(*next);
   }
   of.played.right = of.played.reward > 0 ? 1.0 : 0.0;
-  if (!std::isfinite(of.played.reward)) of.dropped = "reward";
+  if (!std::isfinite(of.played.reward)) {
+    of.dropped = "reward";
+  } else {
+    r.metrics.episode_ended(of.played.reward, turn, of.played.truncated);
+  }
 }
 
 /// `first`: of the group's first game, where the deal was seen; the others find one, and deal anew.
@@ -201,6 +207,8 @@ task<answer_group> play_once(const answer_roles& r) {
   group.version = std::numeric_limits<std::int64_t>::max();
   for (auto& each : games) {
     group.version = std::min(group.version, each.version);
+    if (each.dropped == "environment") r.metrics.env_failed("threw");
+    if (each.dropped == "reward") r.metrics.env_failed("nonfinite");
     if (each.dropped.empty())
       group.answers.push_back(std::move(each.played));
     else

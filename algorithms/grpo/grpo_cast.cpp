@@ -2,6 +2,8 @@
 
 #include "algorithms/grpo/grpo_cast.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,7 +13,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "algorithms/grpo/grpo_defaults.hpp"
-#include "algorithms/grpo/idle_options.hpp"
+#include "algorithms/grpo/grpo_idle_options.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "algorithms/training/replay_endpoints.hpp"
 #include "runtime/log.hpp"
@@ -43,13 +45,6 @@ replay_state<answer_group> replay_state_of(const std::string& bytes) {
 duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
       std::chrono::duration<double>(config.rollout.answer_deadline_s));
-}
-
-void tell_idle_options(const grpo_options& options) {
-  for (const auto& each : idle_options(options)) {
-    log::warn("an option has no effect",
-              {{"option", "trainer." + each.name}, {"value", each.value}, {"why", each.why}});
-  }
 }
 
 }  // namespace
@@ -88,7 +83,6 @@ task<> grpo_cast::serve(const checkpoint* from) {
   }
   co_await serve_learning(from);
   co_await serve_answering(from);
-  if (!from) tell_idle_options(config.trainer);
 }
 
 task<evaluation> grpo_cast::examine(weights of, std::size_t problems) {
@@ -178,6 +172,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
     co_await roles.replay.route<&answer_queue::restore>(std::move(held));
   }
 
+  roles.metrics = metrics;
   roles.subject = subject;
   roles.group = *r.group;
   roles.answer_tokens = r.answer_tokens;
@@ -286,16 +281,33 @@ training_settings settings_of(const grpo_config& c, const grpo_task& task) {
           .faults = fault_plan_of(c.faults),
           .network = {},
           .model = c.model.path.empty() ? "letters" : c.model.path,
+          .without_environment = !task.game(),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
           .words = words_of(task),
           .config = to_json(c).dump()};
 }
 
+namespace {
+
+/// Throws config_error where a batch can't be trained on in so many parts.
+void check_minibatches(const grpo_config& config) {
+  const int prompts = *config.rollout.prompts, parts = config.trainer.minibatches;
+  if (prompts % parts == 0) return;
+  throw config_error(
+      "/trainer/minibatches",
+      fmt::format("expected a divisor of rollout.prompts, {}, got {}", prompts, parts));
+}
+
+}  // namespace
+
 trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
   const auto config = completed(asked, task);
-  return {.settings = settings_of(config, task),
+  check_minibatches(config);
+  auto settings = settings_of(config, task);
+  settings.idle = grpo_idle_options(asked, task);
+  return {.settings = std::move(settings),
           .make =
               [config, task](system& sys, training_output output, training_callbacks callbacks) {
                 return std::make_unique<grpo_cast>(sys, config, task, std::move(output),

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "algorithms/grpo/grpo_task.hpp"
+#include "algorithms/training/option_rule.hpp"
 
 namespace troupe {
 
@@ -200,15 +201,36 @@ void describe(options_schema<grpo_config>& s) {
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
   describe_faults(s);
-  s.rule(
-      "rollout", "group of at least 2, or trainer.advantage of reward", [](const grpo_config& c) {
+  option_rule(
+      s, "rollout.group",
+      [](const grpo_config&) {
+        return "at least 2, as advantages are differences within a group but of trainer.advantage "
+               "of reward";
+      },
+      [](const grpo_config& c) {
         return c.rollout.group.value_or(8) > 1 || c.trainer.advantages() == advantage_kind::reward;
       });
-  s.rule("trainer", "overlong_cache of at most rollout.answer_tokens", [](const grpo_config& c) {
-    return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
-  });
-  s.rule("game", "no urls where deterministic, as a server's replies come when they come",
-         [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
+  option_rule(
+      s, "trainer.overlong_cache",
+      [](const grpo_config& c) {
+        return fmt::format("at most rollout.answer_tokens, {}", c.rollout.answer_tokens);
+      },
+      [](const grpo_config& c) {
+        return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
+      });
+  option_rule(
+      s, "trainer.warmup_updates",
+      [](const grpo_config& c) {
+        return fmt::format("fewer than total_steps, {}, as the step size never comes to lr else",
+                           c.total_steps);
+      },
+      [](const grpo_config& c) { return c.trainer.warmup_updates.value_or(0) < c.total_steps; });
+  option_rule(
+      s, "game.urls",
+      [](const grpo_config&) {
+        return "[] where deterministic is true, as a server's replies come when they come";
+      },
+      [](const grpo_config& c) { return !c.deterministic || c.game.urls.empty(); });
 }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "algorithms/grpo/grpo_defaults.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace {
@@ -22,7 +24,8 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   fill(config.trainer.variant, grpo_variant::cispo);
   fill(config.trainer.kl_coef, 0.0);
   fill(config.trainer.lr, letters ? 1e-4 : 1e-5);
-  fill(config.trainer.warmup_updates, letters ? 20 : 0);
+  const auto warmup = letters ? std::min<std::int64_t>(20, config.total_steps / 2) : 0;
+  fill(config.trainer.warmup_updates, static_cast<int>(warmup));
   fill(config.trainer.overlong_cache, config.trainer.overlong_tokens(config.rollout.answer_tokens));
 }
 

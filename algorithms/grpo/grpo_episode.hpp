@@ -13,6 +13,7 @@
 #include "actors/llm/generator/generator.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
+#include "actors/training_metrics.hpp"
 #include "algorithms/grpo/answer_group.hpp"
 #include "algorithms/grpo/grpo_subject.hpp"
 #include "algorithms/grpo/prompt_source.hpp"
@@ -29,6 +30,10 @@ struct answer_roles {
   service<replay_queue<answer_group>> replay;
 
   service<openenv::text_world> worlds;  ///< of play_games, which has no rewards
+
+  /// Counts games, their moves and what their worlds fail in; a default constructed one tells
+  /// nobody, as of evaluations.
+  training_metrics metrics = {};
 
   std::shared_ptr<const grpo_subject> subject;
   std::int64_t group = 16;

@@ -271,13 +271,16 @@ grpo_report counted(const grpo_learner::batch& given) {
 
 }  // namespace
 
+// As get_linear_schedule_with_warmup of transformers, and get_constant_schedule_with_warmup: 0 at
+// the first update of a warm-up, the whole at the first one after it.
 double grpo_learner::learning_rate() const {
-  const int warmup = options_.warmup_updates.value_or(0);
-  const double rising = warmup > 0 ? double(updates_ + 1) / warmup : 1.0;
-  const double done = model_.updates > 0 ? double(updates_) / double(model_.updates) : 0.0;
-  const double remaining = std::max(0.0, 1.0 - done);
-  return annealed(options_.lr.value_or(model_.lr), options_.lr_schedule, remaining) *
-         std::min(1.0, rising);
+  const double lr = options_.lr.value_or(model_.lr);
+  const std::int64_t warmup = options_.warmup_updates.value_or(0);
+  if (updates_ < warmup) return lr * double(updates_) / double(warmup);
+  if (model_.updates == 0) return lr;
+  const auto falling = double(std::max<std::int64_t>(1, model_.updates - warmup));
+  const double remaining = 1.0 - double(updates_ - warmup) / falling;
+  return annealed(lr, options_.lr_schedule, std::max(0.0, remaining));
 }
 
 grpo_report grpo_learner::update(const batch& given) {

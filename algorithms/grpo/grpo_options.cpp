@@ -1,5 +1,7 @@
 #include "algorithms/grpo/grpo_options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -156,7 +158,7 @@ void describe_loss(options_schema<grpo_options>& s) {
   s.field("dual_clip", &grpo_options::dual_clip)
       .also_known_as({"clip_ratio_c"})
       .at_least(0)
-      .help("a token with a negative advantage costs at most this times it; 0: any");
+      .help("> 1: a token with a negative advantage costs at most this times it; 0: any");
   s.field("cispo_max", &grpo_options::cispo_max).above(0).help("largest ratio of term cispo");
   s.field("advantage_eps", &grpo_options::advantage_eps)
       .at_least(0)
@@ -177,6 +179,14 @@ void describe_loss(options_schema<grpo_options>& s) {
   s.field("correction_min", &grpo_options::correction_min)
       .at_least(0)
       .help("of correction mask: the smallest weight");
+  s.rule("dual_clip", "0 or a number > 1, as the ratio of fresh answers is 1",
+         [](const grpo_options& o) { return o.dual_clip == 0 || o.dual_clip > 1; });
+  s.rule(
+      "correction_min",
+      [](const grpo_options& o) {
+        return fmt::format("at most correction_max, {}", o.correction_max);
+      },
+      [](const grpo_options& o) { return o.correction_min <= o.correction_max; });
   s.field("kl_coef", &grpo_options::kl_coef)
       .also_known_as({"beta", "kl_beta", "kl_loss_coef"})
       .at_least(0)
@@ -212,12 +222,16 @@ void describe_learning(options_schema<grpo_options>& s) {
       .help("AdamW's step size; null: 1e-4 for the letters model, of games 1e-3; 1e-5 for others");
   s.field("lr_schedule", &grpo_options::lr_schedule)
       .help(
-          "linear: falls to 0 at the end, as transformers' Trainer counts: the first of three "
-          "updates takes all of lr, the last a third");
+          "after the warm-up; linear: falls to 0 at the end, as transformers' linear schedule: the "
+          "first of three updates takes all of lr, the last a third");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")
-      .help("over which the step size rises from 0; null: 0, of problems in letters 20");
+      .help(
+          "over which the step size rises linearly from 0, which is that of the first update, to "
+          "lr "
+          "at the first update after them, as transformers'; fewer than total_steps; null: 0, of "
+          "problems in letters 20, or half of total_steps where that is less");
   s.field("epochs", &grpo_options::epochs)
       .also_known_as({"num_iterations", "ppo_epochs"})
       .at_least(1)
@@ -226,7 +240,7 @@ void describe_learning(options_schema<grpo_options>& s) {
   s.field("minibatches", &grpo_options::minibatches)
       .at_least(1)
       .at_most(1024)
-      .help("optimiser steps a pass");
+      .help("optimiser steps a pass; a divisor of rollout.prompts");
   s.field("micro_tokens", &grpo_options::micro_tokens)
       .at_least(1)
       .unit("tokens")

@@ -61,7 +61,7 @@ struct grpo_options {
   /// None: 1e-4 for the letters model, 1e-3 where it plays a game, 1e-5 for others.
   std::optional<double> lr;
   annealing lr_schedule = annealing::linear;
-  /// Over which lr rises from 0; none: 0, of problems in letters 20.
+  /// Over which lr rises from 0; none: 0, of problems in letters 20, but at most half of the run.
   std::optional<int> warmup_updates;
   int epochs = 1;           ///< passes over a batch
   int minibatches = 1;      ///< steps a pass

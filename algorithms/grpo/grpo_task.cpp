@@ -108,12 +108,16 @@ void check_code(const grpo_config& config) {
 void check_held_out(const grpo_config& config, std::int64_t held_out) {
   const auto during = problems_during_training(config);
   const auto wanted = config.evaluation.final_problems;
+  if (during >= held_out)
+    throw config_error("/evaluation/problems",
+                       fmt::format("expected at most {}, fewer than task.problems.held_out, as the "
+                                   "evaluation at the end asks others, got {}",
+                                   held_out - 1, during));
   if (during + wanted <= held_out) return;
-  throw config_error(
-      "/evaluation/final_problems",
-      fmt::format("expected with the {} of evaluation.problems, which are others, at most "
-                  "task.problems.held_out, {}, got {}",
-                  during, held_out, wanted));
+  throw config_error("/evaluation/final_problems",
+                     fmt::format("expected at most {}, the {} of task.problems.held_out less the "
+                                 "{} of evaluation.problems, got {}",
+                                 held_out - during, held_out, during, wanted));
 }
 
 /// The letters model reads and writes the letters that it has, and no others.

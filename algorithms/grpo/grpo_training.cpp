@@ -146,8 +146,12 @@ task<std::int64_t> train(grpo_cast& p, std::vector<answer_group> groups) {
   const auto learned = co_await learn(p, std::move(batch));
   ++p.done.steps;
   co_await record_groups(p, groups);
-  p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, learned.entropy, learned.grad_norm,
-                 learned.loss.clip_low + learned.loss.clip_high, learned.learning_rate);
+  p.metrics.updated({.loss = learned.loss.loss,
+                     .kl = learned.loss.approx_kl,
+                     .entropy = learned.entropy,
+                     .grad_norm = learned.grad_norm,
+                     .clip_ratio = learned.loss.clip_low + learned.loss.clip_high,
+                     .lr = learned.learning_rate});
   p.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await p.roles.replay.route<&answer_queue::counts>();
   p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
@@ -207,7 +211,7 @@ task<> grpo_cast::train_until(std::int64_t version, bool drain) {
   auto& p = *this;
   const bool seen = done.evaluated >= 0;
   if (done.version == 0 && !seen && config.evaluation.every_updates > 0) co_await evaluate_start(p);
-  if (done.stopped || is_stop_asked(p)) co_return;
+  if (done.over() || is_stop_asked(p)) co_return;
   const auto before = done;
   loops::hooks<answer_group> hooks{
       .train = [&p](std::vector<answer_group> groups) { return train(p, std::move(groups)); },
@@ -262,6 +266,7 @@ task<evaluation> grpo_cast::ask_once(service<prompt_source> problems, weights of
     asking.may_be_empty = true;
   }
   asking.refill_flat = false;
+  asking.metrics = {};
   // Side by side, so that the generator has many to write at once.
   const auto at_once = std::min(count, static_cast<std::size_t>(config.rollout.slots));
   exam_so_far seen{.problems = count, .answers = {}};

@@ -57,8 +57,9 @@ class learner_rule : public off_policy_learner {
   metrics_type last_;
 };
 
-/// What a configuration says of a run of that rule. `kind`: of the acting network. `explore`: its
-/// steps are taken from the configuration. `more` goes to the rule's constructor.
+/// What a configuration says of a run of that rule; options that have no effect by the overload of
+/// idle_rules_of for Config, where it has one of its own. `kind`: of the acting network. `explore`:
+/// its steps are taken from the configuration. `more` goes to the rule's constructor.
 template <class Rule, class Config, class... More>
 off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploration explore = {},
                                   More... more) {
@@ -67,7 +68,9 @@ off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploratio
   options.backend = c.policy.backend;
   explore.learning_starts = c.collection.learning_starts;
   explore.total_steps = c.total_steps;
-  return {.settings = settings_of(c, options.network, to_json(c).dump()),
+  auto settings = settings_of(c, options.network, to_json(c).dump());
+  settings.idle = idle_options_of(c, idle_rules_of(c));
+  return {.settings = std::move(settings),
           .config = c,
           .batch_size = static_cast<std::size_t>(c.trainer.batch_size),
           .gamma = c.trainer.gamma,

@@ -33,6 +33,18 @@ void require_actions(const training_settings& settings) {
                : "dqn takes Discrete, ppo and a2c take any"));
 }
 
+/// Throws config_error if a full replay takes more than it may.
+void require_room(const training_settings& settings, const ring_section& replay) {
+  const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
+  const double wanted = each * static_cast<double>(replay.capacity);
+  if (wanted <= static_cast<double>(replay.max_bytes)) return;
+  throw config_error(
+      "/replay/max_bytes",
+      fmt::format("expected at least {:.0f} bytes, which a replay.capacity of {} transitions of "
+                  "{:.0f} bytes takes when it is full, got {}",
+                  wanted, replay.capacity, each, replay.max_bytes));
+}
+
 }  // namespace
 
 off_policy_cast::off_policy_cast(system& sys, off_policy_algorithm algorithm,
@@ -196,10 +208,10 @@ trainable trainable_of(off_policy_algorithm algorithm) {
     return std::make_unique<off_policy_cast>(sys, algorithm, std::move(output),
                                              std::move(callbacks));
   };
-  const auto check = [settings = algorithm.settings, ring = ring_of(algorithm)] {
+  const auto check = [settings = algorithm.settings, replay = algorithm.config.replay] {
     require_actions(settings);
     require_network(settings);
-    transition_ring(widths_of(shape_of(spec_of(settings.env))), ring);
+    require_room(settings, replay);
   };
   return {std::move(algorithm.settings), make, check};
 }

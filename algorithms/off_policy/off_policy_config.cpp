@@ -18,6 +18,14 @@ std::int64_t off_policy_config::gradient_steps() const {
   return collection.gradient_steps < 0 ? steps_of_collection() : collection.gradient_steps;
 }
 
+std::vector<idle_rule> idle_rules_of(const off_policy_config& c) {
+  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
+  rules.push_back({c.mode == training_mode::sync,
+                   "mode is sync",
+                   {"collection.workers", "collection.max_staleness"}});
+  return rules;
+}
+
 void describe(options_schema<collection_section>& s) {
   s.field("learning_starts", &collection_section::learning_starts)
       .at_least(0)

@@ -11,6 +11,8 @@
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/training/faults_option.hpp"
+#include "algorithms/training/idle_options.hpp"
+#include "algorithms/training/option_rule.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "algorithms/training/training_run.hpp"
 
@@ -89,6 +91,9 @@ struct off_policy_config_with : off_policy_config {
   Policy policy;
 };
 
+/// What all of them leave unused.
+std::vector<idle_rule> idle_rules_of(const off_policy_config& config);
+
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<priority_options>& s);
 void describe(options_schema<ring_section>& s);
@@ -160,8 +165,12 @@ void describe_off_policy(options_schema<Config>& s) {
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
   describe_faults(s);
-  s.rule("replay", "a capacity of at least trainer.batch_size",
-         [](const Config& c) { return c.replay.capacity >= c.trainer.batch_size; });
+  option_rule(
+      s, "replay.capacity",
+      [](const Config& c) {
+        return "at least trainer.batch_size, " + std::to_string(c.trainer.batch_size);
+      },
+      [](const Config& c) { return c.replay.capacity >= c.trainer.batch_size; });
   s.rule(
       "total_steps",
       [](const Config& c) {

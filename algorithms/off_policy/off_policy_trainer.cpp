@@ -69,7 +69,9 @@ task<> off_policy_trainer::take_step(double progress_remaining) {
   rows_ = co_await draw(progress_remaining);
   exchange();
   shelf_->learner->update(batch_, progress_remaining);
-  shelf_->means.add(shelf_->learner->metrics());
+  const auto seen = shelf_->learner->metrics();
+  if (seen.empty()) ++shelf_->skipped;
+  shelf_->means.add(seen);
   ++shelf_->taken;
   exchange();
   if (rows_.number.empty()) co_return;
@@ -85,6 +87,7 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
     if (!at.begun) {
       at.learner->stepped(due.steps_before, due.steps_after);
       if (at.logged) at.means.clear();
+      at.skipped = 0;
     }
     at.begun = true;
     while (at.taken < due.gradient_steps) co_await take_step(due.progress_remaining);
@@ -95,7 +98,7 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
     ++at.version;
   }
   co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{at.version, due.log ? row() : named_values{}};
+  co_return off_policy_report{at.version, due.log ? row() : named_values{}, at.skipped};
 }
 
 named_values off_policy_trainer::row() const {

@@ -53,6 +53,7 @@ struct off_policy_update {
 struct off_policy_report {
   std::int64_t version = 0;  ///< Of the weights now.
   named_values metrics;      ///< Of that row; empty without one.
+  std::int64_t skipped = 0;  ///< Gradient steps of this update with non-finite numbers.
 };
 
 /// The role that learns: draws minibatches from the store itself, so that they never pass through
@@ -68,6 +69,7 @@ class off_policy_trainer {
     std::int64_t version = 0;
     std::int64_t published = -1;
     std::int64_t taken = 0;        ///< Gradient steps of the update under way.
+    std::int64_t skipped = 0;      ///< Those of them that were skipped; else of the last update.
     bool begun = false;            ///< An update is under way.
     metric_means means;            ///< Over the gradient steps since the last row.
     bool logged = false;           ///< A row has them: they begin anew with the next update.

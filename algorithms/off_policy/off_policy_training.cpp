@@ -1,5 +1,7 @@
 #include "actors/torch.hpp"
 
+#include <algorithm>
+
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
 #include "algorithms/off_policy/off_policy_cast.hpp"
@@ -22,6 +24,22 @@ task<> record_episodes(off_policy_cast& p, const std::vector<collected_transitio
   }
 }
 
+/// The gauges of learning have the numbers of the newest row. A loss in all has DQN alone; the
+/// actors' of the others is no measure of how well they learn.
+update_figures figures_of(const named_values& learned) {
+  const auto named = [&](const char* name) -> std::optional<double> {
+    const auto found = std::ranges::find(learned, name, &named_values::value_type::first);
+    return found == learned.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto critics = named("train/critic_loss");
+  return {.loss = critics ? critics : named("train/loss"),
+          .kl = {},
+          .entropy = named("train/entropy"),
+          .grad_norm = named("train/grad_norm"),
+          .clip_ratio = {},
+          .lr = named("train/learning_rate")};
+}
+
 /// A row of progress.csv, which is due each few episodes, as in Stable-Baselines3. There the
 /// numbers of gradient steps are means over those of the last update, here over all since the row
 /// before.
@@ -32,6 +50,7 @@ task<> record_metrics(off_policy_cast& p, const named_values& learned) {
     row.values["rollout/exploration_rate"] =
         p.algorithm.explore.epsilon.at(p.done.steps, p.algorithm.explore.total_steps);
   }
+  p.metrics.updated(figures_of(learned));
   co_await p.records.route<&recorder::record>(std::move(row));
   const auto seen = co_await p.roles.replay.route<&transition_store::counts>();
   constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
@@ -58,6 +77,8 @@ task<std::int64_t> train(off_policy_cast& p, std::vector<collected_transitions> 
   const auto rows = due.gradient_steps * static_cast<std::int64_t>(p.algorithm.batch_size);
   p.done.version = learned.version;
   p.metrics.trained(rows, took.count());
+  p.metrics.steps_skipped(learned.skipped);
+  p.metrics.policy_version(learned.version);
   if (due.log) co_await record_metrics(p, learned.metrics);
   co_return p.done.version;
 }

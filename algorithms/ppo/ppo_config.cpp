@@ -33,6 +33,17 @@ std::int64_t on_policy_config::updates() const {
 
 fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
 
+std::vector<idle_rule> idle_rules_of(const on_policy_config& c) {
+  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
+  rules.push_back({c.mode == training_mode::sync,
+                   "mode is sync",
+                   {"rollout.workers", "rollout.max_staleness"}});
+  rules.push_back({!c.policy.use_sde,
+                   "policy.use_sde is false",
+                   {"policy.sde_sample_freq", "policy.use_expln"}});
+  return rules;
+}
+
 void describe(options_schema<rollout_section>& s) {
   s.field("n_steps", &rollout_section::n_steps)
       .at_least(1)

@@ -5,6 +5,8 @@
 
 #include "algorithms/ppo/ppo_options.hpp"
 #include "algorithms/training/faults_option.hpp"
+#include "algorithms/training/idle_options.hpp"
+#include "algorithms/training/option_rule.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/config/config.hpp"
 
@@ -70,6 +72,9 @@ struct ppo_config : on_policy_config {
   std::string stored() const;
 };
 
+/// What all on-policy algorithms leave unused.
+std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
+
 void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
@@ -119,31 +124,50 @@ void describe_on_policy(options_schema<Config>& s) {
           "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
           "weights");
   describe_faults(s);
-  s.rule("rollout", "groups of which env.n_envs is a multiple",
-         [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
-  s.rule("rollout", "n_steps * env.n_envs * batch of at most 2^28 environment steps an update",
-         [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
+  option_rule(
+      s, "rollout.groups",
+      [](const Config& c) { return "a divisor of env.n_envs, " + std::to_string(c.env.n_envs); },
+      [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
+  option_rule(
+      s, "rollout.n_steps",
+      [](const Config& c) {
+        return "at most 2^28 environment steps an update, with env.n_envs of " +
+               std::to_string(c.env.n_envs) + " and rollout.batch of " +
+               std::to_string(c.rollout.batch);
+      },
+      [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }
 
 /// The update rule's section of a Config that is derived from on_policy_config.
 template <class Config>
 void describe_trainer(options_schema<Config>& s) {
   s.field("trainer", &Config::trainer).help("the update rule");
-  s.rule("trainer",
-         "replicas of 1 where deterministic is true: several are sockets between threads",
-         [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
-  s.rule("trainer",
-         "replicas of 1, or placement.trainer of auto, thread or process: they wait for "
-         "each other, on one machine",
-         [](const Config& c) {
-           const auto& where = c.placement.trainer;
-           return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
-                  where == "process";
-         });
-  s.rule("trainer", "replicas of at most env.n_envs * rollout.batch, of which each takes a share",
-         [](const Config& c) {
-           return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
-         });
+  option_rule(
+      s, "trainer.replicas",
+      [](const Config&) {
+        return "1 where deterministic is true, as several are sockets between threads";
+      },
+      [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
+  option_rule(
+      s, "placement.trainer",
+      [](const Config& c) {
+        return "auto, thread or process with trainer.replicas of " +
+               std::to_string(c.trainer.replicas) + ", which wait for each other, on one machine";
+      },
+      [](const Config& c) {
+        const auto& where = c.placement.trainer;
+        return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
+               where == "process";
+      });
+  option_rule(
+      s, "trainer.replicas",
+      [](const Config& c) {
+        return "at most " + std::to_string(std::int64_t{c.env.n_envs} * c.rollout.batch) +
+               ", env.n_envs times rollout.batch, of which each takes a share";
+      },
+      [](const Config& c) {
+        return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
+      });
 }
 
 }  // namespace troupe

@@ -9,7 +9,9 @@
 namespace troupe {
 
 trainable trainable_of(const ppo_config& config) {
-  const auto settings = detail::settings_of(config);
+  auto settings = detail::settings_of(config);
+  // Those of another algorithm are told by its own configuration.
+  if (config.document.empty()) settings.idle = idle_options_of(config, idle_rules_of(config));
   return {settings,
           [config](system& sys, training_output output, training_callbacks callbacks) {
             return std::make_unique<detail::production>(sys, config, std::move(output),

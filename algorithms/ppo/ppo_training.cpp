@@ -1,6 +1,7 @@
 #include "actors/torch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -136,8 +137,15 @@ task<std::int64_t> train(production& p, std::vector<rollout> rollouts) {
   batch.progress_remaining = progress_remaining(p);
 
   const auto learned = co_await learn(p, std::move(batch));
-  p.metrics.loss(learned.loss.loss, learned.loss.approx_kl, -learned.loss.entropy_loss,
-                 learned.grad_norm, learned.loss.clip_fraction, learned.learning_rate);
+  update_figures figures{.loss = learned.loss.loss,
+                         .kl = learned.loss.approx_kl,
+                         .entropy = -learned.loss.entropy_loss,
+                         .grad_norm = learned.grad_norm,
+                         .clip_ratio = {},
+                         .lr = learned.learning_rate};
+  const bool clips = std::isfinite(p.config.trainer.clip_range);  // A2C doesn't
+  if (clips) figures.clip_ratio = learned.loss.clip_fraction;
+  p.metrics.updated(figures);
   p.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await p.roles.replay.route<&replay_queue<rollout>::counts>();
   p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);

@@ -69,6 +69,12 @@ ppo_config as_ppo(const reinforce_config& config) {
   return same;
 }
 
-trainable trainable_of(const reinforce_config& config) { return trainable_of(as_ppo(config)); }
+trainable trainable_of(const reinforce_config& config) {
+  auto made = trainable_of(as_ppo(config));
+  auto rules = idle_rules_of(config);
+  rules.push_back({!config.trainer.baseline, "trainer.baseline is false", {"trainer.vf_coef"}});
+  made.settings.idle = idle_options_of(config, rules);
+  return made;
+}
 
 }  // namespace troupe

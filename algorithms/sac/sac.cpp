@@ -69,6 +69,17 @@ void describe(options_schema<sac_policy_section>& s) {
 
 void describe(options_schema<sac_config>& s) { describe_off_policy(s); }
 
+std::vector<idle_rule> idle_rules_of(const sac_config& c) {
+  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
+  rules.push_back({c.trainer.ent_coef.has_value(),
+                   "trainer.ent_coef is fixed",
+                   {"trainer.initial_ent_coef", "trainer.target_entropy"}});
+  rules.push_back({!c.policy.use_sde,
+                   "policy.use_sde is false",
+                   {"policy.sde_sample_freq", "policy.use_expln", "policy.log_std_init"}});
+  return rules;
+}
+
 trainable trainable_of(const sac_config& c) {
   return trainable_of(algorithm_of<learner_rule<sac_learner>>(c, network_kind::squashed_gaussian));
 }

@@ -31,6 +31,8 @@ void describe(options_schema<sac_training>& s);
 void describe(options_schema<sac_policy_section>& s);
 void describe(options_schema<sac_config>& s);
 
+std::vector<idle_rule> idle_rules_of(const sac_config& config);
+
 /// For train_in and run_training.
 trainable trainable_of(const sac_config& config);
 

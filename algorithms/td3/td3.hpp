@@ -34,6 +34,8 @@ void describe(options_schema<td3_training>& s);
 void describe(options_schema<td3_config>& s);
 void describe(options_schema<ddpg_config>& s);
 
+std::vector<idle_rule> idle_rules_of(const td3_config& config);
+
 /// For train_in and run_training.
 trainable trainable_of(const td3_config& config);
 trainable trainable_of(const ddpg_config& config);

@@ -2,6 +2,8 @@
 
 #include "algorithms/training/cast_state.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "actors/checkpoint/sha256.hpp"
 
 namespace troupe {
@@ -22,7 +24,7 @@ std::string list_bytes(const std::vector<std::string>& replicas) {
   return to.bytes();
 }
 
-training_progress progress_of(const checkpoint& from) {
+training_progress progress_of(const checkpoint& from, const training_settings& settings) {
   const state_reader state(file_of(from, "run.cbor"));
   training_progress done{.version = state.get<std::int64_t>("version"),
                          .steps = state.get<std::int64_t>("steps"),
@@ -32,12 +34,23 @@ training_progress progress_of(const checkpoint& from) {
                          .stopped = state.get<bool>("stopped"),
                          .wall = state.get<double>("wall"),
                          .overlapped = state.get<double>("overlapped")};
-  // None of them is in those of older versions.
+  // None of these is in those of older versions.
   if (state.has("start")) state.get("start", done.start);
   if (state.has("evaluated")) state.get("evaluated", done.evaluated);
   if (state.has("owed")) state.get("owed", done.owed);
+  if (state.has("at_goal")) state.get("at_goal", done.at_goal);
   done.scores.restore(state.get<std::string>("scores"));
+  done.at_goal = done.at_goal && reaches_goal(done.scores, settings.evaluation);
   return done;
+}
+
+std::string sha256_of_config(const training_settings& settings) {
+  auto document = nlohmann::json::parse(settings.config, nullptr, false);
+  if (!document.is_object()) return sha256(settings.config);
+  document.erase("total_steps");
+  const auto evaluation = document.find("evaluation");
+  if (evaluation != document.end() && evaluation->is_object()) evaluation->erase("stop_at");
+  return sha256(document.dump());
 }
 
 weights weights_of(const checkpoint& from) {
@@ -61,6 +74,7 @@ std::string progress_bytes(const training_progress& done) {
   to.put("evaluated", done.evaluated);
   to.put("owed", done.owed);
   to.put("stopped", done.stopped);
+  to.put("at_goal", done.at_goal);
   to.put("start", done.start);
   to.put("wall", done.wall);
   to.put("overlapped", done.overlapped);
@@ -78,14 +92,14 @@ std::string weights_bytes(const weights& of) {
 }  // namespace
 
 void begin_from(training_cast& cast, const checkpoint& from) {
-  cast.done = progress_of(from);
+  cast.done = progress_of(from, cast.settings);
   if (cast.callbacks.restore) cast.callbacks.restore(file_of(from, "callbacks"));
 }
 
 task<checkpoint> begin_checkpoint(training_cast& cast) {
   checkpoint state{.kind = kind_of(cast.settings),
                    .step = cast.done.steps,
-                   .config_sha256 = sha256(cast.settings.config),
+                   .config_sha256 = sha256_of_config(cast.settings),
                    .files = {}};
   state.files["run.cbor"] = progress_bytes(cast.done);
   if (cast.callbacks.save) state.files["callbacks"] = cast.callbacks.save();

@@ -18,10 +18,15 @@ const std::string& file_of(const checkpoint& from, const std::string& name);
 std::vector<std::string> list_of(const checkpoint& from, const std::string& name);
 std::string list_bytes(const std::vector<std::string>& replicas);
 
-/// Where the run was: run.cbor.
-training_progress progress_of(const checkpoint& from);
+/// Where the run was: run.cbor. Whether it is at its goal is judged by the goal that it has now, so
+/// one that is to go on gets another, or none.
+training_progress progress_of(const checkpoint& from, const training_settings& settings);
 /// weights.cbor
 weights weights_of(const checkpoint& from);
+
+/// What the configuration of a run that goes on has to have in common with the one that wrote the
+/// checkpoint: all but its length, and the goal that may end it before.
+std::string sha256_of_config(const training_settings& settings);
 
 /// Takes progress and callbacks from a checkpoint; its weights are for the store.
 void begin_from(training_cast& cast, const checkpoint& from);

@@ -51,10 +51,8 @@ loops::progress whole_progress(const training_cast& cast, const training_progres
 
 /// Whether a rule says that training is over.
 bool has_enough(const training_cast& cast) {
-  const auto& scores = cast.done.scores;
-  const auto& stop_at = cast.settings.evaluation.stop_at;
-  if (stop_at && scores.last >= *stop_at) return true;
-  return std::ranges::any_of(cast.callbacks.stop, [&](const auto& rule) { return rule(scores); });
+  return std::ranges::any_of(cast.callbacks.stop,
+                             [&](const auto& rule) { return rule(cast.done.scores); });
 }
 
 /// Evaluates the newest weights, and keeps them if they are the best so far. None where a stop ends
@@ -104,13 +102,17 @@ task<> end_update(training_cast& cast, loops::progress now) {
 
 }  // namespace
 
+bool reaches_goal(const loops::score_history& scores, const evaluation_section& of) {
+  return of.stop_at && scores.evaluations > 0 && scores.last >= *of.stop_at;
+}
+
 training_cast::training_cast(system& sys, training_settings settings, training_output output,
                              training_callbacks callbacks)
     : sys(sys),
       settings(std::move(settings)),
       output(std::move(output)),
       callbacks(std::move(callbacks)),
-      metrics(sys.metrics(), this->settings.env.id) {}
+      metrics(sys.metrics(), this->settings.without_environment ? "" : this->settings.env.id) {}
 
 environment_cast::environment_cast(system& sys, training_settings settings, training_output output,
                                    training_callbacks callbacks)
@@ -252,6 +254,7 @@ task<std::optional<evaluation>> evaluate_and_judge(training_cast& cast, loops::p
   auto result = co_await evaluate_newest(cast);
   if (!result) co_return std::nullopt;
   if (cast.callbacks.evaluated) co_await cast.callbacks.evaluated(now, *result);
+  cast.done.at_goal = reaches_goal(cast.done.scores, cast.settings.evaluation);
   cast.done.stopped = cast.done.stopped || has_enough(cast);
   co_return result;
 }
@@ -285,7 +288,7 @@ task<training_summary> run_from_the_start(training_cast& cast) {
     co_await keep_model_of_now(cast);
     std::rethrow_exception(failure);
   }
-  if (cast.done.version < cast.settings.updates && !cast.done.stopped) {
+  if (cast.done.version < cast.settings.updates && !cast.done.over()) {
     throw call_error(error_kind::cancelled, "training was stopped");
   }
   co_return co_await cast.conclude();
@@ -309,7 +312,7 @@ task<> keep_model_of_now(training_cast& cast) {
 task<loops::verdict> after_update(training_cast& cast, const training_progress& before,
                                   loops::progress now) {
   co_await end_update(cast, whole_progress(cast, before, now));
-  const bool stop = cast.done.stopped || is_stop_asked(cast);
+  const bool stop = cast.done.over() || is_stop_asked(cast);
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
@@ -367,7 +370,7 @@ training_summary summary_of(const training_cast& cast, const evaluation& final,
           .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
           .solved = cast.threshold() && final.mean >= *cast.threshold(),
           .reward_threshold = cast.threshold(),
-          .stopped = done.stopped,
+          .stopped = done.over(),
           .rollouts_failed = done.failed,
           .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
           .metrics_port = cast.output.metrics_port,

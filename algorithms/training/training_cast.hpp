@@ -28,10 +28,17 @@ struct training_progress {
   std::int64_t evaluated = -1;  ///< Version of the weights that the latest of these was of.
   std::int64_t owed = 0;        ///< Steps of the last update if a stop has ended its evaluation.
   bool stopped = false;         ///< A callback or a stop rule has ended training.
+  bool at_goal = false;         ///< An evaluation has reached evaluation.stop_at.
   double start = 0;             ///< Seconds of warm start and first evaluation.
   double wall = 0;              ///< Seconds in the loop.
   double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
+
+  /// Training has ended, however many steps are left.
+  bool over() const { return stopped || at_goal; }
 };
+
+/// Whether the latest evaluation reaches evaluation.stop_at.
+bool reaches_goal(const loops::score_history& scores, const evaluation_section& of);
 
 /// The cast of a run: an algorithm adds its own services, and says how they train. It outlives all
 /// of its coroutines, which share it. Algorithms that learn on environments derive theirs from

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "actors/checkpoint/sha256.hpp"
 #include "actors/checkpoint_metrics.hpp"
 #include "actors/collective/collective.hpp"
 #include "actors/derived_seed.hpp"
@@ -40,7 +39,7 @@ task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpo
   try {
     co_await cast.serve(from);
     co_await make_up_for_stop(cast);
-    if (!cast.done.stopped && cast.done.owed == 0) co_await cast.train_until(until, true);
+    if (!cast.done.over() && cast.done.owed == 0) co_await cast.train_until(until, true);
   } catch (const call_error& e) {
     if (!is_stop(cast, e)) throw;
     stopped = true;
@@ -51,7 +50,7 @@ task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpo
     keep_last_model(cast, last);
   }
   const bool whole = cast.done.version == until && cast.done.owed == 0;
-  if (cast.settings.deterministic && !whole && !cast.done.stopped) co_return std::nullopt;
+  if (cast.settings.deterministic && !whole && !cast.done.over()) co_return std::nullopt;
   co_return co_await cast.save();
 }
 
@@ -105,9 +104,9 @@ class segments {
 
   training_result run(std::optional<checkpoint> from) {
     const auto every = settings_.checkpoint.every_updates;
-    std::int64_t version = from ? progress_of(*from).version : 0;
+    std::int64_t version = from ? progress_of(*from, settings_).version : 0;
     int failures = 0;
-    while (version < settings_.updates && !(from && progress_of(*from).stopped)) {
+    while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
       if (stop_asked()) return stopped(from);
       const auto until = std::min(settings_.updates, (version / every + 1) * every);
       std::optional<checkpoint> state;
@@ -208,7 +207,11 @@ training_result run_training(const trainable& what, training_output output,
   what.check();
   if (from) require_kind(*from, kind_of(settings), settings.algo);
   if (output.directory.empty()) require_run_folder(output.root, settings.algo);
-  if (from) output.resumed_from_step = from->step;
+  if (from) {
+    output.resumed_from_step = from->step;
+  } else {
+    tell_idle_options(settings.idle);
+  }
   segments run(what, std::move(output), options);
   if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
   return run.run(std::move(from));
@@ -219,6 +222,7 @@ task<training_summary> train_in(system& sys, trainable what, training_output out
   what.check();
   const auto cast = what.make(sys, output, std::move(callbacks));
   require_run_folder(output.root, what.settings.algo);
+  tell_idle_options(what.settings.idle);
   co_return co_await run_from_the_start(*cast);
 }
 
@@ -237,11 +241,15 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
     log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
   };
   auto from = checkpoints_of(run, settings).load_newest(kind_of(settings), refused);
-  if (from && from->config_sha256 != sha256(settings.config)) {
+  if (from && from->config_sha256 != sha256_of_config(settings)) {
     log::warn("the configuration has changed since the checkpoint was written",
               {{"path", run.config_json().string()}});
   }
   return from;
+}
+
+bool is_at_goal(const checkpoint& from, const training_settings& settings) {
+  return progress_of(from, settings).at_goal;
 }
 
 checkpoint_kind kind_of(const training_settings& settings) {

@@ -27,6 +27,7 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
+#include "algorithms/training/idle_options.hpp"
 #include "algorithms/training/training_config.hpp"
 #include "runtime/service/fault_plan.hpp"
 
@@ -93,11 +94,14 @@ struct training_settings {
   /// What the network is, for checkpoints, where it is none of these options on an environment:
   /// env.id is then no environment's.
   std::string model = {};
-  std::int64_t updates = 0;      ///< Of the whole run.
-  std::int64_t total_steps = 0;  ///< Environment steps of the whole run.
-  run_words words = {};          ///< What these are called, and how good the run is.
-  std::string config;            ///< The resolved configuration, as JSON.
-  std::size_t threads = 0;       ///< That its roles can use at once; 0: any number.
+  /// No episode is played on an environment: language models answer problems.
+  bool without_environment = false;
+  std::int64_t updates = 0;            ///< Of the whole run.
+  std::int64_t total_steps = 0;        ///< Environment steps of the whole run.
+  run_words words = {};                ///< What these are called, and how good the run is.
+  std::string config;                  ///< The resolved configuration, as JSON.
+  std::size_t threads = 0;             ///< That its roles can use at once; 0: any number.
+  std::vector<idle_option> idle = {};  ///< Told when a run begins.
 };
 
 /// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to
@@ -174,6 +178,10 @@ task<training_summary> train_in(system& sys, trainable what, training_output out
 std::optional<checkpoint> newest_checkpoint(const std::string& directory,
                                             const training_settings& settings,
                                             metrics_registry& metrics);
+
+/// Whether training has ended there because an evaluation reached the goal that the run has now,
+/// evaluation.stop_at. With another goal, or none, it goes on from there to its total_steps.
+bool is_at_goal(const checkpoint& from, const training_settings& settings);
 
 /// What the checkpoints of such a run are of.
 checkpoint_kind kind_of(const training_settings& settings);

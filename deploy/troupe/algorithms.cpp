@@ -10,6 +10,7 @@
 #include "algorithms/reinforce/reinforce.hpp"
 #include "algorithms/sac/sac.hpp"
 #include "algorithms/td3/td3.hpp"
+#include "algorithms/training/configuration_schema.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 
@@ -31,7 +32,7 @@ constexpr algorithm entry(const char* name, const char* what) {
           [](const nlohmann::json& document, const permissions& may) {
             return trainable_of(read<Config>(document, may));
           },
-          [] { return schema_json<Config>(); }, nullptr};
+          [] { return configuration_schema<Config>(); }, nullptr};
 }
 
 constexpr algorithm entry_of_grpo() {

@@ -270,7 +270,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
   auto* resume = train_command->add_option(
       "--resume", train.resume,
       "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
-      "later end");
+      "later end, past a goal that it has reached, too");
   train_command
       ->add_flag("--continue", train.go_on,
                  "resume the newest run of this algorithm and environment in --runs, and begin one "

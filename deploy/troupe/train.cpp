@@ -113,6 +113,20 @@ void print_for_people(const training_summary& s, const run_words& words) {
   std::printf("run directory: %s\n", s.run_directory.c_str());
 }
 
+/// Why a run has made fewer steps than it was given, and how it makes them.
+void print_goal(const training_summary& s, const training_settings& settings) {
+  const auto& goal = settings.evaluation.stop_at;
+  if (!s.stopped || !goal) return;
+  fmt::print("training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
+             *goal);
+  if (settings.checkpoint.every_updates > 0) {
+    fmt::print("; it goes on past that with: troupe train --resume {} --steps N, N {} {}",
+               s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
+               settings.total_steps);
+  }
+  fmt::print("\n");
+}
+
 /// What a run begins with.
 struct beginning {
   trainable what;
@@ -120,12 +134,14 @@ struct beginning {
   std::string directory;  ///< Of the run that is resumed; empty: a new one.
 };
 
-/// The run with more steps, also in its config.json, for whoever resumes it next. Throws
-/// config_error where they are fewer.
+/// The run with more steps, also in its config.json, for whoever resumes it next. One that has
+/// reached its goal has none from then on: it would end at the next evaluation. Throws config_error
+/// where the steps are fewer.
 trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
-                   const permissions& may) {
+                   bool at_goal, const permissions& may) {
   const auto before = document.at("total_steps");
   apply_override(document, "total_steps=" + steps);
+  if (at_goal) document.at("evaluation").at("stop_at") = nullptr;
   auto longer = algorithm_of(document).configure(document, may);
   const auto after = nlohmann::ordered_json::parse(longer.settings.config);
   if (after.at("total_steps").get<std::int64_t>() < before.get<std::int64_t>()) {
@@ -133,6 +149,7 @@ trainable lengthen(const run_directory& run, nlohmann::json document, const std:
                                            ", got " + after.at("total_steps").dump());
   }
   write_file_atomically(run.config_json(), after.dump(2) + '\n');
+  if (at_goal) log::info("the run goes on past its goal", {{"directory", run.path().string()}});
   return longer;
 }
 
@@ -142,7 +159,11 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   const permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
   auto what = algorithm_of(document).configure(document, may);
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
-  if (arguments.total_steps) what = lengthen(run, document, *arguments.total_steps, may);
+  if (arguments.total_steps) {
+    // --continue is said again each time that the same run is started.
+    const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);
+    what = lengthen(run, document, *arguments.total_steps, past_goal, may);
+  }
   return {std::move(what), std::move(from), run.path().string()};
 }
 
@@ -209,6 +230,7 @@ int report(const train_arguments& arguments, const training_settings& settings,
            const training_result& result) {
   if (!result.summary) return report_stopped(result, settings);
   print_for_people(*result.summary, settings.words);
+  print_goal(*result.summary, settings);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The troupe command as a user meets it: cli_test.sh BUILD_DIR
 set -uo pipefail
+docs=$(realpath "$(dirname "$0")/../../docs")
 source "$(dirname "$0")/common.sh" "$1"
 
 # refuses WHAT EXIT_CODE TEXT ARGUMENT...: stderr holds TEXT, and no run directory was made
@@ -226,6 +227,30 @@ grep -q '"total_steps": 2048' kept/ppo/CartPole-v1_1/config.json
 report "whose configuration knows it" $?
 run train --resume kept/ppo/CartPole-v1_1 --metrics-port 0 --json
 holds "so that it is not cut short by the next resume" "s['steps'] == 2048 and s['resumed_from_step'] == 2048"
+goal=kept/ppo/CartPole-v1_2
+run train --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
+holds "a run ends at its goal" "$code == 0 and s['stopped'] and s['steps'] == 256"
+grep -qF "at its goal, an evaluation of at least 1 (evaluation.stop_at); it goes on past that with: troupe train --resume $goal --steps N, N at least 1024" out
+report "and says that, and how it goes on" $?
+run train --resume $goal --metrics-port 0 --json
+holds "resumed it is still there" "$code == 0 and s['stopped'] and s['steps'] == 256"
+run train --continue --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
+holds "also when started again with the same steps" "$code == 0 and s['stopped'] and s['steps'] == 256"
+run train --resume $goal --steps 1024 --metrics-port 0 --json
+holds "with --steps it goes on past its goal" "$code == 0 and not s['stopped'] and s['steps'] == 1024 and s['resumed_from_step'] == 256"
+grep -q '"stop_at": null' $goal/config.json
+report "which is gone from its configuration" $?
+cp -r $goal changed
+sed -i 's/"stop_at": null/"stop_at": 1000/; s/"total_steps": 1024/"total_steps": 1280/' changed/config.json
+run train --resume changed --metrics-port 0 --json
+holds "no warning tells of another goal or a later end" "$code == 0 and s['steps'] == 1280"
+! grep -q 'the configuration has changed' err
+report "as --steps makes them" $?
+sed -i 's/"gamma": 0.99/"gamma": 0.9/' changed/config.json
+run train --resume changed --metrics-port 0
+[[ $code -eq 0 ]] && grep -q 'the configuration has changed since the checkpoint was written' err
+report "but one of any other change" $?
+rm -rf changed
 for what in "begins a run where there is none:0" "goes on with it when started again:1024"; do
   run train --continue --runs again --seed 4 --json "${tiny[@]}"
   holds "--continue ${what%:*}" "$code == 0 and (s['resumed_from_step'] or 0) == ${what#*:} and
@@ -406,6 +431,14 @@ report "and its best model" $?
 run eval words/grpo/sum_digits_1 --episodes 4
 [[ $code -eq 2 ]] && grep -q 'expected 1 to 3 problems, as many as are held out and not asked during training, got 4' err
 report "and refuses more problems than there are" $?
+"$python" - "$docs/metrics.md" {kept/ppo,off/dqn,words/grpo}/*_1/progress.csv <<'PYTHON'
+import csv, sys
+metrics, *files = sys.argv[1:]
+text = open(metrics).read()
+unexplained = {name for file in files for name in next(csv.reader(open(file))) if f"`{name}`" not in text}
+assert len(files) == 3 and not unexplained, (files, unexplained)
+PYTHON
+report "docs/metrics.md has every column of progress.csv" $?
 refuses "a configuration of another algorithm is refused" 2 '/algo' \
   train --algo ppo --config off/dqn/CartPole-v1_1/config.json
 refuses "an environment without discrete actions is refused" 2 'actions of Discrete' \

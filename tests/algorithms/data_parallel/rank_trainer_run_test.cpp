@@ -125,9 +125,15 @@ TEST_CASE("trainer.replicas: what can't be shared is refused by name", "[data_pa
   CHECK_THAT(refusal({"trainer.replicas=0"}),
              Catch::Contains("/trainer/replicas: expected an integer >= 1"));
   CHECK_THAT(refusal({"trainer.replicas=2", "env.n_envs=4", "deterministic=true"}),
-             Catch::Contains("trainer") && Catch::Contains("replicas of 1 where"));
-  CHECK_THAT(refusal({"trainer.replicas=5", "env.n_envs=4"}),
-             Catch::Contains("replicas of at most"));
+             Catch::Contains("/trainer/replicas: expected 1 where deterministic is true"));
+  CHECK(
+      refusal({"trainer.replicas=5", "env.n_envs=4"}) ==
+      "/trainer/replicas: expected at most 4, env.n_envs times rollout.batch, of which each takes "
+      "a share, got 5");
+  CHECK_THAT(refusal({"trainer.replicas=2", "env.n_envs=4", "placement.trainer=shared"}),
+             Catch::Contains("/placement/trainer: expected auto, thread or process with "
+                             "trainer.replicas of 2") &&
+                 Catch::Contains("got \"shared\""));
   CHECK(refusal({"trainer.replicas=2", "env.n_envs=4"}) == "");
 }
 

@@ -307,15 +307,35 @@ TEST_CASE("grpo_learner: the step size falls to 0 over the training, where its l
   CHECK(sizes(0, annealing::linear) == std::vector(3, 1e-3));
 }
 
+TEST_CASE("grpo_learner: the step size rises over the warm-up, and falls after it") {
+  const auto groups = random_groups(4, 4, small_weights());
+  constexpr double lr = 1.0 / 1024;  // a power of two: shares of it are exact
+  const auto sizes = [&](int warmup, annealing schedule) {
+    grpo_learner learner({.config = small_model(), .lr = lr, .updates = 8},
+                         {.lr_schedule = schedule, .warmup_updates = warmup}, {small_weights(), {}},
+                         1);
+    std::vector<double> of_updates;
+    for (int i = 0; i < 9; ++i) of_updates.push_back(learner.update({groups}).learning_rate / lr);
+    return of_updates;
+  };
+  // What transformers' get_linear_schedule_with_warmup(optimizer, 4, 8) gives before each step, and
+  // get_constant_schedule_with_warmup.
+  CHECK(sizes(4, annealing::linear) ==
+        std::vector{0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25, 0.0});
+  CHECK(sizes(4, annealing::constant) ==
+        std::vector{0.0, 0.25, 0.5, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0});
+  CHECK(sizes(0, annealing::linear)[1] == 0.875);
+}
+
 TEST_CASE("grpo_learner: goes on from its saved state as if nothing had happened") {
   const grpo_options options{.warmup_updates = 3, .epochs = 1, .minibatches = 2};
   auto whole = make_learner(options);
   const auto groups = random_groups(4, 4, small_weights());
-  CHECK(whole.update({groups}).learning_rate == Approx(1e-3 / 3));
+  CHECK(whole.update({groups}).learning_rate == 0.0);
   auto resumed = make_learner(options);
   resumed.load_parameters(whole.parameters());
   resumed.restore(whole.save());
-  CHECK(whole.update({groups}).learning_rate == Approx(2e-3 / 3));
+  CHECK(whole.update({groups}).learning_rate == Approx(1e-3 / 3));
   resumed.update({groups});
   CHECK(at::equal(whole.parameters(), resumed.parameters()));
 }

@@ -18,6 +18,7 @@
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/stop_after.hpp"
+#include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -394,6 +395,46 @@ TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long a
   CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
 }
 
+TEST_CASE("grpo: games are counted as episodes, and without one nothing of an environment is") {
+  const auto metrics_of = [](const std::string& task) {
+    const temporary_folder folder;
+    const auto metrics = std::make_shared<metrics_registry>();
+    const auto result = run_training(trainable_of(small_run(training_mode::sync, task)),
+                                     {.root = folder.path.string()}, {.metrics = metrics});
+    REQUIRE(result.summary);
+    return metrics->text();
+  };
+  const auto played = metrics_of("blackjack");
+  const auto count = [&](const std::string& outcome) {
+    return series(played, "troupe_episodes_total{env=\"blackjack\",outcome=\"" + outcome + "\"}");
+  };
+  constexpr double games = 4 * 4 * 4;
+  CHECK(count("terminated") + count("truncated") == games);
+  CHECK(series(played, "troupe_episode_return_count{env=\"blackjack\"}") == games);
+  CHECK(series(played, "troupe_env_steps_total{env=\"blackjack\"}") >= games);
+
+  const auto answered = metrics_of("sum_digits");
+  CHECK(series(answered, "troupe_train_steps_total") == 4);
+  for (const auto* name : {"troupe_env_steps_total", "troupe_episodes_total",
+                           "troupe_episode_return", "troupe_env_failures_total"}) {
+    CAPTURE(name);
+    CHECK(occurrences(answered, name) == 0);
+  }
+}
+
+TEST_CASE("grpo: the letters model's warm-up is 20 updates, and at most half of the run") {
+  grpo_config config;
+  const auto warmup = [&](std::int64_t updates) {
+    config.total_steps = updates;
+    return completed(config, find_task(config.task.name)).trainer.warmup_updates.value();
+  };
+  CHECK(warmup(240) == 20);
+  CHECK(warmup(8) == 4);
+  CHECK(warmup(1) == 0);
+  config.trainer.warmup_updates = 3;
+  CHECK(warmup(8) == 3);
+}
+
 TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync, "blackjack");
@@ -443,13 +484,36 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
     return std::string("taken");
   };
   CHECK(refusal("{}") == "taken");
-  CHECK_THAT(refusal(R"({"rollout": {"group": 1}})"), Catch::Contains("group of at least 2"));
+  CHECK(refusal(R"({"rollout": {"group": 1}})") ==
+        "/rollout/group: expected at least 2, as advantages are differences within a group but of "
+        "trainer.advantage of reward, got 1");
+  CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "taken");
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
-  CHECK_THAT(refusal(R"({"trainer": {"overlong_cache": 9}})"),
-             Catch::Contains("overlong_cache of at most rollout.answer_tokens"));
-  CHECK_THAT(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})"),
-             Catch::Contains("no urls where deterministic"));
+  CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
+        "/trainer/overlong_cache: expected at most rollout.answer_tokens, 8, got 9");
+  CHECK(refusal(R"({"trainer": {"correction_min": 6}})") ==
+        "/trainer/correction_min: expected at most correction_max, 5, got 6.0");
+  CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==
+        "/trainer/dual_clip: expected 0 or a number > 1, as the ratio of fresh answers is 1, got "
+        "1.0");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 8}})") ==
+        "/trainer/warmup_updates: expected fewer than total_steps, 8, as the step size never comes "
+        "to lr else, got 8");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
+  CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
+  CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
+        "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
+        "come, got [\"http://localhost:1\"]");
   grpo_config config;
+  config.rollout.prompts = 6;
+  for (const int parts : {4, 12}) {
+    config.trainer.minibatches = parts;
+    CHECK_THROWS_WITH(trainable_of(config),
+                      "/trainer/minibatches: expected a divisor of rollout.prompts, 6, got " +
+                          std::to_string(parts));
+  }
+  config.trainer.minibatches = 3;
+  CHECK_NOTHROW(trainable_of(config));
   config.task.name = "catch";
   CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/game/urls"));
 }

@@ -176,8 +176,11 @@ TEST_CASE("grpo: a task of one's own that can't be learned is refused by name") 
   config = small_run();
   config.evaluation.final_problems = 7;
   CHECK(refusal(config, next_letter()) ==
-        "/evaluation/final_problems: expected with the 4 of evaluation.problems, which are others, "
-        "at most task.problems.held_out, 10, got 7");
+        "/evaluation/final_problems: expected at most 6, the 10 of task.problems.held_out less the "
+        "4 of evaluation.problems, got 7");
+  config.evaluation.problems = 10;
+  CHECK_THAT(refusal(config, next_letter()),
+             Catch::StartsWith("/evaluation/problems: expected at most 9, fewer than"));
 }
 
 /// The task with another problem, the same each time but for its number.

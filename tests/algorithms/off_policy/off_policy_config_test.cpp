@@ -32,8 +32,12 @@ TEST_CASE("off-policy config: what the options of replay and trainer come to") {
 
 TEST_CASE("off-policy config: what does not fit together is refused") {
   CHECK_THROWS_WITH(parse<sac_config>({"replay.capacity=255"}),
-                    Catch::Contains("/replay: expected a capacity of at least trainer.batch_size"));
+                    "/replay/capacity: expected at least trainer.batch_size, 256, got 255");
   CHECK_NOTHROW(parse<sac_config>({"replay.capacity=256"}));
+  CHECK_THROWS_WITH(trainable_of(parse<sac_config>({"replay.max_bytes=10"})).check(),
+                    Catch::StartsWith("/replay/max_bytes: expected at least ") &&
+                        Catch::Contains("replay.capacity of 1000000 transitions of ") &&
+                        Catch::EndsWith(", got 10"));
   CHECK_THROWS_WITH(
       parse<td3_config>({"total_steps=100", "collection.learning_starts=100"}),
       Catch::Contains("/total_steps: expected more than the 100 environment steps before"));

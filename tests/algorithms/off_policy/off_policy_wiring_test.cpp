@@ -2,6 +2,7 @@
 
 #include "actors/torch.hpp"
 
+#include <cmath>
 #include <set>
 
 #include "actors/env/registry.hpp"
@@ -12,6 +13,7 @@
 #include "algorithms/td3/td3.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
+#include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -44,6 +46,23 @@ class counting_env final : public environment {
  private:
   std::int64_t steps_ = 0;
 };
+
+/// Pays so much that the square of an error is no float.
+class rich_env final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Rich-v0",
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),
+            .action_space = spaces::box(-1.0f, 1.0f, {1})};
+  }
+  void reset(std::optional<std::uint64_t>, std::span<float> obs) override { obs[0] = 0; }
+  step_result step(action_view, std::span<float> obs) override {
+    obs[0] = 0;
+    return {.reward = 1e38, .terminated = true};
+  }
+};
+
+const bool rich_is_known = (register_environment<rich_env>("Rich-v0"), true);
 
 const bool counting_is_known = (register_environment<counting_env>("Counting-v0"), true);
 
@@ -376,6 +395,51 @@ TEST_CASE("off-policy run: rows have Stable-Baselines3's columns, and only what 
   td3.trainer.policy_delay = 1000;
   expected.erase("actor_loss");
   CHECK(columns(td3, all) == expected);
+}
+
+TEST_CASE("off-policy run: Prometheus has the numbers of the newest row, and only what there is") {
+  const auto gauges_of = [](auto config, std::set<std::string> row) {
+    stage on;
+    config.trainer.batch_size = 8;
+    config.policy.hidden = {4};
+    const auto run = on.run(trainable_of(config), config.algo).summary.value();
+    const auto text = on.metrics->text();
+    INFO(text);
+    CHECK(series(text, "troupe_policy_version") == series(text, "troupe_train_steps_total"));
+    CHECK(series(text, "troupe_train_skipped_steps_total") == 0);
+    std::set<std::string> exported;
+    for (const std::string name :
+         {"loss", "kl", "entropy", "grad_norm", "clip_ratio", "learning_rate"}) {
+      const auto value = series(text, "troupe_train_" + name);
+      if (std::isnan(value)) continue;
+      exported.insert(name);
+      const bool is_of_critics = name == "loss" && row.contains("critic_loss");
+      const auto column = column_of(run, "train/" + (is_of_critics ? "critic_loss" : name));
+      REQUIRE_FALSE(column.empty());
+      CHECK(value == Approx(column.back()));
+    }
+    return exported;
+  };
+  using names = std::set<std::string>;
+  CHECK(gauges_of(plain_run<dqn_config>(200), {}) == names{"loss", "grad_norm", "learning_rate"});
+  CHECK(gauges_of(plain_run<sac_config>(404), {"critic_loss"}) ==
+        names{"loss", "entropy", "learning_rate"});
+  CHECK(gauges_of(plain_run<td3_config>(404), {"critic_loss"}) == names{"loss", "learning_rate"});
+}
+
+TEST_CASE("off-policy run: gradient steps that are not finite are counted") {
+  stage on;
+  auto config = plain_run<td3_config>(40);
+  config.env.id = "Rich-v0";
+  config.trainer.batch_size = 8;
+  config.trainer.max_skipped_steps = 1'000'000;
+  config.policy.hidden = {4};
+  const auto run = on.run(trainable_of(config), "rich").summary.value();
+  CHECK(run.steps == 40);
+  const auto text = on.metrics->text();
+  CHECK(series(text, "troupe_train_steps_total") == 10);
+  CHECK(series(text, "troupe_train_skipped_steps_total") == 20);
+  CHECK(std::isnan(series(text, "troupe_train_loss")));
 }
 
 }  // namespace

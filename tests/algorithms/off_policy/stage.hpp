@@ -50,7 +50,8 @@ struct stage {
     training_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
-      const bool trained = from && progress_of(*from).version >= algorithm.settings.updates;
+      const bool trained =
+          from && progress_of(*from, algorithm.settings).version >= algorithm.settings.updates;
       auto options = trained ? training_run_options{} : stop_after(updates);
       options.metrics = metrics;
       auto result = run_training(algorithm, output, options, from);

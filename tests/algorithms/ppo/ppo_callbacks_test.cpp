@@ -164,6 +164,54 @@ TEST_CASE("run_ppo: evaluation.stop_at ends training at an evaluation that reach
   log::set_level("info");
 }
 
+TEST_CASE("run_ppo: one that is at its goal goes on where it has another, or none") {
+  const temporary_folder folder;
+  log::set_level("off");
+  auto config = short_run(training_mode::sync, 1);
+  config.evaluation.stop_at = 1;
+  const auto early = run_ppo(config, {.root = folder.path}, {});
+  REQUIRE(early.summary);
+  CHECK(early.summary->steps == 2 * steps_of_update);
+  metrics_registry metrics;
+  const auto from = open_ppo_run(early.run_directory, metrics).from;
+  REQUIRE(from);
+  const auto settings = [](const ppo_config& of) { return trainable_of(of).settings; };
+  CHECK(is_at_goal(*from, settings(config)));
+  const auto resumed = [&](const std::optional<double>& goal) {
+    config.evaluation.stop_at = goal;
+    return run_ppo(config, {.directory = early.run_directory}, {}, from).summary.value();
+  };
+  const auto same = resumed(1);
+  CHECK(same.steps == 2 * steps_of_update);
+  CHECK(same.stopped);
+  for (const auto& goal : {std::optional(1000.0), std::optional<double>()}) {
+    const auto further = resumed(goal);
+    CHECK_FALSE(is_at_goal(*from, settings(config)));
+    CHECK(further.steps == config.total_steps);
+    CHECK_FALSE(further.stopped);
+  }
+  log::set_level("info");
+}
+
+TEST_CASE("checkpoint: a configuration with another length or goal is the same, any other is not") {
+  const temporary_folder folder;
+  log::set_level("off");
+  const auto hash_of = [&](const ppo_config& config) {
+    metrics_registry metrics;
+    const auto made = run_ppo(config, {.root = folder.path}, {});
+    return open_ppo_run(made.run_directory, metrics).from.value().config_sha256;
+  };
+  const auto config = short_run(training_mode::sync, 1);
+  auto longer = config;
+  longer.total_steps += steps_of_update;
+  longer.evaluation.stop_at = 1000;
+  CHECK(hash_of(longer) == hash_of(config));
+  auto other = config;
+  other.trainer.lr = 1e-5;
+  CHECK(hash_of(other) != hash_of(config));
+  log::set_level("info");
+}
+
 TEST_CASE("training_callbacks: what they keep is saved with each checkpoint and restored") {
   const temporary_folder folder;
   log::set_level("off");

@@ -113,8 +113,10 @@ TEST_CASE("ppo_config: a value out of range is refused with its path, the limit 
       {"policy.hidden=[64,0]", "/policy/hidden/1: expected an integer >= 1"},
       {"mode=asink", R"(/mode: unknown value "asink"; did you mean "async"?)"},
       {"trainer.lrr=1", R"(/trainer/lrr: unknown key "lrr"; did you mean "lr"?)"},
-      {"rollout.groups=3", "groups of which env.n_envs is a multiple"},
-      {"rollout.n_steps=16777216", "at most 2^28 environment steps an update"},
+      {"rollout.groups=3", "/rollout/groups: expected a divisor of env.n_envs, 64, got 3"},
+      {"rollout.n_steps=16777216",
+       "/rollout/n_steps: expected at most 2^28 environment steps an update, with env.n_envs of 64 "
+       "and rollout.batch of 1, got 16777216"},
   };
   for (const auto& [text, message] : cases) {
     INFO(text);
