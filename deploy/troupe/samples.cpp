@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "deploy/troupe/commands.hpp"
-#include "runtime/config/json_text.hpp"
 
 namespace troupe::command {
 
@@ -54,7 +53,7 @@ int samples(const samples_arguments& arguments) {
       if (arguments.json) {
         std::puts(line.c_str());
       } else {
-        print_group(parse_json(line, "samples.jsonl"));
+        print_group(nlohmann::json::parse(line));
       }
     }
     return 0;
