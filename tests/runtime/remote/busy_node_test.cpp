@@ -80,6 +80,7 @@ task<> hang_there(system& sys) {
   const auto ends = co_await all(std::move(calls));
   const std::string lost = "replica_lost: workers.worker::hang: the replica died during the call";
   CHECK(ends == std::vector<std::string>{lost, lost});
+  co_await sys.scale(two, 2);  // Until both are back.
   const auto generations = co_await two.fanout<&worker::generation>();
   CHECK(generations == std::vector<std::size_t>{1, 1});
 }
