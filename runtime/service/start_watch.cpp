@@ -18,8 +18,13 @@ void start_watch::add(std::shared_ptr<replica_slot> slot) {
   if (limit_ == no_limit) return;
   std::lock_guard lock(mutex_);
   if (!looked_) return;
-  starting_.push_back(std::move(slot));
+  starting_.insert(std::move(slot));
   if (!std::exchange(looks_, true)) look_later();
+}
+
+void start_watch::remove(const std::shared_ptr<replica_slot>& slot) {
+  std::lock_guard lock(mutex_);
+  starting_.erase(slot);
 }
 
 void start_watch::close() {
@@ -42,7 +47,6 @@ void start_watch::look() {
   late_slots late;
   std::lock_guard lock(mutex_);
   std::erase_if(starting_, [&](const auto& slot) {
-    if (slot->has_served.load(std::memory_order_relaxed) || slot->ended()) return true;
     const auto since = slot->starting_since.load(std::memory_order_relaxed);
     if (since == replica_slot::has_no_place || now - since <= limit_.count()) return false;
     if (!slot->abandon()) return true;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "runtime/service/state.hpp"
@@ -24,6 +25,8 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
 
   /// A replica of that slot is about to start.
   void add(std::shared_ptr<replica_slot> slot);
+  /// It serves, or has ended.
+  void remove(const std::shared_ptr<replica_slot>& slot);
   /// Nobody is told anything from here on, but by a look that is under way.
   void close();
 
@@ -36,7 +39,7 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   const duration limit_;
   std::mutex mutex_;
   std::function<void(late_slots)> looked_;  ///< Null: closed.
-  std::vector<std::shared_ptr<replica_slot>> starting_;
+  std::set<std::shared_ptr<replica_slot>> starting_;
   bool looks_ = false;  ///< The clock will ring.
 };
 

@@ -70,7 +70,6 @@ struct replica_slot {
   std::atomic<duration::rep> busy_since{0};
   static constexpr duration::rep has_no_place = -1;
   std::atomic<duration::rep> starting_since{has_no_place};  ///< In ticks of the clock.
-  std::atomic<bool> has_served{false};
   std::atomic<std::uint64_t> lost_link{0};  ///< The link that it was lost with; 0: with none.
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;

@@ -80,7 +80,7 @@ void supervisor::publish_ready() {
     if (p->slot->ended()) continue;
     p->serves = true;
     p->late_starts = 0;
-    p->slot->has_served.store(true, std::memory_order_relaxed);
+    start_watch_->remove(p->slot);
     slots.push_back(p->slot);
   }
   if (slots.empty()) return;
@@ -108,6 +108,7 @@ void supervisor::on_down(const inbox& who, const std::string&) {
 
 void supervisor::lost(const place_ptr& at) {
   service_->retract(at->slot);
+  start_watch_->remove(at->slot);
   std::erase(ready_, at);
   const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
   at->replica = nullptr;
@@ -120,15 +121,11 @@ void supervisor::lost(const place_ptr& at) {
 
 branch supervisor::restart(place_ptr at, std::uint64_t lost_link) {
   const auto& options = service_->options;
-  auto& history = at->newcomer ? newcomers_ : losses_;
+  auto& history = at->newcomer ? newcomers_ : restarts_;
   const auto time = now();
-  while (!history.empty() && history.front().at + options.restart_window < time) {
-    history.pop_front();
-  }
-  const auto same = std::find_if(history.begin(), history.end(), [&](const loss& other) {
-    return lost_link != 0 && other.link == lost_link;
-  });
-  if (same == history.end() && history.size() >= max_restarts()) {
+  history.forget_before(time - options.restart_window);
+  auto pause = history.pause_of(lost_link);
+  if (!pause && history.size() >= max_restarts()) {
     const auto why = "more than " + std::to_string(max_restarts()) + " restarts in " +
                      to_text(options.restart_window) +
                      "; the last replica died because: " + service_->last_crash();
@@ -140,13 +137,35 @@ branch supervisor::restart(place_ptr at, std::uint64_t lost_link) {
     }
     co_return;
   }
-  const auto pause = same != history.end() ? same->pause : backoff(history.size());
-  if (same == history.end()) history.push_back({time, lost_link, pause});
+  if (!pause) {
+    pause = backoff(history.size());
+    history.add(time, lost_link, *pause);
+  }
   service_->restarts.fetch_add(1, std::memory_order_relaxed);
-  co_await sleep_for(pause);
+  co_await sleep_for(*pause);
   if (service_->closed() || at->retired) co_return;
   log::info("a replica is restarted", {{"service", options.name}, {"replica", at->index}});
   start_replica(at);
+}
+
+void supervisor::history::forget_before(time_point time) {
+  while (!deaths.empty() && deaths.front() < time) deaths.pop_front();
+  while (!links.empty() && links.front().at < time) links.pop_front();
+}
+
+std::optional<duration> supervisor::history::pause_of(std::uint64_t link) const {
+  const auto same = std::find_if(links.begin(), links.end(),
+                                 [&](const loss& other) { return other.link == link; });
+  if (link == 0 || same == links.end()) return std::nullopt;
+  return same->pause;
+}
+
+void supervisor::history::add(time_point time, std::uint64_t link, duration pause) {
+  if (link == 0) {
+    deaths.push_back(time);
+  } else {
+    links.push_back({time, link, pause});
+  }
 }
 
 std::size_t supervisor::max_restarts() const {
@@ -398,6 +417,7 @@ void supervisor::retire(const place_ptr& at) {
   at->retired = true;
   if (!at->replica) return;  // Its restart is not due yet.
   if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
+    start_watch_->remove(at->slot);
     std::erase(ready_, at);
     if (!go_on_without(at)) let_go(at);
     return;

@@ -55,11 +55,21 @@ class supervisor final : public host {
     bool retired = false;
   };
   using place_ptr = std::shared_ptr<place>;
-  /// What made replicas be restarted: a death, or the loss of a link with all behind it.
+  /// A link that was lost with all the replicas behind it.
   struct loss {
     time_point at;
-    std::uint64_t link;  ///< 0: a death.
-    duration pause;      ///< Before the restart.
+    std::uint64_t link;
+    duration pause;  ///< Before the restarts.
+  };
+  /// What made replicas be restarted, in the window.
+  struct history {
+    std::deque<time_point> deaths;
+    std::deque<loss> links;
+    std::size_t size() const { return deaths.size() + links.size(); }
+    void forget_before(time_point time);
+    /// Of a loss that is known; of a death, none.
+    std::optional<duration> pause_of(std::uint64_t link) const;
+    void add(time_point time, std::uint64_t link, duration pause);
   };
   struct failure {
     error_kind kind;
@@ -104,8 +114,8 @@ class supervisor final : public host {
   std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
   std::vector<ref<inbox>> given_up_;  ///< Abandoned replicas whose end is not heard yet.
   std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.
-  std::deque<loss> losses_;           ///< In the window.
-  std::deque<loss> newcomers_;        ///< Of newcomers, in the window.
+  history restarts_;
+  history newcomers_;  ///< Of a growth that is under way.
   std::deque<std::shared_ptr<scaling>> scalings_;
   std::optional<time_point> growing_since_;  ///< None while nothing grows.
   std::optional<failure> failed_growth_;

@@ -90,11 +90,13 @@ task<> until_served(system& sys, double ready) {
 }
 
 /// Twelve replicas on each of two nodes, of which one is lost: more than max_restarts.
-task<> lose_a_node(system& sys, std::unique_ptr<detail::node>& one) {
+task<> lose_a_node(system& sys, std::unique_ptr<detail::node>& one,
+                   detail::link_client_options successor, system& there) {
   auto options = workers(24);
   options.max_restarts = 3;
   auto all_of_them = co_await sys.serve<worker>(options);
   one = nullptr;
+  one = std::make_unique<detail::node>(there, successor);
   while (metric(sys, "troupe_replica_restarts_total") < 12) co_await sleep_for(5ms);
   co_await until_served(sys, 24);
   const auto generations = co_await all_of_them.fanout<&worker::generation>();
@@ -142,14 +144,14 @@ TEST_CASE("busy node: calls that hang on every thread of it cost their replicas 
 }
 TEST_CASE("busy node: its loss counts as one restart, however many replicas it had") {
   troupe::system sys({.listen = "127.0.0.1:0"});
-  troupe::system here, there;
+  troupe::system here, there, later;
   auto options = at(sys);
   options.slots = 12;
   auto lost = std::make_unique<detail::node>(here, options);
   options.name = "gpu-2";
-  options.slots = 24;
   const detail::node stays(there, options);
-  sys.run(with_timeout(lose_a_node(sys, lost), 30s));
+  options.name = "gpu-3";
+  sys.run(with_timeout(lose_a_node(sys, lost, options, later), 30s));
 }
 TEST_CASE("busy node: a growth that finds no room on any is an error") {
   troupe::system sys({.listen = "127.0.0.1:0"});
