@@ -36,7 +36,7 @@ class faulty_cartpole : public environment {
   }
   step_result step(action_view action, std::span<float> obs) override {
     auto result = inner_.step(action, obs);
-    switch (random_() % 800) {
+    switch (random_() % 1200) {
       case 0:
         if (++faults % 2 == 0) {
           obs[2] = std::numeric_limits<float>::quiet_NaN();
