@@ -365,7 +365,7 @@ task<> supervisor::grow(std::size_t replicas) {
     log::info("a service grows",
               {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
   }
-  newcomers_.clear();
+  newcomers_ = {};
   failed_growth_.reset();
   growing_since_ = now();
   service_->desired = replicas;
