@@ -14,17 +14,17 @@ start_watch::start_watch(system_core& system, std::shared_ptr<const service_stat
       limit_(service_->options.start_timeout),
       looked_(std::move(looked)) {}
 
-void start_watch::add(std::shared_ptr<replica_slot> slot) {
+void start_watch::add(const std::shared_ptr<replica_slot>& slot) {
   if (limit_ == no_limit) return;
   std::lock_guard lock(mutex_);
   if (!looked_) return;
-  starting_.insert(std::move(slot));
+  starting_.emplace(slot->serial, slot);
   if (!std::exchange(looks_, true)) look_later();
 }
 
 void start_watch::remove(const std::shared_ptr<replica_slot>& slot) {
   std::lock_guard lock(mutex_);
-  starting_.erase(slot);
+  starting_.erase(slot->serial);
 }
 
 void start_watch::close() {
@@ -46,7 +46,8 @@ void start_watch::look() {
   const auto now = system_.clock().now().time_since_epoch().count();
   late_slots late;
   std::lock_guard lock(mutex_);
-  std::erase_if(starting_, [&](const auto& slot) {
+  std::erase_if(starting_, [&](const auto& entry) {
+    const auto& slot = entry.second;
     const auto since = slot->starting_since.load(std::memory_order_relaxed);
     if (since == replica_slot::has_no_place || now - since <= limit_.count()) return false;
     if (!slot->abandon()) return true;

@@ -2,9 +2,9 @@
 // Sees which of a service's replicas take too long to start. Internal to runtime/.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
 #include "runtime/service/state.hpp"
@@ -24,7 +24,7 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
               std::function<void(late_slots)> looked);
 
   /// A replica of that slot is about to start.
-  void add(std::shared_ptr<replica_slot> slot);
+  void add(const std::shared_ptr<replica_slot>& slot);
   /// It serves, or has ended.
   void remove(const std::shared_ptr<replica_slot>& slot);
   /// Nobody is told anything from here on, but by a look that is under way.
@@ -38,9 +38,9 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   const std::shared_ptr<const service_state> service_;
   const duration limit_;
   std::mutex mutex_;
-  std::function<void(late_slots)> looked_;  ///< Null: closed.
-  std::set<std::shared_ptr<replica_slot>> starting_;
-  bool looks_ = false;  ///< The clock will ring.
+  std::function<void(late_slots)> looked_;                           ///< Null: closed.
+  std::map<std::uint64_t, std::shared_ptr<replica_slot>> starting_;  ///< By serial.
+  bool looks_ = false;                                               ///< The clock will ring.
 };
 
 }  // namespace troupe::detail

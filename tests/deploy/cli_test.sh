@@ -45,9 +45,6 @@ refuses "the letters model can't be asked for code" 2 "/model/path: expected a c
   train --algo grpo --task code --allow-unsandboxed-code
 refuses "samples of a run that has none are refused by their file" 2 \
   'nowhere/samples.jsonl: expected the samples of a language model' samples nowhere
-mkdir deep && head -c 1000000 /dev/zero | tr '\0' '[' >deep/samples.jsonl
-refuses "samples of too many values within each other are refused" 2 \
-  'expected at most 64 nested values, got more in samples.jsonl' samples deep
 refuses "an unknown algorithm is told the known ones and the nearest" 2 \
   'unknown algorithm "poo"; did you mean "ppo"? known: ' train --algo poo
 refuses "a wrong value is told path, expectation and value" 2 \
