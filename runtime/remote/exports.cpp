@@ -9,6 +9,7 @@
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/service/faulty_replica.hpp"
+#include "runtime/service/replica.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
@@ -162,7 +163,7 @@ void exports::end(std::uint32_t number, const exported_replica& e, const char* w
   if (!e.made_here) return;
   // Where it is in a turn, its thread may be stuck there.
   const bool busy = e.slot->busy_since.load(std::memory_order_relaxed) != 0;
-  if (busy && e.slot->abandon()) by_.system().thread_hangs();
+  if (busy) abandon(by_.system(), *e.service, *e.slot);
   e.actor->kill(why);
   note_end(number, e);
 }

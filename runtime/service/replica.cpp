@@ -132,6 +132,12 @@ void replica::ended() {
   slot_.reset();
 }
 
+bool abandon(system_core& system, const service_state& service, replica_slot& slot) {
+  if (!slot.abandon()) return false;
+  if (service.options.placement == placement::shared) system.thread_hangs();
+  return true;
+}
+
 void stop_working(const replica_slot& slot, ref<call_base> call) {
   slot.where->post([call = std::move(call)] { here().stop_working(*call); });
 }

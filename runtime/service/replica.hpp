@@ -59,6 +59,10 @@ class replica : public host {
   ready_function ready_;
 };
 
+/// Ends a replica whose thread may be stuck in its role's code. Another takes the place of a thread
+/// of the pool until that is back. Any thread. False if it had ended.
+bool abandon(system_core& system, const service_state& service, replica_slot& slot);
+
 // The same from any thread. An actor that has ended hears nothing.
 void stop_working(const replica_slot& slot, ref<call_base> call);
 void drain(const replica_slot& slot);

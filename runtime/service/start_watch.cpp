@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/actor/timed_action.hpp"
+#include "runtime/service/replica.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
@@ -50,9 +51,7 @@ void start_watch::look() {
     const auto& slot = entry.second;
     const auto since = slot->starting_since.load(std::memory_order_relaxed);
     if (since == replica_slot::has_no_place || now - since <= limit_.count()) return false;
-    if (!slot->abandon()) return true;
-    if (service_->options.placement == placement::shared) system_.thread_hangs();
-    late.push_back(slot);
+    if (abandon(system_, *service_, *slot)) late.push_back(slot);
     return true;
   });
   if (looked_) looked_(std::move(late));

@@ -89,6 +89,11 @@ void supervisor::publish_ready() {
   if (all_serve()) report_started(nullptr);
 }
 
+void supervisor::starts_no_more(const place_ptr& at) {
+  start_watch_->remove(at->slot);
+  std::erase(ready_, at);
+}
+
 bool supervisor::all_serve() const {
   return std::all_of(places_.begin(), places_.end(), [](const auto& p) { return p->serves; });
 }
@@ -108,8 +113,7 @@ void supervisor::on_down(const inbox& who, const std::string&) {
 
 void supervisor::lost(const place_ptr& at) {
   service_->retract(at->slot);
-  start_watch_->remove(at->slot);
-  std::erase(ready_, at);
+  starts_no_more(at);
   const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
   at->replica = nullptr;
   at->slot = nullptr;
@@ -261,8 +265,7 @@ void supervisor::start_is_late(const place_ptr& at) {
 /// Its thread may be stuck in the role's code, so that its actor can't end now: all that knew of it
 /// go on without it. False if it ends by itself.
 bool supervisor::go_on_without(const place_ptr& at) {
-  if (!at->slot->abandon()) return false;
-  if (service_->options.placement == placement::shared) system_.thread_hangs();
+  if (!detail::abandon(system_, *service_, *at->slot)) return false;
   let_go(at);
   return true;
 }
@@ -417,10 +420,9 @@ void supervisor::retire(const place_ptr& at) {
   at->retired = true;
   if (!at->replica) return;  // Its restart is not due yet.
   if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
-    start_watch_->remove(at->slot);
-    std::erase(ready_, at);
-    if (!go_on_without(at)) let_go(at);
-    return;
+    starts_no_more(at);
+    detail::abandon(system_, *service_, *at->slot);
+    return let_go(at);
   }
   retiring_.push_back(at);
   service_->withdraw(at->slot);

@@ -83,6 +83,7 @@ class supervisor final : public host {
   void start_replica(const place_ptr& at);
   void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
   void publish_ready();
+  void starts_no_more(const place_ptr& at);
   void lost(const place_ptr& at);
   branch restart(place_ptr at, std::uint64_t lost_link);
   std::size_t max_restarts() const;
