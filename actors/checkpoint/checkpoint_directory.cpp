@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/utf8.hpp"
 
@@ -42,7 +44,13 @@ std::string manifest_of(const checkpoint& state) {
 std::string seal_of(const std::string& manifest) { return sha256(manifest) + "  manifest.json\n"; }
 
 void require(bool holds, const fs::path& path, const std::string& what) {
-  if (!holds) throw std::runtime_error(path.string() + ": " + what);
+  if (!holds) throw checkpoint_damaged(path.string() + ": " + what);
+}
+
+/// Whether a file was not there, or something else was in its place.
+bool is_of_missing_file(const std::error_code& code) {
+  return code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory ||
+         code == std::errc::is_a_directory;
 }
 
 void write_folder(const fs::path& folder, const checkpoint& state) {
@@ -70,13 +78,16 @@ void put_in_place(const fs::path& fresh, const fs::path& place) {
   fs::rename(fresh, place);
 }
 
-/// The entries of a folder that are of checkpoints; none where it can't be read.
+/// The entries of a folder that are of checkpoints; none where there is no such folder.
 std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
   std::vector<fs::path> found;
-  std::error_code ignored;
-  for (fs::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return found;
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
   }
+  if (error) throw fs::filesystem_error("cannot list the checkpoints", folder, error);
   return found;
 }
 
@@ -87,9 +98,11 @@ nlohmann::json read_manifest(const fs::path& folder) {
   require(read_whole(folder / "manifest.sha256") == seal_of(text), path,
           "its SHA-256 is not the one in manifest.sha256");
   const auto manifest = parse_json(text, path.string());
-  require(
-      manifest.at("format") == format, path,
-      "expected format " + std::to_string(format) + ", got " + detail::show(manifest.at("format")));
+  if (manifest.at("format") != format) {
+    throw checkpoint_mismatch(path.string() + ": expected format " + std::to_string(format) +
+                              ", got " + detail::show(manifest.at("format")) +
+                              "; another version of this program has written it");
+  }
   return manifest;
 }
 
@@ -145,7 +158,8 @@ fs::path checkpoint_directory::found_at(std::int64_t step) const {
   return !fs::exists(place, ignored) && fs::exists(aside, ignored) ? aside : place;
 }
 
-fs::path checkpoint_directory::write(const checkpoint& state) const {
+fs::path checkpoint_directory::write(const checkpoint& state,
+                                     std::span<const std::int64_t> abandoned) const {
   const auto place = place_of(state.step);
   const auto temporary = with(place, unfinished);
   fs::create_directories(folder_);
@@ -159,7 +173,7 @@ fs::path checkpoint_directory::write(const checkpoint& state) const {
     throw;
   }
   sync_folder(folder_);
-  remove_others(state.step);
+  remove_others(state.step, abandoned);
   return place;
 }
 
@@ -173,12 +187,14 @@ void checkpoint_directory::restore_replaced() const {
 }
 
 /// What can't be removed is in nobody's way.
-void checkpoint_directory::remove_others(std::int64_t newest) const {
+void checkpoint_directory::remove_others(std::int64_t newest,
+                                         std::span<const std::int64_t> abandoned) const {
   std::error_code ignored;
   std::size_t kept = 0;
   for (const auto step : steps()) {
-    if (step <= newest && kept++ < keep_) continue;
-    fs::remove_all(place_of(step), ignored);
+    const bool stays =
+        step > newest ? std::ranges::find(abandoned, step) == abandoned.end() : kept++ < keep_;
+    if (!stays) fs::remove_all(place_of(step), ignored);
   }
   for (const auto& path : checkpoint_entries(folder_)) {
     const auto ending = path.extension();
@@ -196,6 +212,19 @@ std::vector<std::int64_t> checkpoint_directory::steps() const {
     if (error == std::errc() && rest == end) found.insert(step);
   }
   return {found.begin(), found.end()};
+}
+
+std::vector<std::int64_t> checkpoint_directory::whole_after(std::int64_t step) const {
+  std::vector<std::int64_t> found;
+  for (const auto later : steps()) {
+    if (later <= step) break;
+    try {
+      load(later);
+      found.push_back(later);
+    } catch (const checkpoint_damaged&) {
+    }
+  }
+  return found;
 }
 
 checkpoint checkpoint_directory::load(std::int64_t step) const {
@@ -218,25 +247,34 @@ checkpoint checkpoint_directory::load(std::int64_t step) const {
     }
     return state;
   } catch (const nlohmann::json::exception& e) {
-    throw std::runtime_error((place / "manifest.json").string() + ": " + e.what());
+    throw checkpoint_damaged((place / "manifest.json").string() + ": " + e.what());
+  } catch (const config_error& e) {
+    throw checkpoint_damaged(e.what());
+  } catch (const std::system_error& e) {
+    if (!is_of_missing_file(e.code())) throw;
+    throw checkpoint_damaged(e.what());
   }
 }
 
 std::optional<checkpoint> checkpoint_directory::load_newest(
     const checkpoint_kind& expected,
     const std::function<void(const fs::path&, const std::string&)>& refused) const {
+  std::string damages;
   for (const auto step : steps()) {
     checkpoint state;
     try {
       state = load(step);
-    } catch (const std::exception& e) {
+    } catch (const checkpoint_damaged& e) {
       if (refused) refused(found_at(step), e.what());
+      damages += std::string("; ") + e.what();
       continue;
     }
     require_kind(state, expected, found_at(step).string());
     return state;
   }
-  return std::nullopt;
+  if (damages.empty()) return std::nullopt;
+  throw checkpoint_damaged(folder_.string() +
+                           ": expected a whole checkpoint, got damaged ones alone" + damages);
 }
 
 }  // namespace troupe

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,8 +46,15 @@ struct checkpoint {
 };
 
 /// A good checkpoint that is of another algorithm, environment or network than the run to be
-/// resumed.
+/// resumed, or of a format that this program doesn't know.
 class checkpoint_mismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What is there is not what was written, or no part of it is. The message names the file. Bytes
+/// that can't be read (std::system_error) may still be whole.
+class checkpoint_damaged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -61,19 +69,27 @@ class checkpoint_directory {
   /// Nothing is touched before the first call. `keep`: how many stay; at least 1.
   explicit checkpoint_directory(std::filesystem::path folder, std::size_t keep = 3);
 
-  /// Writes one checkpoint, then removes all but the newest `keep` up to its step, and those of
-  /// later steps: they belong to a future that is not this run's any more. Throws
-  /// std::system_error; those before are then still there. Returns the folder.
-  std::filesystem::path write(const checkpoint& state) const;
+  /// Writes one checkpoint, then removes all but the newest `keep` up to its step, and those that
+  /// are `abandoned`. Others of later steps stay: damaged ones, until the run comes to their steps.
+  /// Throws std::system_error; those before are then still there. Returns the folder.
+  std::filesystem::path write(const checkpoint& state,
+                              std::span<const std::int64_t> abandoned = {}) const;
 
-  /// Steps of the checkpoints that are there, good or not; the newest first.
+  /// Steps of the checkpoints that are there, good or not; the newest first. None where there is no
+  /// such folder. Throws std::system_error where it can't be read.
   std::vector<std::int64_t> steps() const;
 
-  /// The checkpoint of `step`. Throws std::runtime_error naming the file and what is wrong with it.
+  /// Those of steps() after `step` that are whole. A run that goes on from `step` abandons them:
+  /// they belong to a future that is not its own. Throws as load.
+  std::vector<std::int64_t> whole_after(std::int64_t step) const;
+
+  /// The checkpoint of `step`. Throws checkpoint_damaged, checkpoint_mismatch if its format is
+  /// unknown, and std::system_error if it can't be read.
   checkpoint load(std::int64_t step) const;
 
-  /// The newest one that is whole; `refused` is told of each that was passed over, and why. None:
-  /// there is no good one. Throws checkpoint_mismatch naming both, if it is of another kind.
+  /// The newest one that is whole; `refused` is told of each damaged one that was passed over, and
+  /// why. None: there is no checkpoint. Throws checkpoint_damaged naming each where all are
+  /// damaged, checkpoint_mismatch naming both if it is of another kind, and as load.
   std::optional<checkpoint> load_newest(
       const checkpoint_kind& expected,
       const std::function<void(const std::filesystem::path&, const std::string& why)>& refused)
@@ -83,7 +99,7 @@ class checkpoint_directory {
   std::filesystem::path place_of(std::int64_t step) const;
   std::filesystem::path found_at(std::int64_t step) const;
   void restore_replaced() const;
-  void remove_others(std::int64_t newest) const;
+  void remove_others(std::int64_t newest, std::span<const std::int64_t> abandoned) const;
 
   std::filesystem::path folder_;
   std::size_t keep_;

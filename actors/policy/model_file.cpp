@@ -75,6 +75,7 @@ std::string serialise(const saved_model& model) {
   dict.insert("use_expln", model.options.use_expln);
   dict.insert("kind", to_string(model.options.kind));
   dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
+  if (model.score) dict.insert("score", *model.score);
   dict.insert("parameters", model.parameters.detach().contiguous());
   return with_digest(torch::pickle_save(dict));
 }
@@ -209,6 +210,7 @@ saved_model load_model(const fs::path& path) {
       model.options.kind = network_kind_of(dict.at("kind").toStringRef());
     }
     model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
+    if (dict.contains("score")) model.score = dict.at("score").toDouble();
     model.parameters = copy_parameters(dict.at("parameters").toTensor(), bytes);
     return model;
   } catch (const std::exception& error) {

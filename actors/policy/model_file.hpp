@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +26,7 @@ struct saved_model {
   network_options options;
   at::Tensor parameters;  ///< float [P], as the kind's class has them
   std::uint64_t policy_version = 0;
+  std::optional<double> score = std::nullopt;  ///< Of the evaluation that it was kept for, if any.
 };
 
 /// Writes a file that Python's torch.load reads too: PyTorch's zip format with a dictionary, and

@@ -6,11 +6,9 @@
 #include <cmath>
 #include <exception>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 
 #include "actors/recorder/file_io.hpp"
+#include "actors/recorder/pretty_json.hpp"
 #include "actors/recorder/progress_table.hpp"
 #include "actors/recorder/run_board.hpp"
 
@@ -18,15 +16,6 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::duration<double> board_interval{1};
-
-/// Indented, with the keys in the order they came in.
-std::string pretty_json(const std::string& text, const char* what) {
-  try {
-    return nlohmann::ordered_json::parse(text).dump(2) + '\n';
-  } catch (const nlohmann::json::exception& error) {
-    throw std::invalid_argument(std::string("expected the ") + what + " as JSON: " + error.what());
-  }
-}
 
 run_options with_defaults(run_options options) {
   if (!options.now) options.now = [] { return std::chrono::system_clock::now(); };
@@ -40,18 +29,11 @@ run_options with_defaults(run_options options) {
 
 recorder::recorder(run_options options)
     : options_(with_defaults(std::move(options))),
-      directory_(options_.directory.empty()
-                     ? run_directory::create(options_.root, options_.algo, options_.env)
-                     : run_directory::open(options_.directory)),
+      run_(options_.directory.empty()
+               ? begin_run(options_.root, options_.algo, options_.env, options_.config)
+               : held_run{run_directory::open(options_.directory), nullptr}),
       started_(options_.now()),
       next_curve_(options_.curve_interval) {
-  try {
-    if (options_.directory.empty()) {
-      write_file_atomically(directory_.config_json(), options_.config);
-    }
-  } catch (const std::system_error& error) {
-    throw run_directory_error(error.what());
-  }
   if (options_.progress_bar) bar_.emplace(std::cerr, ::isatty(STDERR_FILENO) == 1);
   if (options_.saved.empty()) {
     begin();
@@ -61,12 +43,12 @@ recorder::recorder(run_options options)
 }
 
 void recorder::begin() {
-  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+  for (const auto& entry : std::filesystem::directory_iterator(run_.directory.path())) {
     if (!entry.path().filename().string().starts_with("events.out.tfevents.")) continue;
     attempt([&] { std::filesystem::remove(entry.path()); });
   }
-  attempt([this] { csv_.emplace(directory_.progress_csv()); });
-  attempt([this] { events_.emplace(directory_.path(), started_); });
+  attempt([this] { csv_.emplace(run_.directory.progress_csv()); });
+  attempt([this] { events_.emplace(run_.directory.path(), started_); });
 }
 
 std::string recorder::save() {
@@ -102,11 +84,11 @@ void recorder::restore() {
   from.get("curve_is_old", curve_is_old_);
   from.get("write_failures", write_failures_);
   const auto rows = from.get<std::int64_t>("csv_rows");
-  attempt([&] { csv_.emplace(progress_csv::resume(directory_.progress_csv(), rows)); });
+  attempt([&] { csv_.emplace(progress_csv::resume(run_.directory.progress_csv(), rows)); });
   const auto events = from.get<std::string>("events");
   if (!events.empty()) {
     attempt([&] {
-      events_.emplace(directory_.path() / events, from.get<std::int64_t>("events_bytes"));
+      events_.emplace(run_.directory.path() / events, from.get<std::int64_t>("events_bytes"));
     });
   }
   if (bar_) bar_->skip_to(progress());
@@ -166,17 +148,17 @@ void recorder::finish(std::string summary) {
   const auto text = pretty_json(summary, "summary");
   draw_curve();
   show_board();
-  attempt([&] { write_file_atomically(directory_.summary_json(), text); });
+  attempt([&] { write_file_atomically(run_.directory.summary_json(), text); });
   if (bar_) bar_->finish(progress());
 }
 
 void recorder::write_row(const progress_row& row) {
   attempt([&] {
-    if (!csv_) csv_.emplace(directory_.progress_csv());
+    if (!csv_) csv_.emplace(run_.directory.progress_csv());
     csv_->write(row.values);
   });
   attempt([&] {
-    if (!events_) events_.emplace(directory_.path(), started_);
+    if (!events_) events_.emplace(run_.directory.path(), started_);
     events_->write(row.step, row.values, options_.now());
   });
   if (!options_.table) return;
@@ -213,7 +195,7 @@ void recorder::show_board() {
 }
 
 void recorder::draw_curve() {
-  attempt([&] { draw_learning_curve(curve(), directory_.learning_curve_png()); });
+  attempt([&] { draw_learning_curve(curve(), run_.directory.learning_curve_png()); });
   curve_is_old_ = false;
   next_curve_ = elapsed() + options_.curve_interval;
 }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "actors/recorder/episode_history.hpp"
+#include "actors/recorder/held_run.hpp"
 #include "actors/recorder/learning_curve.hpp"
 #include "actors/recorder/progress_bar.hpp"
 #include "actors/recorder/progress_csv.hpp"
-#include "actors/recorder/run_directory.hpp"
 #include "actors/recorder/tensorboard_writer.hpp"
 
 namespace troupe {
@@ -22,6 +22,7 @@ struct run_options {
   std::filesystem::path root = "runs";  ///< The run directory is root/algo/env_k.
   /// Where not empty, the run directory itself: this recorder goes on in it from `saved`, what
   /// recorder::save gave, and drops what was recorded after that; with nothing saved it drops all.
+  /// Its caller holds the run's lock.
   std::filesystem::path directory;
   std::string saved;
   std::string algo;                 ///< "ppo"
@@ -59,15 +60,15 @@ struct progress_row {
 /// and counted, and later writes are tried again.
 class recorder {
  public:
-  /// Makes the run directory and stores the configuration. Throws run_directory_error where it can
-  /// not, and std::invalid_argument where `config` is not JSON.
+  /// Makes the run directory, holds its lock and stores the configuration. Throws
+  /// run_directory_error where it can not, and std::invalid_argument where `config` is not JSON.
   explicit recorder(run_options options);
   ~recorder();
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
   /// The run directory; run_directory::open gives the names of the files in it.
-  std::string directory() { return directory_.path().string(); }
+  std::string directory() { return run_.directory.path().string(); }
 
   /// Adds a row to progress.csv, the events and the table. Where the row lacks them it gets
   /// `rollout/ep_rew_mean`, `rollout/ep_len_mean` (the last 100 episodes), `time/fps`,
@@ -109,7 +110,7 @@ class recorder {
   progress_state progress() const;
 
   run_options options_;
-  run_directory directory_;
+  held_run run_;
   time_point started_;
   std::optional<progress_csv> csv_;
   std::optional<tensorboard_writer> events_;

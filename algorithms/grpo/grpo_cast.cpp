@@ -236,8 +236,13 @@ task<> grpo_cast::serve_judging() {
   roles.rules = game->view.rules;
 }
 
-void grpo_cast::write_model(const std::filesystem::path& path, const weights& of) const {
-  subject->write_model(path, of.parameters);
+void grpo_cast::write_model(const std::filesystem::path& path, const weights& of,
+                            std::optional<double> score) const {
+  subject->write_model(path, of.parameters, score);
+}
+
+std::optional<double> grpo_cast::kept_score(const std::filesystem::path& path) const {
+  return score_of(path);
 }
 
 task<checkpoint> grpo_cast::save() {

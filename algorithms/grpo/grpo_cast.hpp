@@ -41,7 +41,9 @@ class grpo_cast final : public training_cast {
   /// As the evaluation at the end does, weights that come from outside: serves what answers them,
   /// and no other role.
   task<evaluation> examine(weights of, std::size_t problems);
-  void write_model(const std::filesystem::path& path, const weights& of) const override;
+  void write_model(const std::filesystem::path& path, const weights& of,
+                   std::optional<double> score) const override;
+  std::optional<double> kept_score(const std::filesystem::path& path) const override;
   std::optional<double> threshold() const override { return std::nullopt; }
 
   /// What the loops run.

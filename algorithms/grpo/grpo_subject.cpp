@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <map>
 
 #include "actors/derived_seed.hpp"
 #include "actors/llm/files/gguf.hpp"
+#include "actors/llm/files/safetensors.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
@@ -23,6 +25,13 @@
 #include "runtime/log.hpp"
 
 namespace troupe {
+
+namespace {
+
+/// In the metadata of a model's file.
+constexpr const char* score_note = "score";
+
+}  // namespace
 
 std::vector<llm::token_id> grpo_subject::prompt_of(const llm::problem& asked) const {
   if (!style) return tokens.encode(asked.letters);
@@ -50,11 +59,23 @@ std::vector<llm::token_id> grpo_subject::answer_of(const std::string& text) cons
   return ids;
 }
 
-void grpo_subject::write_model(const std::filesystem::path& folder,
-                               const at::Tensor& parameters) const {
-  llm::write_model(folder, config, llm::weights_in(config, parameters));
+void grpo_subject::write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
+                               std::optional<double> score) const {
+  std::map<std::string, std::string> notes;
+  if (score) notes[score_note] = fmt::format("{}", *score);
+  llm::write_model(folder, config, llm::weights_in(config, parameters), notes);
   const std::string end(tokens.bytes_of(stop_ids().back()));
   llm::write_tokenizer(folder, parts, end, chat_template);
+}
+
+std::optional<double> score_of(const std::filesystem::path& folder) {
+  const auto metadata = llm::read_safetensors(folder / "model.safetensors").metadata;
+  const auto noted = metadata.find(score_note);
+  if (noted == metadata.end()) return std::nullopt;
+  const auto& text = noted->second;
+  double score = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), score);
+  return error == std::errc() ? std::optional(score) : std::nullopt;
 }
 
 std::vector<llm::token_id> grpo_subject::next_turn(const openenv::wording& said, bool ended) const {

@@ -41,11 +41,16 @@ struct grpo_subject {
   /// answer's last token is one that ends it; else that stands here, too.
   std::vector<llm::token_id> next_turn(const openenv::wording& said, bool ended) const;
   /// A folder that transformers, `troupe chat` and this subject's own path can read: network, these
-  /// weights [P], tokenizer, template. Throws std::system_error.
-  void write_model(const std::filesystem::path& folder, const at::Tensor& parameters) const;
+  /// weights [P], tokenizer, template. `score`: of the evaluation that it is kept for, if any.
+  /// Throws std::system_error.
+  void write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
+                   std::optional<double> score = std::nullopt) const;
   /// What its checkpoints are of.
   std::string describe() const;
 };
+
+/// The score that write_model was given for the model in a folder, if any. Throws llm_file_error.
+std::optional<double> score_of(const std::filesystem::path& folder);
 
 /// Where a game begins, as something that is asked.
 llm::problem opening_of(const std::string& rules, const openenv::wording& shown);

@@ -23,13 +23,11 @@ ppo_result run_ppo(const ppo_config& config, ppo_output output, const ppo_run_op
 /// A run that is to go on.
 struct ppo_resumption {
   ppo_config config;               ///< The one stored with the run.
-  std::optional<checkpoint> from;  ///< The newest good one; none: it begins anew.
+  std::optional<checkpoint> from;  ///< The newest good one; none: there was none yet.
 };
 
-/// Opens the run directory of an earlier run. Damaged checkpoints are passed over, logged and
-/// counted. Throws run_directory_error and config_error, checkpoint_mismatch if the newest
-/// checkpoint is of another algorithm, environment or network, and std::invalid_argument if the run
-/// keeps none.
+/// Opens the run directory of an earlier run. Throws run_directory_error and config_error, and as
+/// newest_checkpoint.
 ppo_resumption open_ppo_run(const std::string& directory, metrics_registry& metrics);
 
 }  // namespace troupe

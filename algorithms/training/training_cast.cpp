@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "actors/derived_seed.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/policy/shape_of.hpp"
+#include "actors/recorder/pretty_json.hpp"
 #include "algorithms/training/cast_state.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
@@ -29,10 +31,10 @@ double process_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-void keep_model(const training_cast& cast, const std::filesystem::path& path,
-                const weights& newest) {
+void keep_model(const training_cast& cast, const std::filesystem::path& path, const weights& newest,
+                std::optional<double> score = std::nullopt) {
   try {
-    cast.write_model(path, newest);
+    cast.write_model(path, newest, score);
   } catch (const std::exception& e) {
     cast.metrics.write_failed();
     log::error("a model was not saved; training goes on", {{"error", e.what()}});
@@ -53,6 +55,22 @@ loops::progress whole_progress(const training_cast& cast, const training_progres
 bool has_enough(const training_cast& cast) {
   return std::ranges::any_of(cast.callbacks.stop,
                              [&](const auto& rule) { return rule(cast.done.scores); });
+}
+
+/// The score of the best model on the disk. That may be newer than the checkpoint that the run went
+/// on from, and older than its last evaluation, if it could not be written then. One without a
+/// score was the best of those the run knows of.
+double score_to_beat(const training_cast& cast) {
+  constexpr auto none = -std::numeric_limits<double>::infinity();
+  const auto path = cast.directory.best_model();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return none;
+  try {
+    return cast.kept_score(path).value_or(cast.done.scores.best);
+  } catch (const std::exception& e) {
+    log::warn("the best model can't be read", {{"error", e.what()}});
+    return cast.done.scores.best;
+  }
 }
 
 /// Evaluates the newest weights, and keeps them if they are the best so far. None where a stop ends
@@ -79,8 +97,9 @@ task<std::optional<evaluation>> evaluate_newest(training_cast& cast) {
   }
   co_await record_evaluation(cast, result);
   cast.done.evaluated = newest.version;
-  const bool best = cast.done.scores.add(result.mean);
-  if (best) keep_model(cast, cast.directory.best_model(), newest);
+  const bool best = result.mean > score_to_beat(cast);
+  cast.done.scores.add(result.mean);
+  if (best) keep_model(cast, cast.directory.best_model(), newest, result.mean);
   co_return result;
 }
 
@@ -124,9 +143,14 @@ task<evaluation> environment_cast::evaluate(weights of, std::size_t episodes, st
   co_return co_await judge.route<&evaluator::evaluate>(std::move(of), episodes, seed);
 }
 
-void environment_cast::write_model(const std::filesystem::path& path, const weights& of) const {
+void environment_cast::write_model(const std::filesystem::path& path, const weights& of,
+                                   std::optional<double> score) const {
   save_model(path, saved_model{shape, settings.network, of.parameters,
-                               static_cast<std::uint64_t>(of.version)});
+                               static_cast<std::uint64_t>(of.version), score});
+}
+
+std::optional<double> environment_cast::kept_score(const std::filesystem::path& path) const {
+  return load_model(path).score;
 }
 
 serve_options restartable(const system& sys, serve_options options,
@@ -199,11 +223,25 @@ placement place_of_evaluation(const env_section& env) {
   return env.placement == "thread" ? placement::thread : placement::shared;
 }
 
+namespace {
+
+/// Before the recorder is served, whose replica's error would not be told here.
+held_run hold_directory(const training_cast& cast) {
+  const auto& s = cast.settings;
+  const auto& output = cast.output;
+  if (!output.directory.empty()) return {run_directory::open(output.directory), output.lock};
+  return begin_run(output.root, s.algo, s.env.id, pretty_json(s.config, "configuration"));
+}
+
+}  // namespace
+
 task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   const auto& s = cast.settings;
+  auto held = hold_directory(cast);
+  cast.directory = std::move(held.directory);
+  cast.lock = std::move(held.lock);
   run_options run{
-      .root = cast.output.root,
-      .directory = cast.output.directory,
+      .directory = cast.directory.path(),
       .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
       .algo = s.algo,
       .env = s.env.id,
@@ -220,8 +258,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   // It stands for the disk.
   serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
   cast.records = co_await cast.sys.serve<recorder>(std::move(options), std::move(run));
-  const auto directory = co_await cast.records.route<&recorder::directory>();
-  cast.directory = run_directory::open(directory);
+  const auto directory = cast.directory.path().string();
   if (cast.output.directory.empty()) {
     log::info("a run begins", {{"env", s.env.id}, {"directory", directory}});
   } else if (cast.output.resumed_from_step == cast.done.steps) {

@@ -69,8 +69,12 @@ class training_cast {
   /// How good these weights, the newest, are during training. `seed` decides what is played, where
   /// that is drawn.
   virtual task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) = 0;
-  /// Writes them as a model of the run. Throws where the disk is full or gone.
-  virtual void write_model(const std::filesystem::path& path, const weights& of) const = 0;
+  /// Writes them as a model of the run, with the score that it is kept for, if any. Throws where
+  /// the disk is full or gone.
+  virtual void write_model(const std::filesystem::path& path, const weights& of,
+                           std::optional<double> score) const = 0;
+  /// The score of the model at `path`, if it has one. Throws where it can't be read.
+  virtual std::optional<double> kept_score(const std::filesystem::path& path) const = 0;
   /// What an evaluation has to reach for the run to count as solved, if anything.
   virtual std::optional<double> threshold() const = 0;
 
@@ -83,6 +87,7 @@ class training_cast {
   service<weight_store> store;
   service<recorder> records;
   run_directory directory = run_directory::open(".");
+  std::shared_ptr<const run_lock> lock;  ///< Of `directory`.
 
   training_progress done;
   /// See training_run_options. May be null.
@@ -102,7 +107,9 @@ class environment_cast : public training_cast {
                    training_callbacks callbacks);
 
   task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) override;
-  void write_model(const std::filesystem::path& path, const weights& of) const override;
+  void write_model(const std::filesystem::path& path, const weights& of,
+                   std::optional<double> score) const override;
+  std::optional<double> kept_score(const std::filesystem::path& path) const override;
   std::optional<double> threshold() const override { return spec.reward_threshold; }
 
   const env_spec spec;

@@ -21,8 +21,12 @@ namespace troupe {
 
 namespace {
 
+std::filesystem::path folder_of_checkpoints(const run_directory& run) {
+  return run.path() / "checkpoints";
+}
+
 checkpoint_directory checkpoints_of(const run_directory& run, const training_settings& settings) {
-  return checkpoint_directory(run.path() / "checkpoints",
+  return checkpoint_directory(folder_of_checkpoints(run),
                               static_cast<std::size_t>(settings.checkpoint.keep));
 }
 
@@ -104,6 +108,7 @@ class segments {
 
   training_result run(std::optional<checkpoint> from) {
     const auto every = settings_.checkpoint.every_updates;
+    if (from && !output_.directory.empty()) abandoned_ = checkpoints().whole_after(from->step);
     std::int64_t version = from ? progress_of(*from, settings_).version : 0;
     int failures = 0;
     while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
@@ -113,7 +118,10 @@ class segments {
       try {
         state = in_system(version, [&](training_cast& cast) {
           auto made = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
-          if (cast.records) output_.directory = cast.directory.path().string();
+          if (cast.records) {
+            output_.directory = cast.directory.path().string();
+            output_.lock = cast.lock;
+          }
           version = cast.done.version;
           return made;
         });
@@ -176,11 +184,15 @@ class segments {
     return play(*cast);
   }
 
-  void write(const checkpoint& state) const {
+  checkpoint_directory checkpoints() const {
+    return checkpoints_of(run_directory::open(output_.directory), settings_);
+  }
+
+  void write(const checkpoint& state) {
     const auto began = std::chrono::steady_clock::now();
     try {
-      const auto run = run_directory::open(output_.directory);
-      const auto place = checkpoints_of(run, settings_).write(state);
+      const auto place = checkpoints().write(state, abandoned_);
+      abandoned_.clear();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
       metrics_.written(state.step, state.size(), took.count());
       log::debug("a checkpoint was written",
@@ -197,7 +209,29 @@ class segments {
   training_output output_;
   training_run_options options_;
   const checkpoint_metrics metrics_;
+  std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
 };
+
+/// Holds the run's directory, or finds out whether one can be made.
+void require_place(training_output& output, const training_settings& settings) {
+  if (output.directory.empty()) {
+    require_run_folder(output.root, settings.algo);
+  } else if (!output.lock) {
+    output.lock = std::make_shared<const run_lock>(run_directory::open(output.directory));
+  }
+}
+
+/// A run that begins anew removes what is recorded of the one before, and in time its checkpoints.
+void refuse_checkpoints(const std::string& directory, const training_settings& settings) {
+  const auto run = run_directory::open(directory);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder_of_checkpoints(run), ignored)) return;
+  const auto steps = checkpoints_of(run, settings).steps();
+  if (steps.empty()) return;
+  throw run_directory_error(directory +
+                            ": expected a checkpoint to go on from, got none; there is " +
+                            "one of step " + std::to_string(steps.front()));
+}
 
 }  // namespace
 
@@ -206,7 +240,8 @@ training_result run_training(const trainable& what, training_output output,
   const auto& settings = what.settings;
   what.check();
   if (from) require_kind(*from, kind_of(settings), settings.algo);
-  if (output.directory.empty()) require_run_folder(output.root, settings.algo);
+  require_place(output, settings);
+  if (!output.directory.empty() && !from) refuse_checkpoints(output.directory, settings);
   if (from) {
     output.resumed_from_step = from->step;
   } else {
@@ -220,8 +255,8 @@ training_result run_training(const trainable& what, training_output output,
 task<training_summary> train_in(system& sys, trainable what, training_output output,
                                 training_callbacks callbacks) {
   what.check();
+  require_place(output, what.settings);
   const auto cast = what.make(sys, output, std::move(callbacks));
-  require_run_folder(output.root, what.settings.algo);
   tell_idle_options(what.settings.idle);
   co_return co_await run_from_the_start(*cast);
 }

@@ -25,6 +25,7 @@
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/recorder/held_run.hpp"
 #include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/training/idle_options.hpp"
@@ -46,6 +47,8 @@ struct training_output {
   bool progress_bar = false;  ///< On stderr.
   int metrics_port = 0;       ///< For the summary alone.
   std::int64_t resumed_from_step = 0;  ///< The same.
+  /// Of `directory`, where the caller holds it already; else the run takes it.
+  std::shared_ptr<const run_lock> lock = nullptr;
 };
 
 /// How a run went. The names are those of summary.json.
@@ -161,9 +164,10 @@ struct trainable {
 
 /// Trains on systems of its own: deterministic ones where the settings say so. Where they say
 /// checkpoint.every_updates, checkpoints are written to the run directory's `checkpoints`; one that
-/// can't be written is logged and counted, and training goes on. Throws run_directory_error, what
-/// the cast throws, and checkpoint_mismatch if `from` is of another algorithm, environment or
-/// network.
+/// can't be written is logged and counted, and training goes on. Throws what the cast throws,
+/// checkpoint_mismatch if `from` is of another algorithm, environment or network, and
+/// run_directory_error, also where another process writes to output.directory, and where that has
+/// checkpoints and `from` is none.
 training_result run_training(const trainable& what, training_output output,
                              const training_run_options& options,
                              std::optional<checkpoint> from = std::nullopt);
@@ -172,9 +176,11 @@ training_result run_training(const trainable& what, training_output output,
 task<training_summary> train_in(system& sys, trainable what, training_output output,
                                 training_callbacks callbacks = {});
 
-/// The newest good checkpoint of a run; none: it begins anew. Damaged ones are passed over, logged
-/// and counted. Throws checkpoint_mismatch if it is of another algorithm, environment or network
-/// than `settings` say, and std::invalid_argument if the run keeps none.
+/// The newest good checkpoint of a run; none: it has written none yet and begins anew. Damaged ones
+/// are passed over, logged and counted. Throws checkpoint_damaged naming each where all are,
+/// checkpoint_mismatch if it is of another algorithm, environment or network than `settings` say or
+/// of an unknown format, std::system_error if it can't be read, and std::invalid_argument if the
+/// run keeps none.
 std::optional<checkpoint> newest_checkpoint(const std::string& directory,
                                             const training_settings& settings,
                                             metrics_registry& metrics);
@@ -190,8 +196,7 @@ checkpoint_kind kind_of(const training_settings& settings);
 /// the environment.
 void require_network(const training_settings& settings);
 
-/// A run would else fail only later, in the recorder's replica, without saying why here. Throws
-/// run_directory_error.
+/// Finds out before anything is made whether a run directory can be: throws run_directory_error.
 void require_run_folder(const std::string& root, const std::string& algo);
 
 }  // namespace troupe

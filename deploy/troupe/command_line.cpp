@@ -272,9 +272,11 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
       "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
       "later end, past a goal that it has reached, too");
   train_command
-      ->add_flag("--continue", train.go_on,
-                 "resume the newest run of this algorithm and environment in --runs, and begin one "
-                 "where there is none: for what is started again after it was killed")
+      ->add_flag(
+          "--continue", train.go_on,
+          "resume the newest run of this algorithm and environment in --runs, which must have "
+          "these options, and begin one where there is none: for what is started again after "
+          "it was killed")
       ->excludes(resume);
   for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
                            "--runs", "--faults"}) {

@@ -34,7 +34,7 @@ struct train_arguments {
   std::string join_secret;            ///< A file, for plain text; empty: the usual one.
   std::size_t nodes = 0;              ///< To wait for.
   std::string resume;                 ///< A run directory; empty: a new run.
-  bool go_on = false;                 ///< Resume the newest run of its kind below `runs`, if any.
+  bool go_on = false;  ///< Resume the newest run of its kind, which must be as asked.
   bool allow_unsandboxed_code = false;
 };
 int train(const train_arguments& arguments);

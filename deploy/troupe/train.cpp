@@ -131,7 +131,8 @@ void print_goal(const training_summary& s, const training_settings& settings) {
 struct beginning {
   trainable what;
   std::optional<checkpoint> from;
-  std::string directory;  ///< Of the run that is resumed; empty: a new one.
+  std::string directory = {};  ///< Of the run that is resumed; empty: a new one.
+  std::shared_ptr<const run_lock> lock = nullptr;  ///< Of that.
 };
 
 /// The run with more steps, also in its config.json, for whoever resumes it next. One that has
@@ -148,29 +149,75 @@ trainable lengthen(const run_directory& run, nlohmann::json document, const std:
     throw config_error("/total_steps", "expected at least the run's own " + before.dump() +
                                            ", got " + after.at("total_steps").dump());
   }
-  write_file_atomically(run.config_json(), after.dump(2) + '\n');
+  if (at_goal || after.at("total_steps") != before) {
+    write_file_atomically(run.config_json(), after.dump(2) + '\n');
+  }
   if (at_goal) log::info("the run goes on past its goal", {{"directory", run.path().string()}});
   return longer;
 }
 
+/// The options of which two configurations have other values, each with both: "trainer.lr is
+/// 0.0003, asked for 0.001".
+void find_differences(const nlohmann::json& own, const nlohmann::json& asked,
+                      const std::string& path, std::vector<std::string>& found) {
+  if (own == asked) return;
+  if (!own.is_object() || !asked.is_object()) {
+    found.push_back(fmt::format("{} is {}, asked for {}", path, own.dump(), asked.dump()));
+    return;
+  }
+  const auto value_of = [](const nlohmann::json& object, const std::string& key) {
+    return object.contains(key) ? object[key] : nlohmann::json();
+  };
+  auto both = own;
+  both.update(asked);
+  for (const auto& [key, value] : both.items()) {
+    find_differences(value_of(own, key), value_of(asked, key),
+                     path.empty() ? key : path + '.' + key, found);
+  }
+}
+
+/// Throws std::invalid_argument naming the options in which the run is another than what is asked
+/// for. More steps are none of them, nor is a number of steps that nobody has asked for.
+void refuse_another_run(const run_directory& run, const training_settings& own,
+                        const training_settings& asked, bool steps_asked) {
+  auto before = nlohmann::json::parse(own.config);
+  auto after = nlohmann::json::parse(asked.config);
+  const bool further = after.at("total_steps") >= before.at("total_steps");
+  if (further || !steps_asked) before["total_steps"] = after["total_steps"];
+  std::vector<std::string> found;
+  find_differences(before, after, "", found);
+  if (found.empty()) return;
+  const auto path = run.path().string();
+  throw std::invalid_argument(fmt::format(
+      "--continue: {} is another run than what is asked for: {}; go on with it by --resume {}, or "
+      "begin one without --continue or in another folder by --runs",
+      path, fmt::join(found, "; "), path));
+}
+
+/// `steps`: of the longer run; none: as many as it has. `asked`: what it has to be; null: anything.
 beginning resume(const run_directory& run, const train_arguments& arguments,
+                 const std::optional<std::string>& steps, const training_settings* asked,
                  metrics_registry& metrics) {
+  read_json_file(run.config_json());  // a folder that is no run is not even locked
+  auto lock = std::make_shared<const run_lock>(run);
   const auto document = read_json_file(run.config_json());
   const permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
   auto what = algorithm_of(document).configure(document, may);
+  if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
-  if (arguments.total_steps) {
+  if (steps) {
     // --continue is said again each time that the same run is started.
     const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);
-    what = lengthen(run, document, *arguments.total_steps, past_goal, may);
+    what = lengthen(run, document, *steps, past_goal, may);
   }
-  return {std::move(what), std::move(from), run.path().string()};
+  return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
 }
 
 /// Throws what is wrong with the arguments, the configuration or the run to be resumed.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
   if (!arguments.resume.empty()) {
-    return resume(run_directory::open(arguments.resume), arguments, metrics);
+    return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,
+                  metrics);
   }
   auto document = resolve(arguments);
   find_language_model(document);
@@ -183,10 +230,12 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics) {
     const auto newest = run_directory::newest(arguments.runs, settings.algo, settings.env.id);
     // One that was killed before it had written its configuration has nothing to go on from.
     if (newest && std::filesystem::exists(newest->config_json())) {
-      return resume(*newest, arguments, metrics);
+      std::optional<std::string> steps;
+      if (document.contains("total_steps")) steps = document["total_steps"].dump();
+      return resume(*newest, arguments, steps, &settings, metrics);
     }
   }
-  return {std::move(what), std::nullopt, {}};
+  return {.what = std::move(what), .from = std::nullopt};
 }
 
 /// What the first SIGINT or SIGTERM does: it asks the run to stop. Where none goes on yet the
@@ -241,7 +290,8 @@ int run(const train_arguments& arguments, beginning start, const training_run_op
                                .directory = start.directory,
                                .table = arguments.verbose,
                                .progress_bar = arguments.progress_bar,
-                               .metrics_port = server ? server->port() : 0};
+                               .metrics_port = server ? server->port() : 0,
+                               .lock = start.lock};
   if (server) {
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});

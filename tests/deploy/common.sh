@@ -52,6 +52,16 @@ sys.exit(1)
 PYTHON
 }
 
+# await_line FILE PATTERN: for at most 60 s
+await_line() {
+  local i
+  for ((i = 0; i < 600; i++)); do
+    grep -q "$2" "$1" && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
 free_port() {
   "$python" -c '
 import socket

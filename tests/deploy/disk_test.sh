@@ -41,16 +41,6 @@ survives() {
   rm -rf runs/*
 }
 
-# await_line FILE PATTERN: for at most 60 s
-await_line() {
-  local i
-  for ((i = 0; i < 600; i++)); do
-    grep -q "$2" "$1" && return 0
-    sleep 0.1
-  done
-  return 1
-}
-
 put_file_in_place() { mv "$1/checkpoints" "$1/aside" && : >"$1/checkpoints"; }
 put_folder_back() { rm "$1/checkpoints" && mv "$1/aside" "$1/checkpoints"; }
 fill_disk() { head -c 64M /dev/zero >runs/filler 2>/dev/null; }
@@ -61,6 +51,24 @@ survives "a folder that is gone" put_file_in_place put_folder_back
 if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then
   trap 'umount "$folder/runs"; rm -rf "$folder"' EXIT
   survives "a full disk" fill_disk free_disk
+
+  head -c 64M /dev/zero >runs/filler 2>/dev/null
+  run train -n 256 --runs runs --metrics-port 0
+  [[ $code -eq 2 ]] && grep -q 'troupe train: cannot .*runs/ppo.*No space left on device' err &&
+    ! compgen -G 'runs/ppo/*' >/dev/null
+  report "a disk that is full from the start is told, and no folder is left" $?
+  rm runs/filler
+
+  run train -n 1024 --runs runs --metrics-port 0 rollout.n_steps=256 policy.hidden=[8] \
+    checkpoint.every_updates=1 evaluation.final_episodes=2
+  mount -o remount,ro runs
+  run train --resume runs/ppo/CartPole-v1_1 --metrics-port 0
+  [[ $code -eq 2 ]] && grep -q 'cannot write to the run directory runs/ppo/CartPole-v1_1: Read-only file system' err
+  report "a run on a disk that is read-only is not gone on with" $?
+  run eval runs/ppo/CartPole-v1_1 --episodes 2
+  report "but can be evaluated" $code
+  mount -o remount,rw runs
+  rm -rf runs/*
 else
   echo "skipped: a full disk, as no file system may be mounted here"
   skipped=1

@@ -104,7 +104,8 @@ language_model read_model(const fs::path& path) {
   return {std::move(config), std::move(weights)};
 }
 
-void write_model(const fs::path& folder, const model_config& config, const model_weights& weights) {
+void write_model(const fs::path& folder, const model_config& config, const model_weights& weights,
+                 const std::map<std::string, std::string>& notes) {
   if (!config.rope_divisors.empty())
     throw std::invalid_argument(
         "write_model: " + folder.string() +
@@ -122,7 +123,9 @@ void write_model(const fs::path& folder, const model_config& config, const model
         {static_cast<const char*>(kept.back().data_ptr()), kept.back().nbytes()}};
   });
   fs::create_directories(folder);
-  write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
+  metadata.insert(notes.begin(), notes.end());
+  write_safetensors(folder / "model.safetensors", tensors, metadata);
   const auto text = to_config_json(config);
   const std::string_view piece = text;
   replace_durably(folder / "config.json", {&piece, 1});

@@ -22,9 +22,11 @@ struct language_model {
 language_model read_model(const std::filesystem::path& path);
 
 /// Writes config.json and model.safetensors into a folder, made if it isn't there; transformers
-/// reads it. Each file is the old or the new one, whole. Throws std::system_error naming the file,
-/// and std::invalid_argument for a model that config.json can't describe.
+/// reads it. `notes` are in the metadata of the latter, beside "format". Each file is the old or
+/// the new one, whole. Throws std::system_error naming the file, and std::invalid_argument for a
+/// model that config.json can't describe.
 void write_model(const std::filesystem::path& folder, const model_config& config,
-                 const model_weights& weights);
+                 const model_weights& weights,
+                 const std::map<std::string, std::string>& notes = {});
 
 }  // namespace troupe::llm

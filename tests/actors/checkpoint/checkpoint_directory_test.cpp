@@ -153,8 +153,40 @@ TEST_CASE("checkpoint: a missing file, manifest or folder of files is told by it
   CHECK(newest(kept, seen)->step == 1);
   CHECK(seen.folders == std::vector<std::string>{"ckpt-3", "ckpt-2"});
   CHECK_THAT(seen.reasons.at(0), Catch::Contains("cannot open") && Catch::Contains("learner.cbor"));
-  fs::remove_all(folder.path / "ckpt-1" / "manifest.sha256");
-  CHECK_FALSE(newest(kept, seen));
+}
+
+TEST_CASE("checkpoint: where all are damaged each is told, and none is not taken for a beginning") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  kept.write(of_step(2));
+  fs::remove(folder.path / "ckpt-2" / "learner.cbor");
+  put_text(folder.path / "ckpt-1" / "replay.cbor", "damaged");
+  refusals seen;
+  CHECK_THROWS_WITH(newest(kept, seen), Catch::Contains("ckpt-2/learner.cbor: No such file") &&
+                                            Catch::Contains("ckpt-1/replay.cbor: expected 3"));
+  CHECK_THROWS_AS(newest(kept, seen), checkpoint_damaged);
+}
+
+TEST_CASE("checkpoint: one that can't be read is no damaged one") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  fs::remove(place / "replay.cbor");
+  fs::create_symlink("replay.cbor", place / "replay.cbor");  // of itself
+  refusals seen;
+  CHECK_THROWS_AS(newest(kept, seen), std::system_error);
+  CHECK(seen.folders.empty());
+}
+
+TEST_CASE("checkpoint: where the folder is none there may have been some") {
+  temporary_folder folder;
+  put_text(folder.path / "checkpoints", "a file");
+  refusals seen;
+  CHECK_THROWS_AS(newest(checkpoint_directory(folder.path / "checkpoints"), seen),
+                  std::system_error);
+  CHECK_FALSE(newest(checkpoint_directory(folder.path / "none"), seen));
 }
 
 /// Puts `manifest` in the place of a checkpoint's, and seals it.
@@ -187,6 +219,21 @@ TEST_CASE("checkpoint: a manifest that names files outside of its folder is refu
   }
   put_manifest(place, manifest);
   CHECK(kept.load(1).files == of_step(1).files);
+}
+
+TEST_CASE("checkpoint: an unknown format is not passed over") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  const auto place = kept.write(of_step(2));
+  auto manifest = read_text(place / "manifest.json");
+  const std::string format = "\"format\": 1";
+  put_manifest(place, manifest.replace(manifest.find(format), format.size(), "\"format\": 2"));
+  refusals seen;
+  CHECK_THROWS_AS(newest(kept, seen), checkpoint_mismatch);
+  CHECK_THROWS_WITH(newest(kept, seen),
+                    Catch::Contains("ckpt-2/manifest.json: expected format 1, got 2"));
+  CHECK(seen.folders.empty());
 }
 
 TEST_CASE("checkpoint: a manifest of too many values within each other is refused") {
@@ -222,20 +269,32 @@ TEST_CASE("checkpoint: a folder that can't be written to is named") {
   const checkpoint_directory kept(folder.path / "in_the_way" / "checkpoints");
   CHECK_THROWS_WITH(kept.write(of_step(1)), Catch::Contains("in_the_way"));
   CHECK_THROWS_AS(kept.write(of_step(1)), std::system_error);
-  CHECK(kept.steps().empty());
 }
 
 TEST_CASE("checkpoint: going on from an older one replaces those that came after it") {
   temporary_folder folder;
   const checkpoint_directory kept(folder.path, 2);
-  for (int step : {10, 20, 30, 40}) kept.write(of_step(step));
+  for (int step : {20, 30, 40, 50}) checkpoint_directory(folder.path, 4).write(of_step(step));
   put_text(folder.path / "ckpt-40" / "replay.cbor", "damaged");
-  kept.write(of_step(35));
-  CHECK(kept.steps() == std::vector<std::int64_t>{35, 30});
-  put_text(folder.path / "ckpt-35" / "replay.cbor", "damaged");
-  kept.write(of_step(35));
+  const auto abandoned = kept.whole_after(20);
+  CHECK(abandoned == std::vector<std::int64_t>{50, 30});
+  kept.write(of_step(25), abandoned);
+  CHECK(kept.steps() == std::vector<std::int64_t>{40, 25, 20});
   refusals seen;
-  CHECK(newest(kept, seen)->files == of_step(35).files);
+  CHECK(newest(kept, seen)->files == of_step(25).files);
+}
+
+TEST_CASE("checkpoint: a damaged one of a later step stays until its step is written") {
+  temporary_folder folder;
+  const checkpoint_directory kept(folder.path, 2);
+  for (int step : {10, 20, 30}) kept.write(of_step(step));
+  put_text(folder.path / "ckpt-30" / "replay.cbor", "damaged");
+  kept.write(of_step(25), kept.whole_after(20));
+  CHECK(kept.steps() == std::vector<std::int64_t>{30, 25, 20});
+  kept.write(of_step(30));
+  CHECK(kept.steps() == std::vector<std::int64_t>{30, 25});
+  refusals seen;
+  CHECK(newest(kept, seen)->files == of_step(30).files);
 }
 
 TEST_CASE("checkpoint: one that a crash left as the replaced one alone is found, and kept") {

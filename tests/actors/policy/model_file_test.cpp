@@ -64,6 +64,17 @@ TEST_CASE("model_file: a saved model comes back with every bit", "[policy]") {
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 
+TEST_CASE("model_file: a model that was kept for a score has it in its file", "[policy]") {
+  temporary_folder folder;
+  actor_critic model(shape(), small(), 1);
+  saved_model kept{model.shape(), model.options(), model.parameters(), 42};
+  save_model(folder.path / "model.pt", kept);
+  CHECK_FALSE(load_model(folder.path / "model.pt").score);
+  kept.score = 0.1 + 0.2;
+  save_model(folder.path / "model.pt", kept);
+  CHECK(load_model(folder.path / "model.pt").score == 0.1 + 0.2);
+}
+
 TEST_CASE("model_file: state-dependent exploration is part of a model", "[policy]") {
   temporary_folder folder;
   const network_shape box{.obs_size = 3, .continuous_size = 2};

@@ -92,7 +92,7 @@ TEST_CASE("recorder: a finished run leaves its files", "[recorder]") {
         "15,30,50,2,100,0.5,,,\n"
         ",,,,100,,480,475,1.5\n");
   CHECK(read_text(directory.learning_curve_png()).substr(1, 3) == "PNG");
-  CHECK(count_entries(directory.path()) == 5);  // those four and the events
+  CHECK(count_entries(directory.path()) == 6);  // those four, the events and the lock
   CHECK(record.write_failures() == 0);
   CHECK(run.failures.empty());
 }
@@ -179,6 +179,7 @@ TEST_CASE("recorder: a run that can not be stored does not start", "[recorder]")
     file_size_limit limit(4);
     CHECK_THROWS_WITH(recorder(run.options()), Catch::Contains("config.json"));
   }
+  CHECK(count_entries(run.folder.path / "runs" / "ppo") == 0);
 }
 
 TEST_CASE("recorder: a summary that is not JSON is refused", "[recorder]") {

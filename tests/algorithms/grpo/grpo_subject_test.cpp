@@ -6,6 +6,7 @@
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/system.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -63,6 +64,21 @@ TEST_CASE("starting_weights: between two batches a stop is seen, and others have
                   call_error);
   CHECK(lessons > 6);
   CHECK(lessons < 6 + 40);
+}
+
+TEST_CASE("grpo_subject: a model that was kept for a score has it in its file") {
+  temporary_folder folder;
+  const auto subject = subject_of(grpo_config{});
+  grpo_config cold;
+  cold.warm_start.batches = 0;
+  const auto lesson = answer_problems(subject, {{.letters = "12>", .expected = "3"}});
+  system sys({.deterministic = true});
+  const auto parameters = sys.run(starting_weights(cold, subject, lesson)).parameters;
+  subject.write_model(folder.path / "best", parameters, 0.1 + 0.2);
+  CHECK(score_of(folder.path / "best") == 0.1 + 0.2);
+  subject.write_model(folder.path / "last", parameters);
+  CHECK_FALSE(score_of(folder.path / "last"));
+  CHECK_THROWS(score_of(folder.path / "none"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/grpo/weight_bytes.hpp"
 #include "tests/algorithms/stop_after.hpp"
 #include "tests/test.hpp"
 
@@ -132,15 +133,13 @@ TEST_CASE("grpo: the start is the best model where no later one is better") {
     return run_training(trainable_of(config, task), {.root = folder.path.string()}, {})
         .run_directory;
   };
-  const auto weights = [](const std::filesystem::path& model) {
-    return read_text(model / "model.safetensors");
-  };
   auto config = small_run();
   const auto whole = run(config);
   config.evaluation.stop_at = 0.5;
   const auto ended_at_the_start = run(config);
-  CHECK(weights(whole / "best_model") == weights(ended_at_the_start / "last_model"));
-  CHECK(weights(whole / "best_model") != weights(whole / "last_model"));
+  const auto best = testing::weight_bytes(whole / "best_model");
+  CHECK(best == testing::weight_bytes(ended_at_the_start / "last_model"));
+  CHECK(best != testing::weight_bytes(whole / "last_model"));
 }
 
 /// What is wrong with such a run.

@@ -18,7 +18,7 @@ namespace {
 using testing::stop_after;
 
 /// Notes each seed that it is reset with. Its episodes have one step, which pays what stands at the
-/// seed's place in `pay`, 0 beyond its end.
+/// seed's place in `pay`, 0 beyond its end; or `always`, if that is said.
 class payday : public environment {
  public:
   env_spec spec() const override {
@@ -28,7 +28,7 @@ class payday : public environment {
   }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
     if (seed) {
-      reward_ = seeds.size() < pay.size() ? pay[seeds.size()] : 0;
+      reward_ = always.value_or(seeds.size() < pay.size() ? pay[seeds.size()] : 0);
       seeds.push_back(*seed);
     }
     obs[0] = 0;
@@ -45,6 +45,7 @@ class payday : public environment {
 
   static inline std::vector<std::uint64_t> seeds;
   static inline std::vector<double> pay;
+  static inline std::optional<double> always;
 
  private:
   double reward_ = 0;
@@ -185,6 +186,10 @@ TEST_CASE("evaluation: a stop ends the one at the end, and that of the last weig
   }
 }
 
+std::uint64_t best_version_in(const std::string& run) {
+  return load_model(run_directory::open(run).best_model()).policy_version;
+}
+
 TEST_CASE("evaluation: the best model is judged by means of as many episodes") {
   quiet on;
   const auto best_version = [&](std::vector<double> pay) {
@@ -193,12 +198,57 @@ TEST_CASE("evaluation: the best model is judged by means of as many episodes") {
     const auto result = run_ppo(short_run(), {.root = on.folder.path}, {});
     payday::pay.clear();
     CHECK(result.summary->eval_episodes == 2);
-    return load_model(run_directory::open(result.run_directory).best_model()).policy_version;
+    return best_version_in(result.run_directory);
   };
   // Training, two evaluations, two episodes at the end, one of the last weights.
   CHECK(best_version({0, 5, 4, 100, 100, 3}) == 3);
   CHECK(best_version({0, 4, 5, 0, 0, 3}) == 6);
   CHECK(best_version({0, 5, 4, 0, 0, 6}) == 8);
+}
+
+task<loops::verdict> pay_more_after_the_last_update(loops::progress now) {
+  if (now.updates == 8) payday::always = 6;
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("evaluation: a run that goes on keeps the best model of what came after its checkpoint") {
+  quiet on;
+  auto config = short_run();
+  config.checkpoint.every_updates = 1;
+  payday::always = 5;
+  const ppo_run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
+  const auto run = run_ppo(config, {.root = on.folder.path}, paying).run_directory;
+  CHECK(best_version_in(run) == 8);  // by its evaluation at the end, after the last checkpoint
+  metrics_registry metrics;
+  payday::always = 5.5;
+  config.total_steps *= 2;
+  const auto longer = run_ppo(config, {.directory = run}, {}, open_ppo_run(run, metrics).from);
+  CHECK(longer.summary->steps == 128);
+  CHECK(best_version_in(run) == 8);
+  payday::always = 6.5;
+  config.total_steps += 64;
+  run_ppo(config, {.directory = run}, {}, open_ppo_run(run, metrics).from);
+  CHECK(best_version_in(run) == 18);  // after 144 steps
+  payday::always.reset();
+}
+
+std::filesystem::path in_the_way;
+
+task<loops::verdict> clear_the_way(loops::progress now) {
+  if (now.updates == 4) std::filesystem::remove_all(in_the_way);
+  co_return loops::verdict::go_on;
+}
+
+TEST_CASE("evaluation: a score whose model could not be written is not the one to beat") {
+  quiet on;
+  const auto run = on.folder.path / "run";
+  in_the_way = run / "best_model";
+  std::filesystem::create_directories(in_the_way / "folder");
+  payday::seeds.clear();
+  payday::pay = {0, 5, 4, 0, 0, 3};
+  run_ppo(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
+  payday::pay.clear();
+  CHECK(best_version_in(run) == 6);
 }
 
 TEST_CASE("evaluation: without any during training the last model is the best") {

@@ -245,6 +245,26 @@ TEST_CASE(
   log::set_level("info");
 }
 
+TEST_CASE("run_ppo: one that has checkpoints is not begun anew in its directory") {
+  stage on;
+  const auto config = short_run(training_mode::sync);
+  const auto run = on.run(config, "run").run_directory;
+  CHECK_THROWS_WITH(run_ppo(config, {.directory = run}, {}),
+                    Catch::Contains("expected a checkpoint to go on from, got none; there is one "
+                                    "of step 896"));
+}
+
+TEST_CASE("run_ppo: going on from an older checkpoint leaves those of the other future behind") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.deterministic = false;  // else it is not saved where it stops
+  const std::filesystem::path run = on.run(config, "run").run_directory;
+  const checkpoint_directory kept(run / "checkpoints");
+  const auto stopped = run_ppo(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
+  CHECK(stopped.steps == 5 * 128);
+  CHECK(kept.steps() == std::vector<std::int64_t>{5 * 128, 4 * 128});
+}
+
 TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of that moment") {
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     stage on;
