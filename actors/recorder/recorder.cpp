@@ -100,15 +100,17 @@ recorder::~recorder() {
 }
 
 template <class Write>
-void recorder::attempt(Write&& write) {
+bool recorder::attempt(Write&& write) {
   try {
     write();
+    return true;
   } catch (const std::exception& error) {
     if (options_.write_failed) options_.write_failed();
-    if (write_failures_++ > 0) return;
+    if (write_failures_++ > 0) return false;
     if (bar_) bar_->clear();
     options_.on_failure(std::string("the run is not recorded as it should be: ") + error.what() +
                         "; training goes on, further failures are only counted");
+    return false;
   }
 }
 
@@ -144,12 +146,13 @@ void recorder::evaluation(std::int64_t step, double mean, double std, double mea
   show_progress(step);
 }
 
-void recorder::finish(std::string summary) {
+bool recorder::finish(std::string summary) {
   const auto text = pretty_json(summary, "summary");
   draw_curve();
   show_board();
-  attempt([&] { write_file_atomically(run_.directory.summary_json(), text); });
+  const bool written = attempt([&] { write_file_atomically(run_.directory.summary_json(), text); });
   if (bar_) bar_->finish(progress());
+  return written;
 }
 
 void recorder::write_row(const progress_row& row) {

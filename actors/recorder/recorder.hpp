@@ -84,8 +84,9 @@ class recorder {
   void evaluation(std::int64_t step, double mean, double std, double mean_length);
 
   /// Ends the run: writes summary.json, in the order of `summary`'s keys, and draws the curve.
-  /// Throws std::invalid_argument where `summary` is not JSON.
-  void finish(std::string summary);
+  /// Returns whether the former was written. Throws std::invalid_argument where `summary` is not
+  /// JSON.
+  bool finish(std::string summary);
 
   /// What another recorder goes on from. This one draws no curve any more when it ends.
   std::string save();
@@ -103,9 +104,9 @@ class recorder {
   learning_curve curve() const;
   void draw_curve();
   void show_board();
-  /// Runs `write`; a failure is counted, and the first one reported.
+  /// Runs `write`; a failure is counted, and the first one reported. Returns whether it succeeded.
   template <class Write>
-  void attempt(Write&& write);
+  bool attempt(Write&& write);
   std::chrono::duration<double> elapsed() const { return options_.now() - started_; }
   progress_state progress() const;
 

@@ -31,11 +31,13 @@ double process_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-void keep_model(const training_cast& cast, const std::filesystem::path& path, const weights& newest,
+void keep_model(training_cast& cast, const std::filesystem::path& path, const weights& newest,
                 std::optional<double> score = std::nullopt) {
   try {
     cast.write_model(path, newest, score);
+    cast.unwritten.erase(path);
   } catch (const std::exception& e) {
+    cast.unwritten.insert(path);
     cast.metrics.write_failed();
     log::error("a model was not saved; training goes on", {{"error", e.what()}});
   }
@@ -331,7 +333,7 @@ task<training_summary> run_from_the_start(training_cast& cast) {
   co_return co_await cast.conclude();
 }
 
-void keep_last_model(const training_cast& cast, const weights& last) {
+void keep_last_model(training_cast& cast, const weights& last) {
   keep_model(cast, cast.directory.last_model(), last);
 }
 
@@ -423,8 +425,13 @@ task<> finish_run(training_cast& cast, evaluation final, weights newest, trainin
     const auto seen = co_await evaluate_newest(cast);
     if (!seen) require_no_stop(cast);
   }
+  // It may have been written, or not, in another segment.
+  if (score_to_beat(cast) < cast.done.scores.best) {
+    cast.unwritten.insert(cast.directory.best_model());
+  }
   co_await record_evaluation(cast, final);
-  co_await cast.records.route<&recorder::finish>(summary.to_json());
+  const bool written = co_await cast.records.route<&recorder::finish>(summary.to_json());
+  if (!written) cast.unwritten.insert(cast.directory.summary_json());
 }
 
 }  // namespace troupe

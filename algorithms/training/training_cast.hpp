@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/env/hosted_environment.hpp"
@@ -90,6 +91,7 @@ class training_cast {
   std::shared_ptr<const run_lock> lock;  ///< Of `directory`.
 
   training_progress done;
+  std::set<std::filesystem::path> unwritten;  ///< Results that the disk has not taken.
   /// See training_run_options. May be null.
   std::function<bool()> stop_asked;
 
@@ -157,8 +159,8 @@ task<evaluation> unless_stopped(const training_cast& cast, task<evaluation> meas
 task<training_summary> run_from_the_start(training_cast& cast);
 
 /// Writes these weights as the run's last model. A disk that is full or gone does not end training:
-/// that is logged.
-void keep_last_model(const training_cast& cast, const weights& last);
+/// that is logged, and the model is one of what is unwritten.
+void keep_last_model(training_cast& cast, const weights& last);
 
 /// The weights of now as the run's last model, also in the middle of an update. Where they can't be
 /// had that is logged.
@@ -192,7 +194,7 @@ void tell_staleness(training_summary& summary, const replay_counts& seen);
 /// Records the evaluation at the end and the summary. The best model is the one with the best mean
 /// among evaluations of evaluation.episodes episodes: the last weights get such an evaluation, too,
 /// if they have had none, because a mean of final_episodes can't be compared with the largest of
-/// many means of fewer.
+/// many means of fewer. What of all this the disk has not taken is unwritten.
 task<> finish_run(training_cast& cast, evaluation final, weights newest, training_summary summary);
 
 }  // namespace troupe

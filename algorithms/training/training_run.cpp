@@ -94,7 +94,10 @@ task<training_result> run_whole(training_cast& cast) {
   }
   if (!summary && !cast.store) co_return training_result{};
   if (!summary) co_await keep_model_of_now(cast);
-  co_return training_result{std::move(summary), cast.directory.path().string(), cast.done.steps};
+  co_return training_result{.summary = std::move(summary),
+                            .run_directory = cast.directory.path().string(),
+                            .steps = cast.done.steps,
+                            .unwritten = {cast.unwritten.begin(), cast.unwritten.end()}};
 }
 
 class segments {
@@ -110,6 +113,7 @@ class segments {
     const auto every = settings_.checkpoint.every_updates;
     if (from && !output_.directory.empty()) abandoned_ = checkpoints().whole_after(from->step);
     std::int64_t version = from ? progress_of(*from, settings_).version : 0;
+    saved_steps_ = from ? from->step : 0;
     int failures = 0;
     while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
       if (stop_asked()) return stopped(from);
@@ -138,9 +142,7 @@ class segments {
     }
     if (stop_asked()) return stopped(from);
     try {
-      auto summary = in_system(
-          version, [&](training_cast& cast) { return cast.sys.run(finish_segment(cast, &*from)); });
-      return {summary, summary.run_directory, summary.steps};
+      return in_system(version, [&](training_cast& cast) { return finished(cast, *from); });
     } catch (const call_error& e) {
       if (e.kind() == error_kind::cancelled && stop_asked()) return stopped(from);
       throw;
@@ -160,7 +162,23 @@ class segments {
   bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
 
   training_result stopped(const std::optional<checkpoint>& at) const {
-    return {std::nullopt, output_.directory, at ? at->step : 0};
+    return {.summary = std::nullopt,
+            .run_directory = output_.directory,
+            .steps = at ? at->step : 0,
+            .saved_steps = saved_steps_};
+  }
+
+  training_result finished(training_cast& cast, const checkpoint& from) const {
+    auto summary = cast.sys.run(finish_segment(cast, &from));
+    training_result result{.summary = summary,
+                           .run_directory = summary.run_directory,
+                           .steps = summary.steps,
+                           .saved_steps = saved_steps_,
+                           .unwritten = {cast.unwritten.begin(), cast.unwritten.end()}};
+    if (saved_steps_ != from.step) {
+      result.unwritten.push_back(folder_of_checkpoints(cast.directory));
+    }
+    return result;
   }
 
   /// Calls `play` with a cast on a new system.
@@ -193,6 +211,7 @@ class segments {
     try {
       const auto place = checkpoints().write(state, abandoned_);
       abandoned_.clear();
+      saved_steps_ = state.step;
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
       metrics_.written(state.step, state.size(), took.count());
       log::debug("a checkpoint was written",
@@ -209,6 +228,7 @@ class segments {
   training_output output_;
   training_run_options options_;
   const checkpoint_metrics metrics_;
+  std::int64_t saved_steps_ = 0;         ///< Of the newest checkpoint on the disk.
   std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
 };
 

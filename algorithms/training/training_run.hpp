@@ -17,6 +17,7 @@
 // deterministic mode: the one that nobody stops does not rest there, so both go on from the
 // segment's beginning.
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -142,12 +143,16 @@ struct training_run_options {
 /// What a run came to.
 struct training_result {
   /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
-  /// one.
+  /// one, if they could be written.
   std::optional<training_summary> summary;
   /// Empty: it was stopped before there was a model, or with checkpoints before there was a
   /// directory.
   std::string run_directory;
   std::int64_t steps = 0;  ///< Trained on; of a stopped run with checkpoints, up to the newest.
+  std::int64_t saved_steps = 0;  ///< Of the newest checkpoint on the disk; 0: there is none.
+  /// What it should have left and could not be written: models, summary.json, the last checkpoint
+  /// of a run that has ended.
+  std::vector<std::filesystem::path> unwritten = {};
 };
 
 /// An algorithm with its configuration: all that a run takes.

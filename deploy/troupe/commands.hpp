@@ -1,6 +1,6 @@
 #pragma once
-// The commands of `troupe`, a function each. Each returns the process's exit code: 0 done, 1
-// failed, 2 bad input, 130 cancelled.
+// The commands of `troupe`, a function each. Each returns the process's exit code, see
+// docs/errors.md.
 
 #include <cstdint>
 #include <optional>

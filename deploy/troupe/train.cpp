@@ -255,16 +255,44 @@ class stop_request {
   std::atomic<bool> asked_{false};
 };
 
-/// The exit code: 0 where the run can go on.
+/// Whether all results of a run are on the disk; what is not is told.
+bool report_unwritten(const training_result& result) {
+  if (result.unwritten.empty()) return true;
+  std::vector<std::string> names;
+  for (const auto& path : result.unwritten) names.push_back(path.string());
+  fmt::print(stderr, "troupe train: could not write {}; the log above says why\n",
+             fmt::join(names, ", "));
+  return false;
+}
+
+/// A run whose last checkpoints could not be written.
+void report_lost(const training_result& result, const std::string& so_far) {
+  if (result.saved_steps == 0) {
+    fmt::print(stderr, "troupe train: stopped after {}, all lost: no checkpoint could be written\n",
+               so_far);
+    return;
+  }
+  fmt::print(stderr,
+             "troupe train: stopped after {}, of which those after {} are lost: no later "
+             "checkpoint could be written; go on from there with: troupe train --resume {}\n",
+             so_far, result.saved_steps, result.run_directory);
+}
+
+/// The exit code: 0 where the run can go on from where it is.
 int report_stopped(const training_result& result, const training_settings& settings) {
   const auto& directory = result.run_directory;
   if (directory.empty()) return 130;  // before there was anything to keep
   const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
   if (settings.checkpoint.every_updates > 0) {
+    if (result.saved_steps != result.steps) {
+      report_lost(result, so_far);
+      return 1;
+    }
     std::printf("stopped after %s; go on with: troupe train --resume %s\n", so_far.c_str(),
                 directory.c_str());
     return 0;
   }
+  if (!report_unwritten(result)) return 1;
   const auto model = run_directory::open(directory).last_model();
   std::error_code ignored;
   if (std::filesystem::exists(model, ignored)) {
@@ -281,7 +309,7 @@ int report(const train_arguments& arguments, const training_settings& settings,
   print_for_people(*result.summary, settings.words);
   print_goal(*result.summary, settings);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
-  return 0;
+  return report_unwritten(result) ? 0 : 1;
 }
 
 int run(const train_arguments& arguments, beginning start, const training_run_options& options) {

@@ -13,7 +13,7 @@ survives() {
   page=http://127.0.0.1:$port/metrics
   "$troupe" train -n 1000000000 --runs runs --metrics-port "$port" rollout.n_steps=256 \
     policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0 checkpoint.every_updates=1 \
-    >out 2>err &
+    checkpoint.keep=1 >out 2>err &
   local training=$!
   await "$page" '^troupe_checkpoints_total\{outcome="ok"\} [1-9]'
   report "$what: there is a checkpoint" $?
@@ -41,6 +41,31 @@ survives() {
   rm -rf runs/*
 }
 
+# loses WHAT BREAK MEND: as survives, but the run is stopped while its disk is broken
+loses() {
+  local what=$1 break=$2 mend=$3 port run page saved
+  port=$(free_port)
+  page=http://127.0.0.1:$port/metrics
+  "$troupe" train -n 1000000000 --runs runs --metrics-port "$port" rollout.n_steps=256 \
+    policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0 checkpoint.every_updates=1 \
+    checkpoint.keep=1 >out 2>err &
+  local training=$!
+  await "$page" '^troupe_checkpoints_total\{outcome="ok"\} [1-9]'
+  run=$(echo runs/ppo/CartPole-v1_*)
+  "$break" "$run"
+  await "$page" '^troupe_checkpoints_total\{outcome="write_error"\} [1-9]'
+  kill -TERM "$training"
+  wait "$training"
+  code=$?
+  [[ $code -eq 1 ]] && ! grep -q 'go on with' out
+  report "$what: a run that is stopped then has failed" $?
+  saved=$(sed -n 's/.*of which those after \([0-9]*\) are lost.*/\1/p' err)
+  "$mend" "$run"
+  [[ -n $saved && -d $run/checkpoints/ckpt-$saved ]]
+  report "$what: and tells the newest checkpoint that there is" $?
+  rm -rf runs/*
+}
+
 put_file_in_place() { mv "$1/checkpoints" "$1/aside" && : >"$1/checkpoints"; }
 put_folder_back() { rm "$1/checkpoints" && mv "$1/aside" "$1/checkpoints"; }
 fill_disk() { head -c 64M /dev/zero >runs/filler 2>/dev/null; }
@@ -48,9 +73,18 @@ free_disk() { rm runs/filler; }
 
 mkdir runs
 survives "a folder that is gone" put_file_in_place put_folder_back
+loses "a folder that is gone" put_file_in_place put_folder_back
 if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then
   trap 'umount "$folder/runs"; rm -rf "$folder"' EXIT
   survives "a full disk" fill_disk free_disk
+  loses "a full disk" fill_disk free_disk
+
+  # A model of 4 * 4 million bytes is more than the disk.
+  run train -n 256 --runs runs --metrics-port 0 rollout.n_steps=256 policy.hidden=[2048,2048] trainer.n_epochs=1 \
+    trainer.batch_size=256 evaluation.final_episodes=1
+  [[ $code -eq 1 ]] && grep -q 'could not write .*CartPole-v1_1/best_model, .*CartPole-v1_1/last_model; the log' err
+  report "a run whose models don't fit on the disk has failed, and names them" $?
+  rm -rf runs/*
 
   head -c 64M /dev/zero >runs/filler 2>/dev/null
   run train -n 256 --runs runs --metrics-port 0

@@ -225,6 +225,40 @@ TEST_CASE("run_ppo: checkpoints that can't be written don't change the training"
   CHECK(result.summary->weights_sha256 == good.summary->weights_sha256);
   CHECK(on.checkpoints("ok") == 4);
   CHECK(on.checkpoints("write_error") == 4);
+  CHECK(result.saved_steps == 0);
+  CHECK(result.unwritten == std::vector<std::filesystem::path>{bad / "checkpoints"});
+  CHECK(good.saved_steps == good.steps);
+  CHECK(good.unwritten.empty());
+}
+
+TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it was saved") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 0;
+  const auto run = on.folder.path / "run";
+  for (const char* name : {"best_model", "last_model", "summary.json"}) {
+    std::filesystem::create_directories(run / name / "in the way");
+  }
+  const auto ended = run_ppo(config, {.directory = run}, {});
+  CHECK(ended.summary);
+  CHECK(ended.unwritten == std::vector<std::filesystem::path>{
+                               run / "best_model", run / "last_model", run / "summary.json"});
+
+  config.checkpoint.every_updates = 1;
+  int asked = 0;
+  const auto kept = on.folder.path / "kept";
+  std::filesystem::create_directory(kept);
+  const auto stop = [&] {
+    if (++asked == 7) {  // before the fourth segment
+      std::filesystem::rename(kept / "checkpoints", kept / "aside");
+      std::ofstream(kept / "checkpoints") << "a file in the place of the folder";
+    }
+    return asked > 10;
+  };
+  const auto stopped = run_ppo(config, {.directory = kept}, {.stop_asked = stop});
+  CHECK_FALSE(stopped.summary);
+  CHECK(stopped.steps == 5 * 128);
+  CHECK(stopped.saved_steps == 3 * 128);
 }
 
 TEST_CASE(
