@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -76,6 +77,26 @@ void put_in_place(const fs::path& fresh, const fs::path& place) {
     fs::rename(place, aside);
   }
   fs::rename(fresh, place);
+}
+
+/// False where the disk is full. Where it can't be written, nothing is left of it.
+bool try_to_write(const fs::path& temporary, const fs::path& place, const checkpoint& state) {
+  const auto give_up = [&] {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);  // what was written of it fills a full disk
+  };
+  try {
+    write_folder(temporary, state);
+    put_in_place(temporary, place);
+    return true;
+  } catch (const std::system_error& e) {
+    give_up();
+    if (e.code().value() != ENOSPC && e.code().value() != EDQUOT) throw;
+    return false;
+  } catch (...) {
+    give_up();
+    throw;
+  }
 }
 
 /// The entries of a folder that are of checkpoints; none where there is no such folder.
@@ -164,13 +185,9 @@ fs::path checkpoint_directory::write(const checkpoint& state,
   const auto temporary = with(place, unfinished);
   fs::create_directories(folder_);
   restore_replaced();
-  try {
-    write_folder(temporary, state);
-    put_in_place(temporary, place);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(temporary, ignored);  // what was written of it fills a full disk
-    throw;
+  while (!try_to_write(temporary, place, state)) {
+    if (make_room(state.step)) continue;
+    throw std::system_error(ENOSPC, std::generic_category(), "cannot write " + place.string());
   }
   sync_folder(folder_);
   remove_others(state.step, abandoned);
@@ -186,6 +203,43 @@ void checkpoint_directory::restore_replaced() const {
   }
 }
 
+bool checkpoint_directory::is_whole(std::int64_t step) const {
+  try {
+    load(step);
+    return true;
+  } catch (const checkpoint_damaged&) {
+    return false;
+  }
+}
+
+/// Removes what crashes have left, or the oldest checkpoint before `step`; never the newest whole
+/// one of these. False where there is nothing to remove.
+bool checkpoint_directory::make_room(std::int64_t step) const {
+  if (remove_leftovers()) return true;
+  auto older = steps();
+  std::erase_if(older, [&](std::int64_t each) { return each >= step; });
+  const auto newest_whole = std::ranges::find_if(older, [&](auto each) { return is_whole(each); });
+  if (newest_whole == older.end()) return false;
+  older.erase(newest_whole);
+  if (older.empty()) return false;
+  std::error_code error;
+  return fs::remove_all(found_at(older.back()), error) > 0 && !error;
+}
+
+/// Whether there were any. A replaced one that is there alone is none.
+bool checkpoint_directory::remove_leftovers() const {
+  bool any = false;
+  std::error_code error;
+  for (const auto& path : checkpoint_entries(folder_)) {
+    const auto ending = path.extension();
+    const bool is_over = ending == replaced && fs::exists(fs::path(path).replace_extension());
+    if (ending != unfinished && !is_over) continue;
+    fs::remove_all(path, error);
+    any = any || !error;
+  }
+  return any;
+}
+
 /// What can't be removed is in nobody's way.
 void checkpoint_directory::remove_others(std::int64_t newest,
                                          std::span<const std::int64_t> abandoned) const {
@@ -196,10 +250,7 @@ void checkpoint_directory::remove_others(std::int64_t newest,
         step > newest ? std::ranges::find(abandoned, step) == abandoned.end() : kept++ < keep_;
     if (!stays) fs::remove_all(place_of(step), ignored);
   }
-  for (const auto& path : checkpoint_entries(folder_)) {
-    const auto ending = path.extension();
-    if (ending == unfinished || ending == replaced) fs::remove_all(path, ignored);
-  }
+  remove_leftovers();
 }
 
 std::vector<std::int64_t> checkpoint_directory::steps() const {
@@ -218,11 +269,7 @@ std::vector<std::int64_t> checkpoint_directory::whole_after(std::int64_t step) c
   std::vector<std::int64_t> found;
   for (const auto later : steps()) {
     if (later <= step) break;
-    try {
-      load(later);
-      found.push_back(later);
-    } catch (const checkpoint_damaged&) {
-    }
+    if (is_whole(later)) found.push_back(later);
   }
   return found;
 }

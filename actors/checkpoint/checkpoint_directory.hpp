@@ -71,7 +71,8 @@ class checkpoint_directory {
 
   /// Writes one checkpoint, then removes all but the newest `keep` up to its step, and those that
   /// are `abandoned`. Others of later steps stay: damaged ones, until the run comes to their steps.
-  /// Throws std::system_error; those before are then still there. Returns the folder.
+  /// On a full disk older ones make room first, but for the newest whole one. Throws
+  /// std::system_error; that one is then still there. Returns the folder.
   std::filesystem::path write(const checkpoint& state,
                               std::span<const std::int64_t> abandoned = {}) const;
 
@@ -99,6 +100,9 @@ class checkpoint_directory {
   std::filesystem::path place_of(std::int64_t step) const;
   std::filesystem::path found_at(std::int64_t step) const;
   void restore_replaced() const;
+  bool is_whole(std::int64_t step) const;
+  bool make_room(std::int64_t step) const;
+  bool remove_leftovers() const;
   void remove_others(std::int64_t newest, std::span<const std::int64_t> abandoned) const;
 
   std::filesystem::path folder_;

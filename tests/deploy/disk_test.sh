@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run goes on where its checkpoints can't be written, says so, and keeps the last good one:
-# disk_test.sh BUILD_DIR
+# A run goes on where its checkpoints can't be written, says so, and keeps the last good one; what it
+# could not leave behind is in its exit code: disk_test.sh BUILD_DIR
 set -u
 source "$(dirname "$0")/common.sh" "$1"
 skipped=0
@@ -79,8 +79,18 @@ if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then
   survives "a full disk" fill_disk free_disk
   loses "a full disk" fill_disk free_disk
 
-  # A model of 4 * 4 million bytes is more than the disk.
-  run train -n 256 --runs runs --metrics-port 0 rollout.n_steps=256 policy.hidden=[2048,2048] trainer.n_epochs=1 \
+  small=(rollout.n_steps=256 policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0
+    evaluation.final_episodes=2 checkpoint.every_updates=1)
+  run train -n 1024 --runs runs --metrics-port 0 "${small[@]}"
+  room=$(df --output=avail -B1 runs | tail -1)
+  head -c $((room - 24576)) /dev/zero >runs/filler  # less than a checkpoint takes
+  run train --resume runs/ppo/CartPole-v1_1 --steps 2048 --metrics-port 0
+  [[ $code -eq 0 && -d runs/ppo/CartPole-v1_1/checkpoints/ckpt-2048 ]]
+  report "where there is no room for another checkpoint the oldest makes it" $?
+  rm -rf runs/*
+
+  # A model of more than 8 MiB.
+  run train -n 256 --runs runs --metrics-port 0 rollout.n_steps=256 policy.hidden=[1024,1024] trainer.n_epochs=1 \
     trainer.batch_size=256 evaluation.final_episodes=1
   [[ $code -eq 1 ]] && grep -q 'could not write .*CartPole-v1_1/best_model, .*CartPole-v1_1/last_model; the log' err
   report "a run whose models don't fit on the disk has failed, and names them" $?
@@ -93,8 +103,7 @@ if mount -t tmpfs -o size=8m troupe_disk_test runs 2>/dev/null; then
   report "a disk that is full from the start is told, and no folder is left" $?
   rm runs/filler
 
-  run train -n 1024 --runs runs --metrics-port 0 rollout.n_steps=256 policy.hidden=[8] \
-    checkpoint.every_updates=1 evaluation.final_episodes=2
+  run train -n 1024 --runs runs --metrics-port 0 "${small[@]}"
   mount -o remount,ro runs
   run train --resume runs/ppo/CartPole-v1_1 --metrics-port 0
   [[ $code -eq 2 ]] && grep -q 'cannot write to the run directory runs/ppo/CartPole-v1_1: Read-only file system' err

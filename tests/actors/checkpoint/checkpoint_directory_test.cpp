@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -261,6 +262,71 @@ TEST_CASE("checkpoint: a disk that fills up leaves those before whole, and room 
   kept.write(of_step(2));
   CHECK(newest(kept, seen)->step == 2);
   CHECK(seen.folders.empty());
+}
+
+/// A file system of `bytes` on a folder, where this process may mount one.
+class small_disk {
+ public:
+  small_disk(const fs::path& folder, int bytes) : folder_(folder) {
+    const auto size = "size=" + std::to_string(bytes);
+    mounted_ = ::mount("troupe_test", folder.c_str(), "tmpfs", 0, size.c_str()) == 0;
+    if (!mounted_) WARN("skipped: no file system may be mounted here");
+  }
+  ~small_disk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  small_disk(const small_disk&) = delete;
+  small_disk& operator=(const small_disk&) = delete;
+
+  bool is_mounted() const { return mounted_; }
+
+ private:
+  fs::path folder_;
+  bool mounted_ = false;
+};
+
+constexpr int bytes_on_disk = 4 * 4096;  // of_step's: four files of a page each
+
+TEST_CASE("checkpoint: where there is no room for as many as are kept, the oldest makes it") {
+  for (const int room : {2, 3}) {
+    temporary_folder folder;
+    const small_disk disk(folder.path, room * bytes_on_disk);
+    if (!disk.is_mounted()) return;
+    const checkpoint_directory kept(folder.path);
+    for (int step = 1; step <= 10; ++step) kept.write(of_step(step));
+    const std::vector<std::int64_t> newest_ones{10, 9, 8};
+    CHECK(kept.steps() == std::vector(newest_ones.begin(), newest_ones.begin() + room));
+    refusals seen;
+    CHECK(newest(kept, seen)->files == of_step(10).files);
+    CHECK(seen.folders.empty());
+  }
+}
+
+TEST_CASE("checkpoint: the newest whole one makes no room") {
+  temporary_folder folder;
+  const small_disk disk(folder.path, 2 * bytes_on_disk);
+  if (!disk.is_mounted()) return;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  kept.write(of_step(2));
+  put_text(folder.path / "ckpt-2" / "replay.cbor", "damaged");
+  kept.write(of_step(3));
+  CHECK(kept.steps() == std::vector<std::int64_t>{3, 1});
+  CHECK_THROWS_WITH(kept.write(of_step(4, 3 * bytes_on_disk)),
+                    Catch::Contains("ckpt-4: No space left on device"));
+  CHECK(kept.steps() == std::vector<std::int64_t>{3});
+  CHECK(kept.load(3).files == of_step(3).files);
+}
+
+TEST_CASE("checkpoint: what a crash left unfinished makes room before any checkpoint does") {
+  temporary_folder folder;
+  const small_disk disk(folder.path, 2 * bytes_on_disk);
+  if (!disk.is_mounted()) return;
+  const checkpoint_directory kept(folder.path);
+  kept.write(of_step(1));
+  fs::rename(kept.write(of_step(2)), folder.path / "ckpt-2.tmp");
+  kept.write(of_step(3));
+  CHECK(kept.steps() == std::vector<std::int64_t>{3, 1});
 }
 
 TEST_CASE("checkpoint: a folder that can't be written to is named") {
