@@ -37,7 +37,7 @@ same_as_here "each in a process of its own" \
 numbers_of trainer.replicas=2 >here
 same_as_here "two ranks, on threads and in processes" trainer.replicas=2 placement.trainer=process
 run train -n 1024 env.n_envs=2 trainer.replicas=2 placement.trainer=shared
-[[ $code -eq 2 ]] && grep -q 'placement.trainer of auto, thread or process' err
+[[ $code -eq 2 ]] && grep -q '/placement/trainer: expected auto, thread or process' err
 report "ranks that would wait on the pool are refused" $?
 run train -n 1024 placement.policy=elsewhere
 [[ $code -eq 2 ]] && grep -q '/placement/policy: expected shared, thread, process or node:PATTERN' err
