@@ -26,7 +26,7 @@ survives() {
   kill -KILL "$training"
   wait "$training" 2>/dev/null
   "$mend" "$run"
-  (cd "$(ls -d "$run"/checkpoints/ckpt-* | grep -v tmp | sort -t- -k4 -n | tail -1)" &&
+  (cd "$(ls -d "$run"/checkpoints/ckpt-* | grep -v tmp | sort -V | tail -1)" &&
     sha256sum --quiet -c manifest.sha256) >out 2>err
   report "$what: the last good checkpoint is whole" $?
   # timeout passes the signal on twice; a run takes both for one.

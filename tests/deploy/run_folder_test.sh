@@ -66,7 +66,7 @@ refuses "and another value of the algorithm's options" 'trainer.lr is 0.0003, as
   "${again[@]}" --seed 1 trainer.lr=1e-3
 refuses "each of those that differ is named" 'policy.hidden is [8], asked for [9]; trainer.n_epochs is 2, asked for 3; go on' \
   "${again[@]}" --seed 1 policy.hidden=[9] trainer.n_epochs=3
-refuses "and fewer steps than the run's" 'total_steps is 1024, asked for 512; go on' "${again[@]}" --seed 1 -n 512
+refuses "and fewer steps than the run's" 'total_steps is 1024, asked for 512; go on' "${again[@]}" --seed 1 total_steps=512
 run "${again[@]}" --seed 1 --json
 holds "with the same options it goes on" "$code == 0 and s['resumed_from_step'] == 1024"
 run "${again[@]}" --seed 1 --json total_steps=1280
