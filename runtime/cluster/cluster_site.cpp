@@ -134,7 +134,7 @@ void cluster_site::register_of_nodes::give_back(const std::string& name, const c
   tell(std::move(granted));
 }
 
-/// The lock is held.
+/// The lock is held. A node whose link has closed may not have left yet.
 cluster_site::register_of_nodes::grants cluster_site::register_of_nodes::grant() {
   grants granted;
   const auto free_of = [](const node& n) { return n.slots - std::min(n.slots, n.replicas); };
@@ -142,6 +142,7 @@ cluster_site::register_of_nodes::grants cluster_site::register_of_nodes::grant()
     auto best = nodes_.end();
     for (auto n = nodes_.begin(); n != nodes_.end(); ++n) {
       if (!name_fits(n->first, wish->pattern) || free_of(n->second) == 0) continue;
+      if (n->second.to->is_closed()) continue;
       if (best == nodes_.end() || free_of(n->second) > free_of(best->second)) best = n;
     }
     if (best == nodes_.end()) {

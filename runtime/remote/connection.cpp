@@ -37,6 +37,11 @@ void connection::open(ref<inbox> porter, link_side mine) {
   link_->open(shared_from_this());
 }
 
+bool connection::is_closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
 void connection::send(message_header header, std::size_t size,
                       const std::function<void(wire_writer&)>& write) {
   const auto whole = sizeof(header) + size;

@@ -31,6 +31,8 @@ class connection final : public link_listener, public std::enable_shared_from_th
   /// side must not send closes it.
   void open(ref<inbox> porter, link_side mine);
   void close(const std::string& why) { link_->close(why); }
+  /// The link has closed: whatever is asked for over it is lost.
+  bool is_closed() const;
 
   /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error
   /// for one above max_message, and what `write` throws.
@@ -89,7 +91,7 @@ class connection final : public link_listener, public std::enable_shared_from_th
   lane outward_[2];
   lane inward_[2];  ///< The link's thread's alone.
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   ref<inbox> porter_;
   std::map<std::uint32_t, ref<inbox>> stand_ins_;
   measured_function measured_;

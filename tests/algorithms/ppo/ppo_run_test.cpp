@@ -245,17 +245,17 @@ TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it wa
                                run / "best_model", run / "last_model", run / "summary.json"});
 
   config.checkpoint.every_updates = 1;
-  int asked = 0;
   const auto kept = on.folder.path / "kept";
   std::filesystem::create_directory(kept);
   const auto stop = [&] {
-    if (++asked == 7) {  // before the fourth segment
+    if (std::filesystem::is_directory(kept / "checkpoints" / "ckpt-384")) {
       std::filesystem::rename(kept / "checkpoints", kept / "aside");
       std::ofstream(kept / "checkpoints") << "a file in the place of the folder";
     }
-    return asked > 10;
+    return on.checkpoints("write_error") >= 2;
   };
-  const auto stopped = run_ppo(config, {.directory = kept}, {.stop_asked = stop});
+  const auto stopped =
+      run_ppo(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
   CHECK_FALSE(stopped.summary);
   CHECK(stopped.steps == 5 * 128);
   CHECK(stopped.saved_steps == 3 * 128);
