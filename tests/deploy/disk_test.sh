@@ -5,19 +5,28 @@ set -u
 source "$(dirname "$0")/common.sh" "$1"
 skipped=0
 
-# survives WHAT BREAK MEND: a run in runs/ whose disk is broken and mended by these functions, which
-# get the run directory
-survives() {
-  local what=$1 break=$2 mend=$3 port run page
+# begins: a run in runs/ that has written a checkpoint; its process is $training, its directory $run, its metrics
+# are at $page
+begins() {
+  local port
   port=$(free_port)
   page=http://127.0.0.1:$port/metrics
   "$troupe" train -n 1000000000 --runs runs --metrics-port "$port" rollout.n_steps=256 \
     policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0 checkpoint.every_updates=1 \
     checkpoint.keep=1 >out 2>err &
-  local training=$!
+  training=$!
   await "$page" '^troupe_checkpoints_total\{outcome="ok"\} [1-9]'
-  report "$what: there is a checkpoint" $?
+  local code=$?
   run=$(echo runs/ppo/CartPole-v1_*)
+  return $code
+}
+
+# survives WHAT BREAK MEND: a run in runs/ whose disk is broken and mended by these functions, which
+# get the run directory
+survives() {
+  local what=$1 break=$2 mend=$3 training run page
+  begins
+  report "$what: there is a checkpoint" $?
   "$break" "$run"
   await "$page" '^troupe_checkpoints_total\{outcome="write_error"\} ([3-9]|[1-9][0-9])'
   report "$what: training goes on, and the metric counts" $?
@@ -43,15 +52,8 @@ survives() {
 
 # loses WHAT BREAK MEND: as survives, but the run is stopped while its disk is broken
 loses() {
-  local what=$1 break=$2 mend=$3 port run page saved
-  port=$(free_port)
-  page=http://127.0.0.1:$port/metrics
-  "$troupe" train -n 1000000000 --runs runs --metrics-port "$port" rollout.n_steps=256 \
-    policy.hidden=[8] trainer.n_epochs=1 evaluation.every_steps=0 checkpoint.every_updates=1 \
-    checkpoint.keep=1 >out 2>err &
-  local training=$!
-  await "$page" '^troupe_checkpoints_total\{outcome="ok"\} [1-9]'
-  run=$(echo runs/ppo/CartPole-v1_*)
+  local what=$1 break=$2 mend=$3 training run page saved
+  begins
   "$break" "$run"
   await "$page" '^troupe_checkpoints_total\{outcome="write_error"\} [1-9]'
   kill -TERM "$training"
