@@ -52,15 +52,18 @@ sys.exit(1)
 PYTHON
 }
 
-# await_line FILE PATTERN: for at most 60 s
-await_line() {
+# await_that COMMAND...: until it succeeds, for at most 60 s
+await_that() {
   local i
   for ((i = 0; i < 600; i++)); do
-    grep -q "$2" "$1" && return 0
+    "$@" && return 0
     sleep 0.1
   done
   return 1
 }
+
+# await_line FILE PATTERN: for at most 60 s
+await_line() { await_that grep -q "$2" "$1"; }
 
 free_port() {
   "$python" -c '

@@ -88,10 +88,7 @@ for way in "--resume held/ppo/CartPole-v1_1 --metrics-port 0" "--continue --runs
 done
 run train --runs held "${tiny[@]}"
 report "another run beside it is none of that" $((code != 0))
-for ((i = 0; i < 600; i++)); do
-  [[ -e held/ppo/CartPole-v1_1/best_model ]] && break
-  sleep 0.1
-done
+await_that test -e held/ppo/CartPole-v1_1/best_model
 run eval held/ppo/CartPole-v1_1 --model best_model --episodes 2
 report "it can be evaluated meanwhile" $code
 kill -KILL "$holder"
