@@ -19,14 +19,19 @@ class trace;
 
 struct system_options {
   std::size_t threads = 0;  ///< Of the pool; 0: as many as the machine has cores.
-  /// Everything on the thread that calls `run`, in virtual time, in an order drawn from `seed`.
+  /// Everything in virtual time, in an order drawn from `seed`, on the thread that calls `run`; but
+  /// turns that may take virtual time, by a fault plan, have threads of their own. One runs at a
+  /// time.
   bool deterministic = false;
   std::uint64_t seed = 0;
   /// What goes wrong on purpose. Only in a deterministic system.
   fault_plan faults;
-  /// How long the destructor waits for actors to end. A thread that is stuck in a role's code can't
-  /// be ended, so the process then leaves with exit code 70.
+  /// How long the destructor waits for actors and their threads to end. A thread that is stuck in a
+  /// role's code can't be ended, so the process then leaves with exit code 70.
   duration stop_limit = std::chrono::seconds(10);
+  /// Between two looks for services that wait for each other in a cycle with full queues. The calls
+  /// in one end as `overloaded`, two to four times as long after it has closed. 0: nobody looks.
+  duration cycle_check = std::chrono::seconds(1);
   /// Where nodes join, HOST:PORT; port 0 is any free one. Empty: nowhere, so that nothing can be
   /// placed on a node.
   std::string listen = "";

@@ -1,22 +1,34 @@
 #include "runtime/system_core.hpp"
 
+#include <algorithm>
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include "runtime/actor/host.hpp"
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/cluster/cluster_site.hpp"
+#include "runtime/cluster/simulated_nodes.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process/process_site.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/remote/simulated_site.hpp"
 #include "runtime/service/collector.hpp"
+#include "runtime/service/cycle_watch.hpp"
 #include "runtime/service/option_checks.hpp"
 #include "runtime/service/supervisor.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
+
+namespace {
+
+[[noreturn]] void leave_at_once() {
+  std::fflush(nullptr);
+  std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
+}
+
+}  // namespace
 
 system_core::system_core(system_options options)
     : options_(std::move(options)), seed_(options_.seed), order_(~options_.seed) {
@@ -33,6 +45,10 @@ system_core::system_core(system_options options)
         "whose nodes are simulated, got \"" +
         options_.listen + '"');
   }
+  if (options_.cycle_check < duration(0)) {
+    throw std::invalid_argument("system: cycle_check: expected a time >= 0, got " +
+                                to_text(options_.cycle_check));
+  }
   if (options_.trace) options_.trace->begin_system(options_.deterministic);
   if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
   if (options_.deterministic) {
@@ -45,6 +61,8 @@ system_core::system_core(system_options options)
     config_.set("scheduler.max-threads", options_.threads ? options_.threads : cores);
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
+  cycles_ = std::make_shared<cycle_watch>(*clock_, options_.cycle_check,
+                                          [this] { return all_services(); });
   remote_metrics_ = std::make_shared<class remote_metrics>(metrics());
   hosted_replicas_ = std::make_shared<class hosted_replicas>();
   metrics().watch(remote_metrics_);
@@ -52,6 +70,7 @@ system_core::system_core(system_options options)
   actors_ = std::make_unique<caf::actor_system>(config_);
   if (options_.deterministic) {
     processes_ = std::make_unique<simulated_site>(*this);
+    if (faults_ && faults_->plan().slow > 0) simulate_threads();
   } else {
     processes_ = make_process_site(*this);
     if (!options_.listen.empty()) {
@@ -66,30 +85,59 @@ system_core::system_core(system_options options)
 }
 
 system_core::~system_core() {
-  stop_all();
+  const auto limit = std::chrono::steady_clock::now() + options_.stop_limit;
+  stop_all(limit);
   clock_->stop();
+  if (!own_threads_->none_by(limit)) {
+    log::error("threads of actors did not end in time; leaving without them",
+               {{"threads", own_threads_->count()}});
+    leave_at_once();
+  }
   spares_.reset();
+  nodes_.reset();
+  virtual_threads_.reset();
   actors_.reset();
   remote_metrics_->remove_all();
   metrics().retire(hosted_replicas_);
-  for (const auto& [number, known] : services_) {
-    if (known.collector) metrics().retire(known.collector);
-  }
 }
 
 site& system_core::site_of(const placement& where) {
+  if (where.on_node() && nodes_) return *nodes_;
   return where.on_node() && cluster_ ? static_cast<site&>(*cluster_) : *processes_;
 }
+
+simulated_nodes& system_core::simulate_nodes() {
+  simulate_threads();
+  if (!nodes_) nodes_ = std::make_unique<simulated_nodes>(*this);
+  return *nodes_;
+}
+
+void system_core::simulate_threads() {
+  if (virtual_threads_) return;
+  virtual_threads_ =
+      std::make_unique<simulated_threads>(*actors_, dynamic_cast<virtual_clock&>(*clock_));
+}
+
+void system_core::spend(duration time) {
+  if (virtual_threads_ && virtual_threads_->hold(time)) return;
+  static_cast<virtual_clock&>(*clock_).spend(time);
+}
+
 std::uint64_t system_core::next_seed() {
   std::lock_guard lock(mutex_);
   return next_of(seed_);
 }
 
-void system_core::thread_hangs() {
+void system_core::thread_hangs(simulated_pool* in) {
   if (spares_) spares_->add();
+  if (in) ++in->spare;
 }
-void system_core::thread_came_back() {
+void system_core::reserve_thread() {
+  if (spares_) spares_->reserve();
+}
+void system_core::thread_came_back(simulated_pool* in) {
   if (spares_) spares_->remove();
+  if (in) --in->spare;
 }
 
 void system_core::host_started() {
@@ -99,8 +147,7 @@ void system_core::host_started() {
 
 void system_core::host_ended() {
   std::lock_guard lock(mutex_);
-  --hosts_;
-  hosts_changed_.notify_all();
+  if (--hosts_ == 0) hosts_changed_.notify_all();
 }
 
 std::size_t system_core::hosts() const {
@@ -119,19 +166,37 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
       throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
     }
   }
-  const auto number = next_service_++;
-  auto state = std::make_shared<service_state>(number, std::move(options));
-  services_[number] = {state, nullptr, std::make_shared<service_collector>(state), true};
-  metrics().add(services_[number].collector);
+  auto collector = std::make_shared<service_collector>();
+  // Whoever holds it last may be a program that has its handle, beyond this system's end.
+  const auto end = [collector, metrics = options_.metrics](service_state* service) {
+    collector->end(*service);
+    metrics->retire(collector, "service");
+    delete service;
+  };
+  const std::shared_ptr<service_state> state(make_service(std::move(options)).release(), end);
+  collector->begin(state);
+  metrics().add(collector);
+  services_[state->number] = {state, nullptr, std::move(collector), true};
   return state;
 }
 
-std::shared_ptr<service_state> system_core::add_unnamed(serve_options options, bool findable) {
+std::shared_ptr<service_state> system_core::add_unnamed(serve_options options) {
   std::lock_guard lock(mutex_);
-  const auto number = next_service_++;
-  auto state = std::make_shared<service_state>(number, std::move(options));
-  services_[number] = {state, nullptr, nullptr, findable};
+  const std::shared_ptr<service_state> state = make_service(std::move(options));
+  services_[state->number] = {state, nullptr, nullptr, false};
   return state;
+}
+
+/// With the mutex held.
+std::unique_ptr<service_state> system_core::make_service(serve_options options) {
+  auto state = std::make_unique<service_state>(next_service_++, std::move(options), places_);
+  state->cycles = cycles_;
+  return state;
+}
+
+void system_core::make_findable(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  services_.at(service.number).findable = true;
 }
 
 void system_core::remove_unnamed(const service_state& service) {
@@ -157,7 +222,8 @@ std::shared_ptr<service_state> system_core::find_service(const std::string& name
 void system_core::set_supervisor(const service_state& service, ref<inbox> supervisor) {
   {
     std::lock_guard lock(mutex_);
-    services_.at(service.number).supervisor = supervisor;
+    const auto known = services_.find(service.number);
+    if (known != services_.end()) known->second.supervisor = supervisor;
   }
   // Stopped in the meantime, when there was nobody to tell.
   if (service.closed()) supervisor->kill("its service is stopped");
@@ -179,24 +245,37 @@ void system_core::scale(const std::shared_ptr<service_state>& service, std::size
 }
 
 void system_core::stop_service(service_state& service) {
+  constexpr std::size_t hung_max = 100;
   service.close("it was stopped");
-  ref<inbox> supervisor;
+  entry gone;
   {
     std::lock_guard lock(mutex_);
     const auto known = services_.find(service.number);
-    if (known != services_.end()) supervisor = std::exchange(known->second.supervisor, nullptr);
+    if (known == services_.end()) return;
+    gone = std::move(known->second);
+    services_.erase(known);
+    if (service.abandoned.load() > 0 && hung_.size() < hung_max) hung_.insert(service.options.name);
   }
-  if (supervisor) supervisor->kill("its service is stopped");
+  if (gone.supervisor) gone.supervisor->kill("its service is stopped");
+  if (gone.collector) gone.collector->stop();
+  if (!stopping_) service.give_up_callers();
 }
 
-std::vector<std::shared_ptr<service_state>> system_core::last_first() const {
+std::vector<std::shared_ptr<service_state>> system_core::all_services() const {
   std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<service_state>> all;
-  for (const auto& [number, known] : services_) all.insert(all.begin(), known.state);
+  for (const auto& [number, known] : services_) all.push_back(known.state);
   return all;
 }
 
-void system_core::stop_all() {
+std::vector<std::shared_ptr<service_state>> system_core::last_first() const {
+  auto all = all_services();
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
+  cycles_->close();
   {
     std::lock_guard lock(main_mutex);
     if (main) main->kill("the system stops");
@@ -206,8 +285,10 @@ void system_core::stop_all() {
     std::lock_guard lock(mutex_);
     stopping_ = true;  // From here on no service is added but those that other processes bring.
   }
-  for (const auto& service : last_first()) stop_service(*service);
+  const auto all = last_first();
+  for (const auto& service : all) stop_service(*service);
   if (cluster_) cluster_->close();
+  if (nodes_) nodes_->close();
   processes_->close();
   const auto none_left = [this] {
     std::lock_guard lock(mutex_);
@@ -217,21 +298,21 @@ void system_core::stop_all() {
     while (!none_left() && step_deterministic()) {
     }
   } else {
-    const auto limit = std::chrono::steady_clock::now() + options_.stop_limit;
     std::unique_lock lock(mutex_);
     hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
   }
   if (none_left()) return;
   log::error("actors did not end in time; leaving without them",
-             {{"actors", hosts_}, {"services_with_hung_replicas", hung()}});
-  std::fflush(nullptr);
-  std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
+             {{"actors", hosts_}, {"services_with_hung_replicas", hung(all)}});
+  leave_at_once();
 }
 
 bool system_core::step_deterministic() {
+  auto& time = static_cast<virtual_clock&>(*clock_);
+  if (virtual_threads_) return virtual_threads_->step(order_) || time.advance_to_next();
   auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(actors_->scheduler());
   auto& jobs = scheduler.jobs;
-  if (jobs.empty()) return static_cast<virtual_clock&>(*clock_).advance_to_next();
+  if (jobs.empty()) return time.advance_to_next();
   if (jobs.size() > 1) std::swap(jobs.front(), jobs[next_of(order_) % jobs.size()]);
   scheduler.run_once();
   return true;
@@ -265,14 +346,16 @@ std::string system_core::unanswered() const {
   return text;
 }
 
-/// Names of services that have abandoned replicas: "env, policy"; "none".
-std::string system_core::hung() const {
+/// Names of services that have abandoned replicas, these and those stopped before: "env, policy";
+/// "none".
+std::string system_core::hung(const std::vector<std::shared_ptr<service_state>>& among) const {
   std::lock_guard lock(mutex_);
-  std::string names;
-  for (const auto& [number, known] : services_) {
-    if (known.state->abandoned.load() == 0) continue;
-    names += (names.empty() ? "" : ", ") + known.state->options.name;
+  auto all = hung_;
+  for (const auto& service : among) {
+    if (service->abandoned.load() > 0) all.insert(service->options.name);
   }
+  std::string names;
+  for (const auto& name : all) names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? "none" : names;
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "actors/coder/limited_process.hpp"
+#include "actors/coder/program_user.hpp"
 #include "actors/coder/scratch_folder.hpp"
 #include "runtime/process/memory_file.hpp"
 
@@ -15,6 +16,7 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t program_bytes_max = (128 << 10) - 1;
+constexpr std::uint32_t no_user = ~std::uint32_t{0};  // the kernel's sign for none
 
 /// What the interpreter is started with: every user can read that. The program comes as a file,
 /// which is closed before it runs.
@@ -28,13 +30,26 @@ void check(const coder_options& options) {
         "without a sandbox: it can read and write this user's files and reach the network");
   const auto& l = options.limits;
   if (!(l.wall_s > 0) || !std::isfinite(l.wall_s) || l.cpu_s < 1 || l.memory_bytes < 1 ||
-      l.file_bytes < 0 || l.open_files < 8 || l.output_bytes < 1)
+      l.file_bytes < 0 || l.open_files < 8 || l.output_bytes < 1 || l.folder_entries < 0 ||
+      l.folder_bytes < 0 || l.processes < 1)
     throw std::invalid_argument(
         "coder: expected limits above 0, and 8 open files or more, got wall_s " +
         std::to_string(l.wall_s) + ", cpu_s " + std::to_string(l.cpu_s) + ", memory_bytes " +
         std::to_string(l.memory_bytes) + ", file_bytes " + std::to_string(l.file_bytes) +
         ", open_files " + std::to_string(l.open_files) + ", output_bytes " +
-        std::to_string(l.output_bytes));
+        std::to_string(l.output_bytes) + ", folder_entries " + std::to_string(l.folder_entries) +
+        ", folder_bytes " + std::to_string(l.folder_bytes) + ", processes " +
+        std::to_string(l.processes));
+  if (options.first_user < 1000 || options.last_user <= options.first_user ||
+      options.last_user == no_user)
+    throw std::invalid_argument(
+        "coder: expected users from 1000 to 4294967294, and two or more of them, got first_user " +
+        std::to_string(options.first_user) + ", last_user " + std::to_string(options.last_user));
+  if (l.processes > 1 && ::geteuid() != 0)
+    throw std::invalid_argument(
+        "coder: expected 1 process where this process is not root's, as its programs then have no "
+        "user of their own, whose processes could be counted and killed; got processes " +
+        std::to_string(l.processes));
   if (::access(options.python.c_str(), X_OK) != 0)
     throw std::system_error(errno, std::generic_category(),
                             "coder: expected a Python interpreter at " + options.python);
@@ -44,6 +59,8 @@ void check(const coder_options& options) {
 
 coder::coder(coder_options options, metrics_registry* metrics) : options_(std::move(options)) {
   check(options_);
+  if (::geteuid() == 0)
+    user_ = std::make_unique<program_user>(options_.first_user, options_.last_user);
   if (metrics == nullptr) return;
   constexpr const char* names[] = {"exited", "signalled", "timed_out", "flooded"};
   for (std::size_t i = 0; i < ends_.size(); ++i) {
@@ -53,12 +70,14 @@ coder::coder(coder_options options, metrics_registry* metrics) : options_(std::m
   }
 }
 
+coder::~coder() = default;
+
 code_result coder::run(code_request asked) {
   if (asked.program.size() > program_bytes_max || asked.program.find('\0') != std::string::npos)
     throw std::invalid_argument("coder: expected a program of at most " +
                                 std::to_string(program_bytes_max) + " bytes, none of them 0, got " +
                                 std::to_string(asked.program.size()));
-  const scratch_folder folder;
+  scratch_folder folder(user_.get());
   const auto program = detail::memory_file(asked.program, "make a program's text");
   const auto input = detail::memory_file(asked.input, "make a program's input");
   // Isolated, and without what is installed on this machine beside Python itself.
@@ -66,7 +85,13 @@ code_result coder::run(code_request asked) {
                              .program = program.number(),
                              .input = input.number(),
                              .folder = folder.path(),
-                             .limits = options_.limits});
+                             .limits = options_.limits,
+                             .user = user_.get()});
+  const auto left = folder.remove();
+  result.left_entries = left.entries;
+  result.left_bytes = left.bytes;
+  if (left.entries > options_.limits.folder_entries || left.bytes > options_.limits.folder_bytes)
+    result.status = code_end::flooded;
   ends_[static_cast<std::size_t>(result.status)].increment();
   return result;
 }

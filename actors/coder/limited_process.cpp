@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include <array>
 #include <chrono>
 
-#include "actors/coder/scratch_folder.hpp"
+#include "actors/coder/program_user.hpp"
 #include "runtime/descriptor.hpp"
 #include "runtime/process/pidfd.hpp"
 #include "runtime/process/vfork.hpp"
@@ -37,7 +36,8 @@ struct plan {
   pid_t parent;
   int program, input, output, reported;
   code_limits limits;
-  bool as_nobody;
+  uid_t user;  // 0: this process's
+  std::int64_t processes;
 };
 
 void limit(const exec_report& report, __rlimit_resource which, rlim_t soft, rlim_t hard) {
@@ -45,14 +45,6 @@ void limit(const exec_report& report, __rlimit_resource which, rlim_t soft, rlim
   report.need(getrlimit(which, &now), "read a limit");
   const rlimit wanted{std::min(soft, now.rlim_max), std::min(hard, now.rlim_max)};
   report.need(setrlimit(which, &wanted), "set a limit");
-}
-
-// The C library's functions would tell the parent's other threads to do the same: they are plain
-// calls of the kernel here.
-void become_nobody(const exec_report& report) {
-  report.need(static_cast<int>(syscall(SYS_setgroups, 0, nullptr)), "leave its groups");
-  report.need(static_cast<int>(syscall(SYS_setresgid, nobody, nobody, nobody)), "become nobody");
-  report.need(static_cast<int>(syscall(SYS_setresuid, nobody, nobody, nobody)), "become nobody");
 }
 
 void become_program(const void* planned, exec_report report) {
@@ -84,10 +76,9 @@ void become_program(const void* planned, exec_report report) {
   same(RLIMIT_FSIZE, l.file_bytes);
   same(RLIMIT_NOFILE, l.open_files);
   same(RLIMIT_CORE, 0);
-  if (is.as_nobody) become_nobody(report);
-  // Counts a user's processes, so that 0 is the only number that doesn't depend on the others. As
-  // nobody already: who becomes a user of too many processes can't execute anything.
-  same(RLIMIT_NPROC, 0);
+  if (is.user != 0) become_user(report, is.user);
+  // As that user already: who becomes a user of too many processes can't execute anything.
+  same(RLIMIT_NPROC, is.processes);
   report.need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges");
   // After the change of user, which takes it back.
   report.need(prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");
@@ -208,6 +199,13 @@ code_end wait(const process_group& running, capped_pipe& output, capped_pipe& re
   }
 }
 
+/// What RLIMIT_NPROC is to be. It counts the processes of a user, so that 0 is the only number that
+/// doesn't depend on others where the user is not the program's own.
+std::int64_t processes_of(const limited_program& what) {
+  if (!what.user) return 0;
+  return what.limits.processes + static_cast<std::int64_t>(what.user->end_processes());
+}
+
 }  // namespace
 
 code_result run_limited(const limited_program& what) {
@@ -223,20 +221,19 @@ code_result run_limited(const limited_program& what) {
                 .output = output.write_end(),
                 .reported = reported.write_end(),
                 .limits = what.limits,
-                .as_nobody = geteuid() == 0};
+                .user = what.user ? what.user->number() : 0,
+                .processes = processes_of(what)};
   const auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
                                            std::chrono::duration<double>(what.limits.wall_s));
 
-  static const int dumpable = prctl(PR_GET_DUMPABLE);  // before the first child
-  process_group running(detail::start_child(become_program, &is));
-  // A child's change of user hides the memory that it shared until exec from debuggers.
-  prctl(PR_SET_DUMPABLE, dumpable);
+  process_group running(start_as_user(become_program, &is));
   output.close_write_end();
   reported.close_write_end();
 
   code_result result;
   result.status = wait(running, output, reported, deadline);
   const auto end = running.reap();
+  if (what.user) what.user->end_processes();
   output.read();
   reported.read();
   result.truncated = output.full() || reported.full();

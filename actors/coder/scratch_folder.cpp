@@ -1,84 +1,65 @@
 #include "actors/coder/scratch_folder.hpp"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
+#include "actors/coder/program_user.hpp"
+#include "actors/coder/remove_folder.hpp"
 #include "runtime/log.hpp"
 
 namespace troupe {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-/// The entries of a folder. A program may have taken its rights to its own folders away.
-std::vector<fs::path> open_up(const fs::path& folder) {
-  std::error_code ignored;
-  fs::permissions(folder, fs::perms::owner_all, ignored);
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
-    entries.push_back(at->path());
-  return entries;
-}
+const std::string inner_name = "work";
 
-/// Moves a folder into another, under a number that none has there, and counts on from it.
-fs::path move_into(const fs::path& folder, const fs::path& where, std::size_t& number) {
-  std::error_code error;
-  fs::permissions(folder, fs::perms::owner_all, error);
-  for (;;) {
-    auto to = where / std::to_string(number++);
-    fs::rename(folder, to, error);
-    if (!error) return to;
-    const bool is_taken = error == std::errc::directory_not_empty ||
-                          error == std::errc::file_exists || error == std::errc::not_a_directory;
-    if (!is_taken) throw fs::filesystem_error("cannot move", folder, to, error);
-  }
-}
-
-/// Removes a folder, however deep the folders in it are: those in one become entries of the
-/// outermost before it goes, so that one descriptor is open at a time and no path is long.
-void remove_folder(const fs::path& outermost) {
-  std::size_t number = 0;
-  auto left = open_up(outermost);
-  while (!left.empty()) {
-    const auto next = std::move(left.back());
-    left.pop_back();
-    if (fs::is_directory(fs::symlink_status(next))) {
-      for (const auto& entry : open_up(next)) {
-        if (fs::is_directory(fs::symlink_status(entry)))
-          left.push_back(move_into(entry, outermost, number));
-        else
-          fs::remove(entry);
-      }
-    }
-    fs::remove(next);
-  }
-  fs::remove(outermost);
+void need(int result, const std::string& action) {
+  if (result != 0) throw std::system_error(errno, std::generic_category(), "cannot " + action);
 }
 
 }  // namespace
 
-scratch_folder::scratch_folder() {
-  path_ = (fs::temp_directory_path() / "troupe_code_XXXXXX").string();
-  if (::mkdtemp(path_.data()) == nullptr)
-    throw std::system_error(errno, std::generic_category(), "cannot make the folder " + path_);
-  if (::geteuid() != 0 || ::chown(path_.c_str(), nobody, nobody) == 0) return;
-  const std::system_error error(errno, std::generic_category(),
-                                "cannot give " + path_ + " to nobody");
-  ::rmdir(path_.c_str());
-  throw error;
+scratch_folder::scratch_folder(const program_user* owner) {
+  outer_path_ = (std::filesystem::temp_directory_path() / "troupe_code_XXXXXX").string();
+  need(::mkdtemp(outer_path_.data()) == nullptr, "make the folder " + outer_path_);
+  path_ = outer_path_ + "/" + inner_name;
+  try {
+    outer_ = detail::descriptor(
+        ::open(outer_path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        "open the folder " + outer_path_);
+    need(::mkdirat(outer_.number(), inner_name.c_str(), 0700), "make the folder " + path_);
+    if (!owner) return;
+    const auto user = owner->number();
+    need(::fchmod(outer_.number(), 0711), "let a user pass " + outer_path_);
+    need(::fchownat(outer_.number(), inner_name.c_str(), user, user, AT_SYMLINK_NOFOLLOW),
+         "give " + path_ + " to user " + std::to_string(user));
+  } catch (...) {
+    ::rmdir(path_.c_str());
+    ::rmdir(outer_path_.c_str());
+    throw;
+  }
 }
 
 scratch_folder::~scratch_folder() {
+  if (outer_) remove();
+}
+
+folder_content scratch_folder::remove() {
+  folder_content removed;
   try {
-    remove_folder(path_);
+    remove_folder(outer_, inner_name, removed);
+    need(::rmdir(outer_path_.c_str()), "remove the folder " + outer_path_);
   } catch (const std::exception& e) {
-    log::warn("a program's folder could not be removed", {{"folder", path_}, {"error", e.what()}});
+    log::warn("a program's folder could not be removed",
+              {{"folder", outer_path_}, {"error", e.what()}});
   }
+  outer_ = detail::descriptor();
+  return removed;
 }
 
 }  // namespace troupe

@@ -10,6 +10,9 @@
 #include <iterator>
 #include <sstream>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
@@ -17,6 +20,7 @@
 
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/policy/actor_critic.hpp"
+#include "actors/policy/plain_pickle.hpp"
 
 namespace troupe {
 namespace {
@@ -37,11 +41,39 @@ c10::List<std::int64_t> to_list(const std::vector<int>& numbers) {
   return list;
 }
 
-std::vector<int> to_ints(const c10::IValue& value) {
-  std::vector<int> numbers;
-  for (auto number : value.toIntVector()) numbers.push_back(static_cast<int>(number));
-  return numbers;
-}
+// The dictionary of a model file, asked for values of a type each.
+class fields {
+ public:
+  explicit fields(plain_dictionary values) : values_(std::move(values)) {}
+
+  bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
+
+  template <class T>
+  const T& at(std::string_view key) const {
+    const auto found = values_.find(key);
+    TORCH_CHECK(found != values_.end(), "it has no ", key);
+    const auto* value = std::get_if<T>(&found->second);
+    TORCH_CHECK(value, key, ": a value of another type than expected");
+    return *value;
+  }
+
+  const std::string& text(std::string_view key) const { return at<std::string>(key); }
+  int number(std::string_view key) const { return to_int(key, at<std::int64_t>(key)); }
+
+  std::vector<int> numbers(std::string_view key) const {
+    std::vector<int> numbers;
+    for (auto each : at<std::vector<std::int64_t>>(key)) numbers.push_back(to_int(key, each));
+    return numbers;
+  }
+
+ private:
+  static int to_int(std::string_view key, std::int64_t number) {
+    TORCH_CHECK(std::in_range<int>(number), key, ": expected a number of 32 bits, got ", number);
+    return static_cast<int>(number);
+  }
+
+  plain_dictionary values_;
+};
 
 // A zip ends with the length of its comment, so far zero, and the comment.
 std::string with_digest(std::vector<char> zip) {
@@ -139,10 +171,10 @@ void replace_file(const fs::path& path, std::string_view bytes) {
   }
 }
 
-std::vector<char> read_verified(const fs::path& path) {
+std::string read_verified(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, std::string("cannot be opened: ") + std::strerror(errno));
-  std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
   if (bytes.size() <= comment_size) fail(path, "damaged: too short for a model");
   const std::string_view comment(bytes.data() + bytes.size() - comment_size, comment_size);
   const auto expected =
@@ -153,16 +185,19 @@ std::vector<char> read_verified(const fs::path& path) {
   return bytes;
 }
 
-/// What the dictionary calls the parameters, copied from the file's bytes. libtorch takes a place
-/// and sizes from the dictionary without a look at how many bytes there are.
-at::Tensor copy_parameters(const at::Tensor& told, const std::vector<char>& bytes) {
-  std::istringstream file(std::string(bytes.begin(), bytes.end()));
-  caffe2::serialize::PyTorchStreamReader records(&file);
-  const auto [data, size] = records.getRecord("data/0");  // the only tensor's
+std::string_view text_of(const std::tuple<at::DataPtr, std::size_t>& record) {
+  return {static_cast<const char*>(std::get<0>(record).get()), std::get<1>(record)};
+}
+
+// The numbers that the dictionary calls the parameters, copied from their record.
+at::Tensor copy_parameters(const pickled_tensor& told,
+                           caffe2::serialize::PyTorchStreamReader& records) {
+  const auto [data, size] = records.getRecord("data/" + told.storage);
   const auto there = static_cast<std::int64_t>(size / sizeof(float));
-  TORCH_CHECK(told.scalar_type() == at::kFloat && told.dim() == 1 && told.is_contiguous(),
-              "parameters: expected float [P], got ", told.scalar_type(), " ", told.sizes());
-  const auto begin = told.storage_offset(), count = told.numel();
+  TORCH_CHECK(told.sizes.size() == 1 && told.strides == std::vector<std::int64_t>{1},
+              "parameters: expected float [P] with a stride of 1, got ",
+              at::IntArrayRef(told.sizes), " with ", at::IntArrayRef(told.strides));
+  const auto begin = told.offset, count = told.sizes[0];
   TORCH_CHECK(begin >= 0 && count >= 0 && begin <= there && count <= there - begin,
               "parameters: expected numbers that are in the file, of ", there, ", got ", count,
               " from ", begin, " on");
@@ -182,36 +217,35 @@ void save_model(const fs::path& path, const actor_critic& model, std::uint64_t p
 }
 
 saved_model load_model(const fs::path& path) {
-  const auto bytes = read_verified(path);
+  std::istringstream file(read_verified(path));
   try {
-    const auto dict = torch::pickle_load(bytes).toGenericDict();
-    const auto number = [&](const char* key) { return static_cast<int>(dict.at(key).toInt()); };
-    TORCH_CHECK(number("format") == 1, "format ", number("format"), ", expected 1");
+    caffe2::serialize::PyTorchStreamReader records(&file);
+    const auto pickle = records.getRecord("data.pkl");
+    const fields dict(read_plain_pickle(text_of(pickle)));
+    TORCH_CHECK(dict.number("format") == 1, "format ", dict.number("format"), ", expected 1");
     saved_model model;
-    model.shape = {number("obs_size"), number("discrete_actions"), number("continuous_size"),
-                   to_ints(dict.at("multi_discrete"))};
-    if (dict.contains("body")) {  // files without are older, and of perceptrons
-      model.shape.image = to_ints(dict.at("image"));
-      model.options.body = network_body_of(dict.at("body").toStringRef());
-      model.options.cnn = {to_ints(dict.at("cnn_channels")), to_ints(dict.at("cnn_kernels")),
-                           to_ints(dict.at("cnn_strides")), number("cnn_features")};
+    model.shape = {dict.number("obs_size"), dict.number("discrete_actions"),
+                   dict.number("continuous_size"), dict.numbers("multi_discrete")};
+    if (dict.has("body")) {  // files without are older, and of perceptrons
+      model.shape.image = dict.numbers("image");
+      model.options.body = network_body_of(dict.text("body"));
+      model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
+                           dict.numbers("cnn_strides"), dict.number("cnn_features")};
     }
-    model.options.hidden = to_ints(dict.at("hidden"));
-    model.options.hidden_activation = activation_named(dict.at("activation").toStringRef());
-    if (dict.contains("critic_hidden")) {
-      model.options.critic_hidden = to_ints(dict.at("critic_hidden"));
-    }
+    model.options.hidden = dict.numbers("hidden");
+    model.options.hidden_activation = activation_named(dict.text("activation"));
+    if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
     for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
                                       std::pair("use_sde", &model.options.use_sde),
                                       std::pair("use_expln", &model.options.use_expln)}) {
-      if (dict.contains(key)) *option = dict.at(key).toBool();
+      if (dict.has(key)) *option = dict.at<bool>(key);
     }
-    if (dict.contains("kind")) {  // files without are PPO's
-      model.options.kind = network_kind_of(dict.at("kind").toStringRef());
+    if (dict.has("kind")) {  // files without are PPO's
+      model.options.kind = network_kind_of(dict.text("kind"));
     }
-    model.policy_version = static_cast<std::uint64_t>(dict.at("policy_version").toInt());
-    if (dict.contains("score")) model.score = dict.at("score").toDouble();
-    model.parameters = copy_parameters(dict.at("parameters").toTensor(), bytes);
+    model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
+    if (dict.has("score")) model.score = dict.at<double>("score");
+    model.parameters = copy_parameters(dict.at<pickled_tensor>("parameters"), records);
     return model;
   } catch (const std::exception& error) {
     fail(path, std::string("not a model of this program: ") + error.what());

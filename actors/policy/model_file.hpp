@@ -38,8 +38,8 @@ void save_model(const std::filesystem::path& path, const actor_critic& model,
                 std::uint64_t policy_version = 0);
 
 /// Reads a model; the SHA-256 is verified before anything is parsed. Throws model_file_error.
-/// The digest tells damage, and nobody's authorship: libtorch's C++ reader of pickles parses what a
-/// whole file holds. It runs no code of the file's, but is not made for files meant to harm.
+/// The digest tells damage, and nobody's authorship. A file can hold nothing but numbers, texts and
+/// weights: read_plain_pickle refuses everything else, so a stranger's file can run no code.
 saved_model load_model(const std::filesystem::path& path);
 
 /// Reads the weights into `model`, returns their version. Throws model_file_error naming both

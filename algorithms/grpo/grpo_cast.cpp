@@ -3,6 +3,7 @@
 #include "algorithms/grpo/grpo_cast.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -198,20 +199,27 @@ task<> grpo_cast::serve_prompts(const checkpoint* from) {
                                                  std::move(at_the_end), false, std::uint64_t{0});
 }
 
-task<> grpo_cast::serve_coders() {
+coder_options coders_of(const grpo_config& config) {
   const auto& c = config.code;
-  const coder_options running{.allow_unsandboxed = config.allow_unsandboxed_code,
-                              .limits = {.wall_s = c.wall_s,
-                                         .cpu_s = static_cast<int>(std::ceil(c.wall_s)),
-                                         .memory_bytes = std::int64_t{c.memory_mib} << 20}};
+  return {.allow_unsandboxed = config.allow_unsandboxed_code,
+          .limits = {.wall_s = c.wall_s,
+                     .cpu_s = static_cast<int>(std::ceil(c.wall_s)),
+                     .memory_bytes = std::int64_t{c.memory_mib} << 20,
+                     .processes = c.processes},
+          .first_user = static_cast<std::uint32_t>(c.first_user),
+          .last_user = static_cast<std::uint32_t>(c.last_user)};
+}
+
+task<> grpo_cast::serve_coders() {
   auto coding = restartable(sys,
                             {.name = "coder",
-                             .replicas = static_cast<std::size_t>(c.coders),
+                             .replicas = static_cast<std::size_t>(config.code.coders),
                              .placement = placement::thread,
                              .deadline = answer_deadline(config)},
                             {endpoint<&coder::run>});
-  log::warn("what the model writes is run as this user, without a sandbox", {});
-  roles.coders = co_await sys.serve<coder>(std::move(coding), running, &sys.metrics());
+  log::warn(::geteuid() == 0 ? "what the model writes is run as users of its own, without a sandbox"
+                             : "what the model writes is run as this user, without a sandbox");
+  roles.coders = co_await sys.serve<coder>(std::move(coding), coders_of(config), &sys.metrics());
 }
 
 task<> grpo_cast::serve_judging() {

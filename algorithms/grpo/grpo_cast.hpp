@@ -13,6 +13,7 @@
 
 #include <memory>
 
+#include "actors/coder/coder.hpp"
 #include "algorithms/grpo/game_episode.hpp"
 #include "algorithms/grpo/grpo_task.hpp"
 #include "algorithms/grpo/grpo_trainer.hpp"
@@ -75,6 +76,8 @@ class grpo_cast final : public training_cast {
 };
 
 training_settings settings_of(const grpo_config& config, const grpo_task& task);
+/// How the coders of a run are made.
+coder_options coders_of(const grpo_config& config);
 
 inline double seconds_between(time_point from, time_point to) {
   return std::chrono::duration<double>(to - from).count();

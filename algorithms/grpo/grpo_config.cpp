@@ -7,6 +7,15 @@
 
 namespace troupe {
 
+namespace {
+
+/// Coders take pairs that begin with an even number.
+std::int64_t last_user_needed(const grpo_code_section& c) {
+  return (c.first_user + 1) / 2 * 2 + 2 * std::int64_t{c.coders} - 1;
+}
+
+}  // namespace
+
 void describe(options_schema<grpo_problems_section>& s) {
   s.field("size", &grpo_problems_section::size)
       .at_least(1)
@@ -49,6 +58,22 @@ void describe(options_schema<grpo_code_section>& s) {
       .at_most(1 << 20)
       .unit("MiB")
       .help("of a program's address space");
+  s.field("processes", &grpo_code_section::processes)
+      .at_least(1)
+      .at_most(4096)
+      .help(
+          "processes and threads that a program may have at the same time, itself included; each "
+          "may use memory_mib. More than 1 takes a trainer that runs as root");
+  s.field("first_user", &grpo_code_section::first_user)
+      .at_least(1000)
+      .at_most(4'294'967'294)
+      .help(
+          "the first of the user numbers from which each coder takes two for its programs. Only a "
+          "trainer that runs as root uses them");
+  s.field("last_user", &grpo_code_section::last_user)
+      .at_least(1000)
+      .at_most(4'294'967'294)
+      .help("the last of the user numbers");
 }
 
 void describe(options_schema<grpo_game_section>& s) {
@@ -225,6 +250,13 @@ void describe(options_schema<grpo_config>& s) {
                            c.total_steps);
       },
       [](const grpo_config& c) { return c.trainer.warmup_updates.value_or(0) < c.total_steps; });
+  option_rule(
+      s, "code.last_user",
+      [](const grpo_config& c) {
+        return fmt::format("at least {}, two after code.first_user for each of code.coders",
+                           last_user_needed(c.code));
+      },
+      [](const grpo_config& c) { return c.code.last_user >= last_user_needed(c.code); });
   option_rule(
       s, "game.urls",
       [](const grpo_config&) {

@@ -33,6 +33,9 @@ struct grpo_code_section {
   int coders = 2;        ///< programs at the same time
   double wall_s = 5.0;   ///< after which one is killed
   int memory_mib = 512;  ///< of its address space
+  int processes = 1;     ///< and threads of it at the same time, itself included
+  /// Numbers of users, of which each coder takes two for its programs; where the trainer is root's.
+  std::int64_t first_user = 61'184, last_user = 65'519;
 };
 
 /// How it is played, where the task is a game.

@@ -4,15 +4,6 @@
 
 namespace troupe::detail {
 
-namespace {
-
-/// Actors end seldom, and have few alarms among them: a look at all is no cost.
-void erase_of(alarms& all, const inbox& who) {
-  std::erase_if(all, [&](const auto& alarm) { return alarm.second.get() == &who; });
-}
-
-}  // namespace
-
 real_clock::real_clock() : thread_([this] { ring_when_due(); }) {}
 
 real_clock::~real_clock() { stop(); }
@@ -27,19 +18,22 @@ void real_clock::stop() {
   alarms_.clear();
 }
 
-void real_clock::wake_at(time_point at, ref<inbox> who) {
+alarm_key real_clock::wake_at(time_point at, ref<inbox> who) {
   bool first;
+  alarm_key key;
   {
     std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    first = alarms_.emplace(at, std::move(who)) == alarms_.begin();
+    key = {at, ++last_number_};
+    if (stopping_) return key;
+    first = alarms_.emplace(key, std::move(who)).first == alarms_.begin();
   }
   if (first) changed_.notify_one();
+  return key;
 }
 
-void real_clock::forget(const inbox& who) {
+void real_clock::forget(const std::vector<alarm_key>& which) {
   std::lock_guard lock(mutex_);
-  erase_of(alarms_, who);
+  for (const auto& key : which) alarms_.erase(key);
 }
 
 void real_clock::ring_when_due() {
@@ -49,7 +43,7 @@ void real_clock::ring_when_due() {
       changed_.wait(lock);
       continue;
     }
-    const auto next = alarms_.begin()->first;
+    const auto next = alarms_.begin()->first.first;
     if (now() < next) {
       changed_.wait_until(lock, next);
       continue;
@@ -61,11 +55,19 @@ void real_clock::ring_when_due() {
   }
 }
 
-void virtual_clock::forget(const inbox& who) { erase_of(alarms_, who); }
+alarm_key virtual_clock::wake_at(time_point at, ref<inbox> who) {
+  const alarm_key key{at, ++last_number_};
+  alarms_.emplace(key, std::move(who));
+  return key;
+}
+
+void virtual_clock::forget(const std::vector<alarm_key>& which) {
+  for (const auto& key : which) alarms_.erase(key);
+}
 
 bool virtual_clock::advance_to_next() {
   if (alarms_.empty()) return false;
-  now_ = std::max(now_, alarms_.begin()->first);
+  now_ = std::max(now_, alarms_.begin()->first.first);
   ring_all_due();
   return true;
 }
@@ -76,7 +78,7 @@ void virtual_clock::spend(duration time) {
 }
 
 void virtual_clock::ring_all_due() {
-  while (!alarms_.empty() && alarms_.begin()->first <= now_) {
+  while (!alarms_.empty() && alarms_.begin()->first.first <= now_) {
     const auto who = std::move(alarms_.extract(alarms_.begin()).mapped());
     who->ring();
   }

@@ -7,23 +7,27 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/coroutine/strand.hpp"
 
 namespace troupe::detail {
 
-using alarms = std::multimap<time_point, ref<inbox>, std::less<>,
-                             recycling_allocator<std::pair<const time_point, ref<inbox>>>>;
+/// When an alarm rings, and its number: of those of one time the first set rings first.
+using alarm_key = std::pair<time_point, std::uint64_t>;
+using alarms = std::map<alarm_key, ref<inbox>, std::less<>,
+                        recycling_allocator<std::pair<const alarm_key, ref<inbox>>>>;
 
 class clock {
  public:
   virtual ~clock() = default;
   virtual time_point now() const = 0;
   /// Rings `who` at `at` or soon after. Any thread.
-  virtual void wake_at(time_point at, ref<inbox> who) = 0;
-  /// Forgets the alarms of an actor that has ended: each would keep it until it rings.
-  virtual void forget(const inbox& who) = 0;
+  virtual alarm_key wake_at(time_point at, ref<inbox> who) = 0;
+  /// Forgets alarms, of an actor that has ended: each would keep it until it rings. Those that have
+  /// rung may be among them. Any thread.
+  virtual void forget(const std::vector<alarm_key>& which) = 0;
   /// Forgets every alarm and its mailbox.
   virtual void stop() = 0;
 };
@@ -33,8 +37,8 @@ class real_clock final : public clock {
   real_clock();
   ~real_clock() override;
   time_point now() const override { return std::chrono::steady_clock::now(); }
-  void wake_at(time_point at, ref<inbox> who) override;
-  void forget(const inbox& who) override;
+  alarm_key wake_at(time_point at, ref<inbox> who) override;
+  void forget(const std::vector<alarm_key>& which) override;
   void stop() override;
 
  private:
@@ -43,6 +47,7 @@ class real_clock final : public clock {
   std::mutex mutex_;
   std::condition_variable changed_;
   alarms alarms_;
+  std::uint64_t last_number_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };
@@ -51,8 +56,8 @@ class real_clock final : public clock {
 class virtual_clock final : public clock {
  public:
   time_point now() const override { return now_; }
-  void wake_at(time_point at, ref<inbox> who) override { alarms_.emplace(at, std::move(who)); }
-  void forget(const inbox& who) override;
+  alarm_key wake_at(time_point at, ref<inbox> who) override;
+  void forget(const std::vector<alarm_key>& which) override;
   void stop() override { alarms_.clear(); }
 
   /// Moves to the next alarm and rings everybody who is due; false if there is none.
@@ -65,6 +70,7 @@ class virtual_clock final : public clock {
 
   time_point now_{};
   alarms alarms_;
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace troupe::detail

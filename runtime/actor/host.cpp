@@ -1,7 +1,11 @@
 #include "runtime/actor/host.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "runtime/actor/simulated_threads.hpp"
+#include "runtime/actor/thread_pool.hpp"
+#include "runtime/actor/ticks.hpp"
 #include "runtime/log.hpp"
 #include "runtime/system_core.hpp"
 
@@ -39,7 +43,8 @@ class letter final : public caf::mailbox_element, public recycled {
 
 class local_inbox final : public inbox {
  public:
-  explicit local_inbox(caf::strong_actor_ptr actor) : actor(std::move(actor)) {}
+  local_inbox(caf::strong_actor_ptr actor, thread_pool* urgent_in)
+      : actor(std::move(actor)), urgent_in_(urgent_in) {}
 
   void request(ref<call_base> call, priority urgency) override {
     put({envelope::kind::request, std::move(call)}, urgency);
@@ -65,29 +70,51 @@ class local_inbox final : public inbox {
     hand_over(mail.get());
     // A thread of another system's pool must not run it: the actor's system may end before.
     const bool own = current_unit && &current_unit->system() == actor->home_system;
-    actor->enqueue(std::move(mail), own ? current_unit : nullptr);
+    auto* unit = own ? current_unit : nullptr;
+    if (urgent_in_) {
+      auto& pool = urgent_in_->data();
+      unit = own ? &pool.urgent_from_turn : &pool.urgent_from_outside;
+    }
+    actor->enqueue(std::move(mail), unit);
   }
+
+  thread_pool* const urgent_in_;  ///< Null: its turns are not urgent.
 };
 
 }  // namespace
 
-ref<inbox> make_local_inbox(caf::strong_actor_ptr actor) {
-  return ref<inbox>(new local_inbox(std::move(actor)));
+ref<inbox> make_local_inbox(caf::strong_actor_ptr actor, host::turns by) {
+  auto* const pool = by == host::turns::reserved
+                         ? dynamic_cast<thread_pool*>(&actor->home_system->scheduler())
+                         : nullptr;
+  return ref<inbox>(new local_inbox(std::move(actor), pool));
 }
 
 const caf::strong_actor_ptr& actor_of(const inbox& local) {
   return static_cast<const local_inbox&>(local).actor;
 }
 
-host::host(caf::actor_config& config, system_core& system)
-    : caf::event_based_actor(config),
-      system_(system),
-      inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),
-      caller_(*this, inbox_, [this](inbox& who) { watch(who); }, system.next_seed()) {
-  system_.host_started();
+simulated_pool* pool_of(const inbox& local) {
+  auto* const actor = caf::actor_cast<caf::abstract_actor*>(actor_of(local));
+  return static_cast<const host&>(static_cast<caf::event_based_actor&>(*actor)).pool().get();
 }
 
-host::~host() = default;
+host::host(caf::actor_config& config, system_core& system, turns by)
+    : caf::event_based_actor(config),
+      system_(system),
+      turns_(by),
+      pool_(system.threads_in_virtual_time() ? system.threads_in_virtual_time()->of_new_actor()
+                                             : nullptr),
+      own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
+      inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()}, by)),
+      caller_(*this, inbox_, [this](inbox& who) { watch(who); }, system.next_seed()) {
+  system_.host_started();
+  if (own_thread_) own_thread_->add();
+}
+
+host::~host() {
+  if (own_thread_) own_thread_->remove();  // It may outlive the system, whose member it isn't.
+}
 
 time_point host::now() const { return system_.clock().now(); }
 
@@ -98,7 +125,7 @@ template <class F>
 void host::turn_with(F handle) {
   current_unit = context();
   turn_fresh_ = std::exchange(turn_timed_, false);
-  if (busy_since_) busy_since_->store(now().time_since_epoch().count(), std::memory_order_relaxed);
+  if (busy_since_) busy_since_->store(ticks_of(now()), std::memory_order_relaxed);
   try {
     turn mine(*this);
     slice = 0;
@@ -136,6 +163,9 @@ caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_
   take_over(this);
   turn_timed_ = false;  // It may have waited for long.
   hand_over(this);
+  // What is left would wait for the pool as an ordinary job.
+  if (turns_ == turns::reserved && !deterministic())
+    max_messages = std::numeric_limits<std::size_t>::max();
   return caf::event_based_actor::resume(unit, max_messages);
 }
 
@@ -175,6 +205,7 @@ void host::alarm_rang() {
   const auto time = now();
   // An alarm that an earlier one has replaced still rings; it must not be set once more.
   if (time >= alarm_) alarm_ = time_point::max();
+  std::erase_if(alarms_, [&](const auto& alarm) { return alarm.first <= time; });
   wake_sleepers(time);
   caller_.tick(time);
 }
@@ -183,7 +214,7 @@ void host::rearm() {
   const auto next = std::min(next_sleeper(), caller_.next_tick());
   if (next >= alarm_) return;
   alarm_ = next;
-  system_.clock().wake_at(next, inbox_);
+  alarms_.push_back(system_.clock().wake_at(next, inbox_));
 }
 
 void host::end() {
@@ -208,6 +239,7 @@ void host::on_exit() {
   take_over(this);
   {
     turn mine(*this);
+    before_end();
     destroy_all(finished_roots_);
     destroy_all(roots_);  // Every frame of this actor, root first; none is on the stack.
     ended();
@@ -216,7 +248,7 @@ void host::on_exit() {
   caller_.forget();
   for (const auto& [actor, where] : watched_) demonitor(actor);
   watched_.clear();
-  system_.clock().forget(*inbox_);
+  if (!alarms_.empty()) system_.clock().forget(alarms_);
   inbox_ = nullptr;
   hand_over(this);
   system_.host_ended();

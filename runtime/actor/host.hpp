@@ -11,6 +11,7 @@
 #include "runtime/actor/clock.hpp"
 #include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
+#include "runtime/actor/own_threads.hpp"
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/coroutine/list.hpp"
 #include "runtime/service/call.hpp"
@@ -19,6 +20,7 @@
 namespace troupe::detail {
 
 class system_core;
+struct simulated_pool;
 
 /// What travels between hosts. One type, so that a host knows its messages at one look. Never
 /// leaves the process.
@@ -38,13 +40,24 @@ struct envelope {
 /// became ready.
 class host : public caf::event_based_actor, public strand, protected branch::listener {
  public:
-  host(caf::actor_config& config, system_core& system);
+  /// Which threads run its turns.
+  enum class turns {
+    pooled,   ///< Those of the pool, or one of its own where it is spawned as detached.
+    reserved  ///< Those of the pool before other turns, and the reserve where all are busy.
+  };
+
+  host(caf::actor_config& config, system_core& system, turns by = turns::pooled);
   ~host() override;
 
   time_point now() const override;
   bool deterministic() const noexcept;
   class caller* calls() noexcept override { return &caller_; }
   const ref<inbox>& self() const noexcept { return inbox_; }
+  bool is_reserved() const noexcept { return turns_ == turns::reserved; }
+  /// In a simulated process: the threads that its actors share; null where they have no limit.
+  const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
+  /// A turn may take time, also where time is virtual.
+  virtual bool may_pause() const noexcept { return false; }
 
  protected:
   /// Runs a coroutine of this actor's own, until its end or the actor's.
@@ -74,6 +87,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   // What the kinds of host do differently.
   virtual void starting() {}
   virtual void on_request(ref<call_base> call);
+  /// Frames are about to be destroyed.
+  virtual void before_end() {}
   /// Frames are destroyed already; the strand runs no more.
   virtual void ended() {}
   /// A root coroutine has finished.
@@ -104,6 +119,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void alarm_rang();
   void rearm();
 
+  const turns turns_;
+  const std::shared_ptr<simulated_pool> pool_;
+  const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
   ref<inbox> inbox_;
   class caller caller_;
   /// Who is watched, until its end is heard: held, so that nobody else is known by its address. By
@@ -115,10 +133,13 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.
   bool turn_fresh_ = false;               ///< ... and this one began.
   time_point alarm_ = time_point::max();  ///< When the clock rings next.
+  std::vector<alarm_key> alarms_;         ///< That and later ones which it has replaced.
 };
 
 /// The mailbox of a local actor; holds the actor's control block.
-ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
+ref<inbox> make_local_inbox(caf::strong_actor_ptr actor, host::turns by = host::turns::pooled);
+/// The threads of the simulated process that the actor behind a local mailbox is in, or null.
+simulated_pool* pool_of(const inbox& local);
 /// The actor behind a local mailbox.
 const caf::strong_actor_ptr& actor_of(const inbox& local);
 

@@ -4,25 +4,43 @@
 
 namespace troupe::detail {
 
-void job_queue::push(caf::resumable* job, from where) {
+template <class Which>
+void job_queue::push_to(ring& jobs, caf::resumable* job, Which which) {
   std::shared_ptr<bells> keeping;
-  std::condition_variable* bell = nullptr;
+  std::condition_variable* bell;
   {
     std::lock_guard lock(mutex_);
-    if (size() == ring_.size()) grow();
-    at(end_++) = job;
-    if (where == from::turn && size() == 1) {
-      if (idle_ == 0 || watched_ || wanted_) return;
-      wanted_ = true;
-      bell = &bells_->job;
-    } else {
-      if (asked_ == idle_) return;
-      const std::size_t free = idle_ - watched_;
-      bell = asked_++ < free ? &bells_->job : &bells_->watch;
-    }
+    jobs.push(job);
+    bell = which();
+    if (!bell) return;
     keeping = bells_;
   }
   bell->notify_one();
+}
+
+void job_queue::push(caf::resumable* job, from where) {
+  push_to(jobs_, job, [&] { return bell_for(where); });
+}
+
+void job_queue::push_urgent(caf::resumable* job, from where) {
+  push_to(urgent_, job, [&] { return bell_for_urgent(where); });
+}
+
+std::condition_variable* job_queue::bell_for(from where) noexcept {
+  if (where == from::turn && size() == 1) {
+    if (idle_ == 0 || watched_ || wanted_) return nullptr;
+    wanted_ = true;
+    return &bells_->job;
+  }
+  if (asked_ == idle_) return nullptr;
+  const std::size_t free = idle_ - watched_;
+  return asked_++ < free ? &bells_->job : &bells_->watch;
+}
+
+/// A thread that has nothing to do, or has just been woken, takes it before anything else.
+std::condition_variable* job_queue::bell_for_urgent(from where) noexcept {
+  if (idle_ > asked_) return bell_for(where);
+  return reserve_rests_ ? &bells_->reserve : nullptr;
 }
 
 caf::resumable* job_queue::take() {
@@ -34,16 +52,19 @@ caf::resumable* job_queue::try_take() {
   return empty() ? nullptr : pop();
 }
 
-void job_queue::grow() {
-  std::vector<caf::resumable*> larger(2 * ring_.size());
-  for (auto number = begin_; number != end_; ++number) {
-    larger[number & (larger.size() - 1)] = at(number);
+void job_queue::ring::push(caf::resumable* job) {
+  if (size() == jobs_.size()) {
+    std::vector<caf::resumable*> larger(2 * jobs_.size());
+    for (auto number = begin_; number != end_; ++number) {
+      larger[number & (larger.size() - 1)] = at(number);
+    }
+    jobs_ = std::move(larger);
   }
-  ring_ = std::move(larger);
+  at(end_++) = job;
 }
 
 caf::resumable* job_queue::pop() noexcept {
-  auto* job = at(begin_++);
+  auto* job = urgent_.empty() ? jobs_.pop() : urgent_.pop();
   if (empty()) asked_ = 0;  // This thread came first.
   return job;
 }
@@ -60,7 +81,7 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
   watched_ = true;
   bool found = false;
   for (;;) {
-    const auto before = begin_;
+    const auto before = taken();
     const bool lies = !empty();
     const auto woken = bells_->watch.wait_for(lock, watch_);
     if (asked_ > 0) {
@@ -69,8 +90,8 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
       break;
     }
     if (woken == std::cv_status::no_timeout) break;
-    if (begin_ != before) {  // The others do come for their jobs.
-      watch_ = std::min<std::chrono::microseconds>(2 * watch_, long_watch);
+    if (taken() != before) {  // The others do come for their jobs.
+      watch_ = longer(watch_);
     } else if (lies) {
       watch_ = short_watch;
       found = true;

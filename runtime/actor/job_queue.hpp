@@ -20,6 +20,9 @@ namespace troupe::detail {
 /// when its turn ends: a caller and a replica who take turns do so on one core. A second job is
 /// for others. For a turn that goes on and on, one thread of those that have nothing to do keeps
 /// watch, and takes a job that has lain there for a moment.
+///
+/// An urgent job comes before all others. Where every thread of the pool is busy, a thread takes it
+/// that does nothing else: the reserve.
 class job_queue {
  public:
   enum class from {
@@ -28,6 +31,7 @@ class job_queue {
   };
 
   void push(caf::resumable* job, from where);
+  void push_urgent(caf::resumable* job, from where);
 
   /// Waits for a job.
   caf::resumable* take();
@@ -35,6 +39,10 @@ class job_queue {
   /// again once it was true.
   template <class Ends>
   caf::resumable* take_unless(Ends ends);
+  /// The reserve's: waits for an urgent job that no thread of the pool comes for, or until `ends`
+  /// is true: then null. For one thread. `ends` is called under the lock.
+  template <class Ends>
+  caf::resumable* take_urgent_unless(Ends ends);
 
   /// The first, or null. Doesn't wait.
   caf::resumable* try_take();
@@ -48,11 +56,39 @@ class job_queue {
   static constexpr auto short_watch = std::chrono::microseconds(100);
   static constexpr auto long_watch = std::chrono::microseconds(800);
 
-  bool empty() const noexcept { return begin_ == end_; }
-  std::size_t size() const noexcept { return end_ - begin_; }
-  caf::resumable*& at(std::uint64_t number) noexcept { return ring_[number & (ring_.size() - 1)]; }
+  /// First come, first served.
+  class ring {
+   public:
+    bool empty() const noexcept { return begin_ == end_; }
+    std::size_t size() const noexcept { return end_ - begin_; }
+    /// How many were taken until now.
+    std::uint64_t taken() const noexcept { return begin_; }
+    void push(caf::resumable* job);
+    caf::resumable* pop() noexcept { return at(begin_++); }
+
+   private:
+    caf::resumable*& at(std::uint64_t number) noexcept {
+      return jobs_[number & (jobs_.size() - 1)];
+    }
+
+    std::vector<caf::resumable*> jobs_ = std::vector<caf::resumable*>(64);  ///< A power of two.
+    std::uint64_t begin_ = 0;
+    std::uint64_t end_ = 0;
+  };
+
+  bool empty() const noexcept { return jobs_.empty() && urgent_.empty(); }
+  std::size_t size() const noexcept { return jobs_.size() + urgent_.size(); }
+  std::uint64_t taken() const noexcept { return jobs_.taken() + urgent_.taken(); }
   caf::resumable* pop() noexcept;
-  void grow();
+  /// A job has been added: who is to be woken for it, if anybody.
+  std::condition_variable* bell_for(from where) noexcept;
+  std::condition_variable* bell_for_urgent(from where) noexcept;
+  template <class Which>
+  void push_to(ring& jobs, caf::resumable* job, Which which);
+  /// How long a job may lie before it is taken, as it was seen to move or not.
+  static std::chrono::microseconds longer(std::chrono::microseconds watch) {
+    return std::min<std::chrono::microseconds>(2 * watch, long_watch);
+  }
   /// A thread with nothing to do waits once; true: it may take a job.
   bool wait(std::unique_lock<std::mutex>& lock);
   bool keep_watch(std::unique_lock<std::mutex>& lock);
@@ -60,18 +96,18 @@ class job_queue {
   /// What waits are ended by. Rung when the lock is free, so that who is woken need not wait for
   /// it. By then the job may have been the last, and this queue gone: whoever rings keeps them.
   struct bells {
-    std::condition_variable job, watch;  ///< The watch has one of its own, to be left to its task.
+    /// The watch has one of its own, to be left to its task.
+    std::condition_variable job, watch, reserve;
   };
 
   std::mutex mutex_;
   const std::shared_ptr<bells> bells_ = std::make_shared<bells>();
-  std::vector<caf::resumable*> ring_ = std::vector<caf::resumable*>(64);  ///< A power of two.
-  std::uint64_t begin_ = 0;                                               ///< Jobs taken until now.
-  std::uint64_t end_ = 0;                                                 ///< Jobs added until now.
-  std::size_t idle_ = 0;                                                  ///< Threads that wait.
-  std::size_t asked_ = 0;  ///< Of the idle, those that were woken for a job.
-  bool watched_ = false;   ///< One of the idle keeps watch.
-  bool wanted_ = false;    ///< One of the idle is to begin it.
+  ring jobs_, urgent_;
+  std::size_t idle_ = 0;        ///< Threads that wait, without the reserve.
+  std::size_t asked_ = 0;       ///< Of the idle, those that were woken for a job.
+  bool watched_ = false;        ///< One of the idle keeps watch.
+  bool wanted_ = false;         ///< One of the idle is to begin it.
+  bool reserve_rests_ = false;  ///< It waits to be woken.
   std::chrono::microseconds watch_ = short_watch;
 };
 
@@ -89,6 +125,30 @@ caf::resumable* job_queue::take_unless(Ends ends) {
   if (!ended) return pop();
   bells_->job.notify_one();  // What woke it may have been a job.
   bells_->watch.notify_one();
+  bells_->reserve.notify_one();
+  return nullptr;
+}
+
+template <class Ends>
+caf::resumable* job_queue::take_urgent_unless(Ends ends) {
+  std::unique_lock lock(mutex_);
+  for (auto watch = std::chrono::microseconds(short_watch); !ends();) {
+    if (urgent_.empty()) {
+      reserve_rests_ = true;
+      bells_->reserve.wait(lock);
+      reserve_rests_ = false;
+      watch = short_watch;
+      continue;
+    }
+    // The pool's threads come first: one may be about to.
+    const auto before = urgent_.taken();
+    bells_->reserve.wait_for(lock, watch);
+    if (urgent_.taken() != before) {
+      watch = longer(watch);
+    } else if (!urgent_.empty()) {
+      return pop();
+    }
+  }
   return nullptr;
 }
 
@@ -97,6 +157,7 @@ void job_queue::change(Change change) {
   std::lock_guard lock(mutex_);
   change();
   bells_->job.notify_all();
+  bells_->reserve.notify_all();
   bells_->watch.notify_all();
 }
 

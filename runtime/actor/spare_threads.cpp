@@ -13,17 +13,28 @@ struct spare_threads::state {
   job_queue& jobs;            ///< The pool's; its lock guards what follows.
   std::ptrdiff_t wanted = 0;  ///< Below zero where a removal has overtaken its addition.
   std::ptrdiff_t running = 0;
+  bool stops = false;
+  std::unique_ptr<worker> reserve;
   std::list<std::unique_ptr<worker>> workers;  ///< Those that have ended too, until the end.
 };
 
-/// Does what CAF's own workers do, and ends when there are more than are wanted.
+/// Does what CAF's own workers do, and ends when there are more than are wanted. The reserve ends
+/// with all.
 class spare_threads::worker final : public caf::execution_unit {
  public:
-  explicit worker(state& shared)
-      : caf::execution_unit(&shared.actors), shared_(shared), thread_([this] { run(); }) {}
+  enum class takes { all, urgent };
+
+  worker(state& shared, takes what)
+      : caf::execution_unit(&shared.actors),
+        shared_(shared),
+        takes_(what),
+        thread_([this] { run(); }) {}
   ~worker() override { thread_.join(); }
 
-  void exec_later(caf::resumable* job) override { shared_.jobs.push(job, job_queue::from::turn); }
+  /// The reserve doesn't come for what its turns add.
+  void exec_later(caf::resumable* job) override {
+    shared_.jobs.push(job, takes_ == takes::all ? job_queue::from::turn : job_queue::from::outside);
+  }
 
  private:
   void run() {
@@ -41,6 +52,9 @@ class spare_threads::worker final : public caf::execution_unit {
 
   /// Null: it is not wanted any more.
   caf::resumable* next() {
+    if (takes_ == takes::urgent) {
+      return shared_.jobs.take_urgent_unless([&] { return shared_.stops; });
+    }
     return shared_.jobs.take_unless([&] {
       if (shared_.running <= shared_.wanted) return false;
       --shared_.running;
@@ -49,26 +63,39 @@ class spare_threads::worker final : public caf::execution_unit {
   }
 
   state& shared_;
+  const takes takes_;
   std::thread thread_;
 };
 
 spare_threads::spare_threads(caf::actor_system& actors) : state_(std::make_unique<state>(actors)) {}
 
 spare_threads::~spare_threads() {
-  state_->jobs.change([&] { state_->wanted = 0; });
+  state_->jobs.change([&] {
+    state_->wanted = 0;
+    state_->stops = true;
+  });
   state_->workers.clear();
+  state_->reserve.reset();
 }
 
 void spare_threads::add() {
   state_->jobs.change([&] {
     if (++state_->wanted <= state_->running) return;
     ++state_->running;
-    state_->workers.push_back(std::make_unique<worker>(*state_));
+    state_->workers.push_back(std::make_unique<worker>(*state_, worker::takes::all));
   });
 }
 
 void spare_threads::remove() {
   state_->jobs.change([&] { --state_->wanted; });
+}
+
+void spare_threads::reserve() {
+  state_->jobs.change([&] {
+    if (!state_->reserve && !state_->stops) {
+      state_->reserve = std::make_unique<worker>(*state_, worker::takes::urgent);
+    }
+  });
 }
 
 }  // namespace troupe::detail

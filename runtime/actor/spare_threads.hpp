@@ -1,6 +1,7 @@
 #pragma once
-// Threads beside those of CAF's pool, one for each of these that a hung actor holds: so that
-// everybody else goes on. Internal to runtime/.
+// Threads beside those of CAF's pool: one for each of these that a hung actor holds, so that
+// everybody else goes on, and one for actors that must not wait until the pool has time for them.
+// Internal to runtime/.
 
 #include <caf/actor_system.hpp>
 #include <cstddef>
@@ -23,6 +24,10 @@ class spare_threads {
   void add();
   /// One is back: a spare thread ends when it has finished its job.
   void remove();
+
+  /// Starts the reserve, a thread that takes urgent jobs where all others are busy, if there is
+  /// none yet.
+  void reserve();
 
  private:
   class worker;

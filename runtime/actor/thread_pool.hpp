@@ -10,12 +10,27 @@
 
 namespace troupe::detail {
 
+/// Puts actors that have mail into a queue as urgent jobs.
+class urgent_unit final : public caf::execution_unit {
+ public:
+  urgent_unit(caf::actor_system& actors, job_queue& jobs, job_queue::from where)
+      : caf::execution_unit(&actors), jobs_(jobs), where_(where) {}
+  void exec_later(caf::resumable* job) override { jobs_.push_urgent(job, where_); }
+
+ private:
+  job_queue& jobs_;
+  const job_queue::from where_;
+};
+
 /// How CAF's pool of threads shares its jobs, as CAF's coordinator asks for it: one `job_queue`.
 class queue_policy {
  public:
   struct coordinator_data {
-    explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
+    explicit coordinator_data(caf::scheduler::abstract_coordinator* pool)
+        : urgent_from_outside(pool->system(), jobs, job_queue::from::outside),
+          urgent_from_turn(pool->system(), jobs, job_queue::from::turn) {}
     job_queue jobs;
+    urgent_unit urgent_from_outside, urgent_from_turn;
   };
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}

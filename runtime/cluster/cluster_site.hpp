@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "runtime/cluster/link_server.hpp"
+#include "runtime/cluster/node_register.hpp"
 #include "runtime/remote/site.hpp"
 #include "runtime/system.hpp"
 
 namespace troupe::detail {
 
-/// Places each replica on the node with the most free slots among those that the placement's
-/// pattern names; where none has any, the replica waits for one. What a lost node held is lost.
+/// Those that have joined over the network; see node_register for which of them a replica goes to.
 class cluster_site final : public site {
  public:
   /// Listens. Throws as link_server does.
@@ -28,10 +28,7 @@ class cluster_site final : public site {
   void when_there_are(std::size_t nodes, std::function<void()> tell);
 
  private:
-  class register_of_nodes;
-  class node_lodging;
-
-  std::shared_ptr<register_of_nodes> known_;
+  std::shared_ptr<node_register> known_;
   std::unique_ptr<link_server> server_;
 };
 

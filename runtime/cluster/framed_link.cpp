@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -21,6 +22,11 @@ constexpr std::chrono::milliseconds end_within(1000);
 std::span<const std::byte> payload_of(const outgoing_frame& frame) {
   if (frame.message) return frame.message->bytes().subspan(frame.offset, frame.size);
   return std::as_bytes(std::span(frame.note));
+}
+
+std::size_t size_of(const std::vector<block>& messages) {
+  return std::accumulate(messages.begin(), messages.end(), std::size_t{0},
+                         [](std::size_t sum, const block& each) { return sum + each.size(); });
 }
 
 std::string note_of(std::uint64_t number) {
@@ -277,10 +283,14 @@ void framed_link::say_events(lock& held) {
       const bool reads = std::exchange(read_next_, false) && !ended_;
       if (reads) reading_ = true;
       unlocked([&] {
-        // The next read first: who hears of a message may answer it at once, on another thread, and
-        // gRPC lets the two wait for each other.
-        if (reads) stream_->read();
+        // An answer that is given at once to a short message goes out before the next read begins:
+        // both take gRPC's lock of the stream, and another thread would do the second
+        // (bench_cluster: grpc_round_trip_ratio). While a long message is heard the next one may
+        // come.
+        const bool read_first = size_of(batch) > copied_max;
+        if (reads && read_first) stream_->read();
         for (auto& message : batch) listener->received(std::move(message));
+        if (reads && !read_first) stream_->read();
       });
     } else if (writable_ && !ended_) {
       writable_ = false;

@@ -82,8 +82,9 @@ class strand {
   /// Resumes whoever is ready, until nobody is. False if nobody was.
   bool run();
 
-  /// What the running coroutine works for, in the trace; 0: nothing that is told. It keeps it while
-  /// it waits, and those that it starts beside itself have it from it.
+  /// What the running coroutine works for: in a replica the call, by its number in the trace or,
+  /// where nothing is traced, by its address; 0: nothing that is told. It keeps it while it waits,
+  /// and those that it starts beside itself have it from it.
   std::uint64_t slice = 0;
 
   /// Makes a strand the current one of this thread for a scope.

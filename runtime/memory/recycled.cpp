@@ -121,20 +121,21 @@ struct thread_end {
   thread_end() {
     std::lock_guard lock(mutex);
     next = std::exchange(newest, this);
+    if (next) next->previous = this;
   }
   ~thread_end() {
     thread_ends = true;
     {
       std::lock_guard lock(mutex);
-      auto** place = &newest;
-      while (*place != this) place = &(*place)->next;
-      *place = next;
+      if (next) next->previous = previous;
+      (previous ? previous->next : newest) = next;
     }
     for (auto& blocks : mine) blocks.release();
   }
 
   std::array<stack, kinds>& mine = kept;
   thread_end* next = nullptr;
+  thread_end* previous = nullptr;  ///< A newer one.
 
   static constinit std::mutex mutex;  ///< Of this list of them.
   static constinit thread_end* newest;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "runtime/metrics/fetching_collector.hpp"
@@ -32,9 +33,12 @@ class metrics_store {
                        .Register(registry)),
         retired_(rejections) {}
 
-  /// Every collector that is still there, in the order of registration.
-  std::vector<std::shared_ptr<const prometheus::Collectable>> collectors() {
+  /// Every collector that is still there, in the order of registration; and, of the same moment,
+  /// what the retired ones counted, if that is wanted.
+  std::vector<std::shared_ptr<const prometheus::Collectable>> collectors(
+      std::vector<prometheus::MetricFamily>* of_the_retired = nullptr) {
     std::lock_guard lock(mutex_);
+    if (of_the_retired) *of_the_retired = retired_.families();
     std::vector<std::shared_ptr<const prometheus::Collectable>> present;
     std::erase_if(collectors_, [&](const auto& entry) {
       auto collector = entry.watched.lock();
@@ -50,17 +54,14 @@ class metrics_store {
     collectors_.push_back({std::move(owned), std::move(watched)});
   }
 
-  void retire(const std::shared_ptr<const prometheus::Collectable>& collector) {
+  void retire(const std::shared_ptr<const prometheus::Collectable>& collector,
+              const std::string& whose) {
     auto last = collector->Collect();
     std::erase_if(last, [](const auto& f) { return f.type == prometheus::MetricType::Gauge; });
     std::lock_guard lock(mutex_);
     std::erase_if(collectors_, [&](const auto& entry) { return entry.owned == collector; });
+    if (!whose.empty()) keep_few_values(last, whose);
     retired_.add(std::move(last));
-  }
-
-  std::vector<prometheus::MetricFamily> of_the_retired() {
-    std::lock_guard lock(mutex_);
-    return retired_.families();
   }
 
   void show(const std::string& name, std::string board) {
@@ -92,10 +93,28 @@ class metrics_store {
     std::shared_ptr<const prometheus::Collectable> owned;  ///< Null for one that is only watched.
     std::weak_ptr<const prometheus::Collectable> watched;
   };
+
+  void keep_few_values(std::vector<prometheus::MetricFamily>& of, const std::string& whose) {
+    auto& known = retired_values_[whose];
+    for (auto& family : of) {
+      for (auto& metric : family.metric) {
+        for (auto& label : metric.label) {
+          if (label.name != whose || known.contains(label.value)) continue;
+          if (known.size() < metrics_registry::retired_values_max) {
+            known.insert(label.value);
+          } else {
+            label.value = "other";
+          }
+        }
+      }
+    }
+  }
+
   std::mutex mutex_;
   std::vector<entry> collectors_;
   std::map<std::string, std::string> boards_;  ///< JSON, by name.
   scrape retired_;                             ///< The sum of all that has been retired.
+  std::map<std::string, std::set<std::string>> retired_values_;  ///< Of labels, by their names.
 };
 
 namespace {
@@ -212,8 +231,9 @@ void metrics_registry::watch(std::weak_ptr<const prometheus::Collectable> collec
   store_->add(nullptr, std::move(collector));
 }
 
-void metrics_registry::retire(const std::shared_ptr<const prometheus::Collectable>& collector) {
-  store_->retire(collector);
+void metrics_registry::retire(const std::shared_ptr<const prometheus::Collectable>& collector,
+                              const std::string& whose) {
+  store_->retire(collector, whose);
 }
 
 void metrics_registry::show(const std::string& name, std::string board) {
@@ -244,8 +264,10 @@ std::string metrics_registry::text() const {
 
 std::vector<prometheus::MetricFamily> metrics_registry::families() const {
   detail::scrape scrape(store_->rejections);
-  scrape.add(store_->of_the_retired());
-  for (const auto& collector : store_->collectors()) {
+  std::vector<prometheus::MetricFamily> of_the_retired;
+  const auto collectors = store_->collectors(&of_the_retired);
+  scrape.add(std::move(of_the_retired));
+  for (const auto& collector : collectors) {
     try {
       scrape.add(collector->Collect());
     } catch (const std::exception&) {

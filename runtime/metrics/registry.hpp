@@ -106,8 +106,12 @@ class metrics_registry {
   void watch(std::weak_ptr<const prometheus::Collectable> collector);
 
   /// Lets go of a collector whose subject has ended, after a last look at it: what it counted stays
-  /// in the scrapes, its gauges don't.
-  void retire(const std::shared_ptr<const prometheus::Collectable>& collector);
+  /// in the scrapes, its gauges don't. Of the label `whose`, if it is given, at most
+  /// `retired_values_max` values stay: what those with other values counted, that are retired
+  /// later, adds up under the value "other".
+  void retire(const std::shared_ptr<const prometheus::Collectable>& collector,
+              const std::string& whose = "");
+  static constexpr std::size_t retired_values_max = 100;
 
   /// Prometheus's text format 0.0.4, families sorted by name. First it lets fetching_collectors
   /// fetch, which may take as long as they say. A series that several collectors

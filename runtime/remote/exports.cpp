@@ -47,7 +47,7 @@ void exports::run(std::uint32_t number, const wanted_role& wanted, std::string r
   auto& e = all_[number];
   e.made_here = true;
   if (by_.mine() == porter::side::resident) e.recipe = std::move(recipe);
-  e.service = system.add_unnamed(options, false);
+  e.service = system.add_unnamed(options);
   e.service->role = factory->role;
   e.service->asked_from_elsewhere = true;
   e.slot = std::make_shared<replica_slot>(about.index);
@@ -190,15 +190,19 @@ void exports::tell_ended(std::uint32_t number, const std::string& reason) {
 }
 
 void exports::tell_table(const std::string& name, const replica_table& replicas) {
-  auto& told = told_[name];
-  told.serials.clear();
+  told_[name].serials.clear();
   std::vector<table_entry> entries;
   for (const auto& slot : replicas) {
     entries.push_back({slot->index, slot->serial, slot->version.load()});
-    told.serials.insert(slot->serial);
-    told.newest = std::max(told.newest, slot->serial);
+    note_told(name, *slot);
   }
   by_.way().send({.kind = message_kind::table}, std::make_pair(name, entries));
+}
+
+void exports::note_told(const std::string& name, const replica_slot& slot) {
+  auto& told = told_[name];
+  told.serials.insert(slot.serial);
+  told.newest = std::max(told.newest, slot.serial);
 }
 
 void exports::tell_closed(const std::string& name, const std::string& reason) {
@@ -236,7 +240,7 @@ void exports::let_go() {
   std::erase_if(ending_, [&](const auto& entry) {
     const auto& [number, service] = entry;
     if (relays_.any_of(number)) return false;
-    by_.calls()->forget(*service);
+    by_.calls()->give_up(*service);
     by_.system().remove_unnamed(*service);
     return true;
   });
@@ -245,7 +249,7 @@ void exports::let_go() {
 /// One that has ended, of which no call is under way.
 void exports::forget(const exported_replica& e) {
   by_.system().hosted_replicas().remove(e.service->options.name, e.slot);
-  by_.calls()->forget(*e.service);
+  by_.calls()->give_up(*e.service);
   by_.system().remove_unnamed(*e.service);
 }
 

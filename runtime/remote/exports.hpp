@@ -31,6 +31,8 @@ class exports {
   /// What the other side may import from here on.
   void tell_table(const std::string& name, const replica_table& replicas);
   void tell_closed(const std::string& name, const std::string& reason);
+  /// The other side is about to be told of a replica outside of a table, and may import it.
+  void note_told(const std::string& name, const replica_slot& slot);
   /// Tells of those of a service that were abandoned: of these no actor's end is heard.
   void tell_ends(const service_state& service);
   /// Forgets the services of replicas that have ended, once no call of theirs is under way.

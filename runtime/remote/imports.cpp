@@ -36,9 +36,15 @@ std::shared_ptr<service_state> imports::service_of(const remote_options& options
   }
   auto& known = all_[options.name];
   if (!known.service || known.service->closed()) {
-    if (known.service) system.remove_unnamed(*known.service);
+    if (known.service) {
+      sessions_.closed(*known.service);
+      system.remove_unnamed(*known.service);
+    }
+    known.service = system.add_unnamed(options.options());
+    known.service->sessions().ask_at(sessions_.owner_of(known.service));
+    known.told = false;
     // Found by the children of this process; a simulated one shares its system with the host.
-    known.service = system.add_unnamed(options.options(), !system.deterministic());
+    if (!system.deterministic()) system.make_findable(*known.service);
     by_.way().send({.kind = message_kind::watch}, options.name);
   }
   return known.service;
@@ -59,19 +65,38 @@ void imports::learn_table(const message& m) {
       known.service->note_version(*s.slot, s.version);
       continue;
     }
-    known.service->withdraw(s.slot);
+    known.service->withdraw({s.slot});
     drain(*s.slot);
   }
   for (const auto& e : entries) {
     if (!known.stand_ins.contains(e.serial)) add_stand_in(known, name, e.index, e.serial);
   }
+  known.told = true;
+  sessions_.told(name);
 }
 
 void imports::learn_closed(const message& m) {
   auto body = m.body();
   const auto [name, reason] = body.read<std::pair<std::string, std::string>>();
   const auto place = all_.find(name);
-  if (place != all_.end()) place->second.service->close(reason);
+  if (place == all_.end()) return;
+  place->second.service->close(reason);
+  sessions_.closed(*place->second.service);
+}
+
+bool imports::is_told(const service_state& service) const {
+  const auto place = all_.find(service.options.name);
+  return place != all_.end() && place->second.service.get() == &service && place->second.told;
+}
+
+std::shared_ptr<replica_slot> imports::replica_here(const service_state& service,
+                                                    const table_entry& e) {
+  const auto& name = service.options.name;
+  auto& known = all_.at(name);
+  const auto place = known.stand_ins.find(e.serial);
+  if (place != known.stand_ins.end()) return place->second.slot;
+  add_stand_in(known, name, e.index, e.serial);
+  return nullptr;
 }
 
 void imports::add_stand_in(foreign_service& of, const std::string& name, std::size_t index,
@@ -99,13 +124,16 @@ void imports::stands(const std::string& name, std::uint64_t serial,
   s->second.slot = slot;
   place->second.service->note_version(*slot, s->second.version);
   place->second.service->publish(std::move(slot));
+  sessions_.stands(serial);
 }
 
 void imports::on_down(const inbox& who) {
+  std::uint64_t ended = 0;
   for (auto& [name, known] : all_) {
     std::erase_if(known.stand_ins, [&](auto& entry) {
       auto& s = entry.second;
       if (s.actor.get() != &who) return false;
+      ended = entry.first;
       if (s.slot) {
         known.service->retract(s.slot);
         known.service->drained(s.slot);
@@ -113,10 +141,13 @@ void imports::on_down(const inbox& who) {
       return true;
     });
   }
+  if (ended != 0) sessions_.stand_in_ended(ended);
 }
 
 void imports::rest() {
+  sessions_.rest();
   for (auto& [name, known] : all_) {
+    known.told = false;
     for (auto& [serial, s] : known.stand_ins) {
       if (s.slot) known.service->retract(s.slot);
       s.actor->kill("the controller is lost");
@@ -135,6 +166,7 @@ void imports::close(const std::string& why) {
 
 void imports::end_all() {
   close("the way to it is lost");
+  sessions_.end_all();
   for (auto& [name, known] : all_) {
     for (auto& [serial, s] : known.stand_ins) s.actor->kill("the other side has gone");
     by_.system().remove_unnamed(*known.service);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/actor/inbox.hpp"
+#include "runtime/remote/asked_sessions.hpp"
 #include "runtime/remote/message.hpp"
 #include "runtime/service/role.hpp"
 #include "runtime/service/state.hpp"
@@ -19,10 +20,16 @@ struct remote_options;
 
 class imports {
  public:
-  explicit imports(porter& by) : by_(by) {}
+  explicit imports(porter& by) : by_(by), sessions_(by, *this) {}
 
   /// The service that a handle names which has come.
   std::shared_ptr<service_state> service_of(const remote_options& options);
+
+  asked_sessions& sessions() { return sessions_; }
+  /// The other side has told of that service's replicas on this link.
+  bool is_told(const service_state& service) const;
+  /// The stand-in's of that replica, which gets one if it has none; null while it doesn't serve.
+  std::shared_ptr<replica_slot> replica_here(const service_state& service, const table_entry& e);
 
   // What the other side tells.
   void learn_table(const message& m);
@@ -57,6 +64,7 @@ class imports {
   struct foreign_service {
     std::shared_ptr<service_state> service;
     std::map<std::uint64_t, import> stand_ins;  ///< By the serials of their replicas.
+    bool told = false;                          ///< Of its replicas, on this link.
   };
 
   void add_stand_in(foreign_service& of, const std::string& name, std::size_t index,
@@ -64,6 +72,7 @@ class imports {
   void stands(const std::string& name, std::uint64_t serial, std::shared_ptr<replica_slot> slot);
 
   porter& by_;
+  asked_sessions sessions_;
   std::map<std::string, foreign_service> all_;
 };
 

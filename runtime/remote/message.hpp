@@ -15,6 +15,9 @@
 //                            <────────────────  pong n, and whether it has gone on since the last
 //     watch name             ────────────────>    tells of a service's replicas from here on
 //                            <────────────────  table name, replicas / closed name, reason
+//     open id, name          ────────────────>    grants a session of a service, once one is free
+//                            <────────────────  opened id, its replica or why there is none
+//     release id             ────────────────>    the session has ended, or is waited for no more
 //     measure id             ────────────────>    what its process counts, children included
 //                            <────────────────  measured id, metric families
 //
@@ -40,6 +43,8 @@ enum class message_kind : std::uint8_t {
   watch,
   ping,
   measure,
+  open,
+  release,
   // To the importer.
   serves,
   pong,
@@ -48,6 +53,7 @@ enum class message_kind : std::uint8_t {
   ended,
   table,
   closed,
+  opened,
   measured,
 };
 
@@ -58,6 +64,12 @@ enum class ending : std::uint32_t {
   refused,  ///< It never began, or its result could not be sent.
 };
 
+/// What comes of `open`; an opened message's `what`.
+enum class answer_to_open : std::uint32_t {
+  granted,  ///< The body is a table_entry: its replica's.
+  refused,  ///< The body is the error.
+};
+
 /// What a process that answers a ping knows of the replica; a pong's `what`.
 enum class alive : std::uint32_t {
   process,  ///< The replica is in the turn that it was in at the ping before.
@@ -66,7 +78,7 @@ enum class alive : std::uint32_t {
 
 /// In front of each message; what follows depends on its kind.
 struct message_header {
-  static constexpr std::uint16_t current = 3;
+  static constexpr std::uint16_t current = 4;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t protocol = current;
@@ -74,10 +86,11 @@ struct message_header {
   std::uint8_t control = 0;    ///< 1: it doesn't queue behind work.
   std::uint32_t replica = 0;   ///< Its number on this link.
   std::uint64_t sequence = 0;  ///< Of all messages of this urgency in this direction.
-  std::uint64_t id = 0;        ///< Of a call, its result and its cancellation; of `measure`.
-  std::uint32_t what = 0;      ///< Of a call its kind's number, of `make` the recipe's; see above.
-  std::uint32_t hash = 0;      ///< ... and its hash.
-  std::int64_t deadline = no_deadline;  ///< Of a call: nanoseconds from now on.
+  std::uint64_t id =
+      0;  ///< Of a call, its result and its cancellation; of `measure`; of a session.
+  std::uint32_t what = 0;  ///< Of a call its kind's number, of `make` the recipe's; see above.
+  std::uint32_t hash = 0;  ///< ... and its hash.
+  std::int64_t deadline = no_deadline;  ///< Of a call or `open`: nanoseconds from now on.
   std::int64_t version = any_version;   ///< Of `serves` and a result: the role's.
 };
 static_assert(sizeof(message_header) == 48);

@@ -22,22 +22,24 @@ ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, por
   auto& actors = system.actors();
   // That of a guest answers pings, and ends replicas that hang: replicas that fill the pool, be it
   // with constructors that load models, must not keep it from that.
-  const bool own_thread = mine != link_side::host && !system.deterministic();
+  const bool reserved = mine != link_side::host;
+  const auto by = reserved ? host::turns::reserved : host::turns::pooled;
+  if (reserved && !system.deterministic()) system.reserve_thread();
   const auto actor =
-      own_thread ? actors.spawn<porter, caf::detached>(std::ref(system), std::move(to), mine,
-                                                       std::move(closed))
-                 : actors.spawn<porter>(std::ref(system), std::move(to), mine, std::move(closed));
+      actors.spawn<porter>(std::ref(system), by, std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);
-  return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor), by);
 }
 
-porter::porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to,
-               side mine, std::function<void(const std::string&)> closed)
-    : host(config, system),
+porter::porter(caf::actor_config& config, system_core& system, turns by,
+               std::shared_ptr<connection> to, side mine,
+               std::function<void(const std::string&)> closed)
+    : host(config, system, by),
       to_(std::move(to)),
       mine_(mine),
       closed_(std::move(closed)),
       exports_(*this),
+      granted_(*this),
       imports_(*this) {
   made();
 }
@@ -75,6 +77,12 @@ void porter::act_on(const message& m) {
     case message_kind::measure:
       start_root(tell_metrics(m.header.id, to_));
       return;
+    case message_kind::open:
+      return granted_.open(m);
+    case message_kind::release:
+      return granted_.release(m.header.id);
+    case message_kind::opened:
+      return imports_.sessions().opened(m);
     case message_kind::table:
       return imports_.learn_table(m);
     case message_kind::closed:
@@ -118,6 +126,7 @@ void porter::leave() {
 }
 
 void porter::ended() {
+  granted_.end_all();
   exports_.end_all();
   imports_.end_all();
   to_->close("its porter has ended");

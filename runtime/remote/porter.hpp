@@ -8,6 +8,7 @@
 #include "runtime/actor/host.hpp"
 #include "runtime/remote/connection.hpp"
 #include "runtime/remote/exports.hpp"
+#include "runtime/remote/granted_sessions.hpp"
 #include "runtime/remote/imports.hpp"
 
 namespace troupe::detail {
@@ -20,8 +21,8 @@ class porter final : public host {
 
   /// `closed` is called in the porter when the link has closed; unless it is a resident, as the
   /// last thing.
-  porter(caf::actor_config& config, system_core& system, std::shared_ptr<connection> to, side mine,
-         std::function<void(const std::string& why)> closed);
+  porter(caf::actor_config& config, system_core& system, turns by, std::shared_ptr<connection> to,
+         side mine, std::function<void(const std::string& why)> closed);
 
   /// In a turn of a porter: it.
   static porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
@@ -64,6 +65,7 @@ class porter final : public host {
   std::shared_ptr<connection> next_;  ///< While the one before is not heard to be lost.
   std::function<void(const std::string&)> closed_;
   exports exports_;
+  granted_sessions granted_;
   imports imports_;
   std::set<std::string> watched_;  ///< Services that the other side is told of.
 };

@@ -81,7 +81,7 @@ void remote_metrics::remove(const connection& to) {
   }
   gone.to->on_measured(nullptr);
   if (gone.then == after_its_end::stay && gone.last) {
-    home_.retire(std::make_shared<last_answer>(read(*gone.last, gone.whose)));
+    home_.retire(std::make_shared<last_answer>(read(*gone.last, gone.whose)), gone.whose.name);
   }
   for (const auto& done : strike(to, std::nullopt)) done();
 }

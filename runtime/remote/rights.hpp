@@ -33,6 +33,8 @@ constexpr message_right right_to(message_kind kind) {
       return {"table", sender::host};
     case message_kind::closed:
       return {"closed", sender::host};
+    case message_kind::opened:
+      return {"opened", sender::host};
     // What the guest says.
     case message_kind::watch:
       return {"watch", sender::guest};
@@ -40,6 +42,10 @@ constexpr message_right right_to(message_kind kind) {
       return {"import", sender::guest};
     case message_kind::measured:
       return {"measured", sender::guest};
+    case message_kind::open:
+      return {"open", sender::guest};
+    case message_kind::release:
+      return {"release", sender::guest};
     // Of replicas that the other side has a number for.
     case message_kind::call:
       return {"call", sender::both};

@@ -4,14 +4,53 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "runtime/coroutine/strand.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {
 
 class system_core;
 
-/// Both ends.
-std::pair<std::shared_ptr<link>, std::shared_ptr<link>> make_simulated_link(system_core& system);
+/// One end.
+class simulated_link final : public link, public std::enable_shared_from_this<simulated_link> {
+ public:
+  /// How long a side that hears nothing takes the other for alive.
+  static constexpr auto silence_limit = std::chrono::seconds(5);
+
+  /// Both ends.
+  static std::pair<std::shared_ptr<simulated_link>, std::shared_ptr<simulated_link>> make(
+      system_core& system);
+
+  /// Nothing passes any more, in either direction; both sides notice after a while.
+  void cut();
+  /// What either side sends within that time comes at its end. At most silence_limit.
+  void stall(duration time);
+
+  // As a link.
+  void open(std::shared_ptr<link_listener> listener) override;
+  void send(block message, priority urgency) override;
+  bool full() const override { return false; }
+  bool needs_checksum() const override { return false; }
+  void close(const std::string& why) override;
+
+ private:
+  explicit simulated_link(system_core& system) : system_(system) {}
+  void carry(block message, duration pause);
+  void arrive(block message);
+  void end(const std::string& why);
+  void tell_closed();
+  void at(duration pause, std::function<void()> action);
+
+  system_core& system_;
+  std::weak_ptr<simulated_link> other_;
+  std::shared_ptr<link_listener> listener_;
+  std::vector<block> early_;
+  time_point stalled_until_{};
+  bool cut_ = false;
+  bool closed_ = false;
+  std::string why_;
+};
 
 }  // namespace troupe::detail

@@ -17,7 +17,7 @@ class simulated_lodging final : public lodging {
 }  // namespace
 
 void simulated_site::lodge(const service_state&, const replica_info&, answer got) {
-  const auto [mine, theirs] = make_simulated_link(system_);
+  const auto [mine, theirs] = simulated_link::make(system_);
   const auto here = std::make_shared<connection>(mine);
   const auto there = std::make_shared<connection>(theirs);
   start_porter(system_, there, porter::side::guest);

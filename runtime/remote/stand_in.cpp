@@ -1,5 +1,6 @@
 #include "runtime/remote/stand_in.hpp"
 
+#include "runtime/actor/ticks.hpp"
 #include "runtime/log.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/system_core.hpp"
@@ -84,8 +85,8 @@ void stand_in::join(std::shared_ptr<connection> to) {
   } catch (...) {
     return crash("its role's arguments could not be sent: " + describe(std::current_exception()));
   }
-  // In virtual time nothing hangs, and whoever has nothing to do must not seem busy.
-  if (!system_.deterministic()) start_root(watch_over());
+  // Where nothing can hang, whoever has nothing to do must not seem busy in virtual time.
+  if (system_.turns_take_time()) start_root(watch_over());
 }
 
 /// Pings the role that was made for it. A process that is silent is frozen, a replica that is in
@@ -100,10 +101,16 @@ branch stand_in::watch_over() {
   for (duration::rep silent = 0, stuck = 0; !crashed();) {
     to_->send({.kind = message_kind::ping, .control = 1, .replica = number_});
     co_await sleep_for(pause);
-    silent = std::exchange(heard_process_, false) ? 0 : silent + 1;
+    const bool heard = std::exchange(heard_process_, false);
+    silent = heard ? 0 : silent + 1;
+    // What its replica does is not known: max_call_time is for one that is known to be busy.
+    if (!heard) note_busy();
     const bool may_be_busy = !serves_ || !in_flight_.empty();
     stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
-    if (silent == most) crash("its process has been silent for " + to_text(silence));
+    if (silent == most) {
+      slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);  // All behind it are lost.
+      crash("its process has been silent for " + to_text(silence));
+    }
     if (stuck == most && silent < most) crash("it has been silent for " + to_text(silence));
   }
 }
@@ -186,8 +193,7 @@ ref<call_base> stand_in::take(std::uint64_t id) {
 /// Its replica is busy since the last thing that was heard of it, as far as can be known here.
 void stand_in::note_busy() {
   if (service_->options.max_call_time == no_limit) return;
-  slot_->busy_since.store(executing_ > 0 ? now().time_since_epoch().count() : 0,
-                          std::memory_order_relaxed);
+  slot_->busy_since.store(executing_ > 0 ? ticks_of(now()) : 0, std::memory_order_relaxed);
 }
 
 void stand_in::stop_working(call_base& call) {

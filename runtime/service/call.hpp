@@ -24,7 +24,7 @@ namespace troupe::detail {
 class attempt;
 class replica_port;
 
-/// In a list, a coroutine call that its replica works on under a limit.
+/// In a list, a coroutine call that its replica works on.
 class call_base : public counted, public list_node, public recycled {
  public:
   explicit call_base(const endpoint_info& endpoint) : endpoint(endpoint) {}
@@ -56,6 +56,7 @@ class call_base : public counted, public list_node, public recycled {
   std::uint64_t traced = 0;     ///< Its number in the trace; 0: it is in none.
   time_point deadline{};        ///< Where it has one.
   bool urgent = false;          ///< It is a control call.
+  std::uint64_t by_slice = 0;   ///< The strand::slice that it is awaited in.
 
   // The caller's alone.
   attempt* pending = nullptr;  ///< Who awaits it; null once nobody does.
@@ -72,6 +73,7 @@ class call_base : public counted, public list_node, public recycled {
   std::exception_ptr error;
 
   // The replica's alone.
+  std::uint64_t slice = 0;    ///< The strand::slice of its endpoint, set when it starts.
   branch* running = nullptr;  ///< Of a coroutine endpoint, from its start to its end.
   time_point began{};         ///< When it started.
 };
@@ -253,7 +255,6 @@ class call_of final : public call_base {
   }
 
   static branch run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
-    strand::current().slice = self->traced;
     std::optional<std::string> crashed;
     std::optional<arguments> copy;  // In this frame: the endpoint may take them by reference.
     try {

@@ -1,6 +1,5 @@
 #include "runtime/service/caller.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace troupe::detail {
@@ -36,11 +35,11 @@ std::uint32_t caller::random() noexcept {
 }
 
 service_view& caller::first_view(service_state& service) {
-  if (views_.size() <= service.number) views_.resize(service.number + 1);
-  auto& fresh = views_[service.number];
+  if (views_.size() <= service.place) views_.resize(service.place + 1);
+  auto& fresh = views_[service.place];
   fresh = std::make_unique<service_view>();
   fresh->state = service.shared_from_this();
-  service.add_caller(me_);
+  fresh->given_up = !service.add_caller(me_);
   refresh(*fresh);
   return *fresh;
 }
@@ -56,16 +55,18 @@ void caller::refresh(service_view& view) {
   view.version = view.state->version();
   const auto table = view.state->table();
   std::vector<std::shared_ptr<known_replica>> links;
+  links.reserve(table->size());
   for (const auto& slot : *table) links.push_back(link_to(slot));
   view.links = std::move(links);
 }
 
 const std::shared_ptr<known_replica>& caller::link_to(const std::shared_ptr<replica_slot>& slot) {
-  const auto known =
-      std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->slot == slot; });
-  if (known != links_.end()) return *known;
-  watch_(*slot->where);
-  return links_.emplace_back(std::make_shared<known_replica>(slot));
+  auto& known = links_[slot->where.get()];
+  if (!known) {
+    known = std::make_shared<known_replica>(slot);
+    watch_(*slot->where);
+  }
+  return known;
 }
 
 namespace {
@@ -166,10 +167,9 @@ known_replica* caller::take_room_beside(service_view& view, const call_options& 
 }
 
 void caller::ended(const inbox& where) {
-  const auto place = std::find_if(links_.begin(), links_.end(),
-                                  [&](const auto& l) { return l->slot->where.get() == &where; });
+  const auto place = links_.find(&where);
   if (place == links_.end()) return;
-  const auto gone = *place;
+  const auto gone = place->second;
   // Of an abandoned replica it is told twice: then, and when its actor ends. Until both have come
   // the link stays, so that no other mailbox gets the address that is watched.
   const bool comes_again = gone->slot->abandoned() && !gone->ended;
@@ -183,10 +183,18 @@ void caller::ended(const inbox& where) {
   }
 }
 
-void caller::forget(const service_state& service) {
-  if (service.number >= views_.size() || !views_[service.number]) return;
-  views_[service.number]->state->remove_caller(me_);
-  views_[service.number] = nullptr;
+void caller::give_up(const service_state& service) {
+  if (service.place >= views_.size()) return;
+  auto& known = views_[service.place];
+  if (!known) return;
+  known->given_up = true;
+  if (known->awaited > 0) return;
+  known->state->remove_caller(me_);
+  known = nullptr;
+}
+
+void caller::give_up_later(service_view& view) {
+  me_->post([service = view.state] { current().give_up(*service); });
 }
 
 void caller::forget() {

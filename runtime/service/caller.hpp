@@ -3,6 +3,7 @@
 
 #include <coroutine>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/coroutine/strand.hpp"
@@ -42,6 +43,8 @@ struct service_view {
   std::vector<std::shared_ptr<known_replica>> links;
   /// By endpoint number: its row in the statistics, +1; 0: not asked yet.
   std::vector<std::uint8_t> rows;
+  std::size_t awaited = 0;  ///< Calls, which look here.
+  bool given_up = false;    ///< It goes with the last of them.
 };
 
 /// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
@@ -70,6 +73,7 @@ class pending_call : private line_member {
   void replied(attempt& by);
   void lost(attempt& by);
   void expired();
+  void in_cycle(const std::string& members) override;
 
  protected:
   /// Throws the call's error, if it has one.
@@ -101,6 +105,7 @@ class pending_call : private line_member {
   void keep_only(attempt& by);
   /// Nobody awaits it any more: it is not begun, or stopped where it waits.
   void give_up(attempt& by);
+  void give_up_all();
   known_replica* take_room(service_view& view);
   /// The one replica it may go to takes it no more.
   bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
@@ -113,13 +118,14 @@ class pending_call : private line_member {
   std::string where() const;
   void trace_end(bool cancelled);
 
-  service_state* service_;  ///< Its system holds it.
+  service_state* service_;  ///< A handle holds it, and from the sending on `view_`.
   const call_options options_;
   std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
   const bool session_;
   attempt first_{*this};
   std::unique_ptr<attempt> second_;  ///< A hedged call's, while it is in flight.
   caller* home_ = nullptr;
+  service_view* view_ = nullptr;  ///< The caller's, while the call is awaited.
   std::exception_ptr error_;
   stage stage_ = stage::idle;
   bool hedged_ = false;
@@ -155,16 +161,18 @@ class caller {
 
   /// What this actor knows of a service, brought up to date.
   service_view& view(service_state& service) {
-    if (service.number < views_.size()) {
-      if (auto* known = views_[service.number].get()) {
-        if (known->version != service.version()) refresh(*known);
-        return *known;
-      }
+    if (service.place < views_.size()) {
+      if (auto* known = views_[service.place].get()) return up_to_date(*known);
     }
     return first_view(service);
   }
-  /// Nothing of it is asked any more. Once no call of it is awaited here.
-  void forget(const service_state& service);
+  /// The same of one that is known.
+  service_view& up_to_date(service_view& known) {
+    if (known.version != known.state->version()) refresh(known);
+    return known;
+  }
+  /// What it knows of a service goes, at once or when the last call that it awaits has ended.
+  void give_up(const service_state& service);
   /// A replica with room for one call, which is taken; null if there is none.
   known_replica* take_room(service_view& view, const call_options& options);
   /// The same at one replica, also while it drains.
@@ -187,6 +195,12 @@ class caller {
  private:
   friend class pending_call;
   service_view& first_view(service_state& service);
+  /// A call is awaited no more. What it tells its coroutine may still look at the service, so the
+  /// view goes in another turn.
+  void settle(service_view& view) {
+    if (--view.awaited == 0 && view.given_up) give_up_later(view);
+  }
+  void give_up_later(service_view& view);
   void refresh(service_view& view);
   const std::shared_ptr<known_replica>& link_to(const std::shared_ptr<replica_slot>& slot);
   std::size_t choose(service_view& view, const call_options& options);
@@ -197,9 +211,9 @@ class caller {
   const ref<inbox>& me_;  ///< The actor's own: a copy here would keep the actor alive.
   std::function<void(inbox&)> watch_;
   std::uint64_t random_state_;
-  std::vector<std::unique_ptr<service_view>> views_;  ///< By service number.
-  std::vector<std::shared_ptr<known_replica>>
-      links_;                      ///< Every replica known and not heard to have ended.
+  std::vector<std::unique_ptr<service_view>> views_;  ///< By the service's place.
+  /// Every replica known and not heard to have ended, by its mailbox.
+  std::unordered_map<const inbox*, std::shared_ptr<known_replica>> links_;
   std::vector<std::size_t> live_;  ///< Scratch of `choose`.
   timing_wheel wheel_;
 };

@@ -51,11 +51,8 @@ double number(const std::atomic<std::uint64_t>& count) {
   return static_cast<double>(count.load(std::memory_order_relaxed));
 }
 
-}  // namespace
-
-std::vector<MetricFamily> service_collector::Collect() const {
+std::vector<MetricFamily> families_of(const service_state& service) {
   scrape to;
-  const auto& service = *service_;
   const ClientMetric::Label name{"service", service.options.name};
   const auto counts = service.counts();
   const auto endpoints = service.endpoint_names();
@@ -118,6 +115,9 @@ std::vector<MetricFamily> service_collector::Collect() const {
              number(service.retries));
   to.counter("troupe_requests_stalled_total", "Calls without a deadline in flight for over 30 s.",
              {name}, number(service.stalled));
+  to.counter("troupe_service_cycles_total",
+             "Cycles of full services, waiting for each other, that it was in.", {name},
+             number(service.in_cycles));
 
   double in_flight = 0;
   std::vector<const tally<batch_bounds.size()>*> batches;
@@ -139,6 +139,38 @@ std::vector<MetricFamily> service_collector::Collect() const {
   to.histogram("troupe_batch_size", "Calls in one batch of a batched endpoint.", {name},
                batch_bounds, batches);
   return std::move(to.families);
+}
+
+}  // namespace
+
+void service_collector::stop() {
+  std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
+void service_collector::end(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  last_ = families_of(service);
+  service_.reset();  // Who calls this lives as long as that.
+  ended_.notify_all();
+}
+
+std::vector<MetricFamily> service_collector::Collect() const {
+  std::vector<MetricFamily> families;
+  std::unique_lock lock(mutex_);
+  if (auto service = service_.lock()) {
+    lock.unlock();
+    families = families_of(*service);
+    service = nullptr;  // Without the lock: this may be the last holder.
+    lock.lock();
+  } else {
+    ended_.wait(lock, [&] { return last_.has_value(); });  // It is on its way.
+    families = *last_;
+  }
+  if (stopped_) {
+    std::erase_if(families, [](const auto& f) { return f.type == MetricType::Gauge; });
+  }
+  return families;
 }
 
 }  // namespace troupe::detail

@@ -28,7 +28,7 @@ struct fault_plan {
   double duplicate = 0;  ///< The message comes twice. A call is executed once all the same.
   double delay = 0;      ///< The message comes up to `delay_limit` later, others overtake it.
   duration delay_limit = std::chrono::milliseconds(50);
-  double slow = 0;  ///< The turn takes up to `slow_limit` longer, of virtual time.
+  double slow = 0;  ///< The turn takes up to `slow_limit` longer, of virtual time; others go on.
   duration slow_limit = std::chrono::milliseconds(10);
   bool random = false;  ///< All of the above are drawn from the system's seed.
 
@@ -59,6 +59,8 @@ class fault_source {
 
   /// What it draws by: of a random plan, what that came out as.
   const fault_plan& plan() const noexcept { return plan_; }
+  /// Nothing goes wrong from here on.
+  void rest() noexcept { plan_ = {}; }
   bool crashes() { return happens(plan_.crash); }
   bool drops() { return happens(plan_.drop); }
   bool duplicates() { return happens(plan_.duplicate); }

@@ -1,8 +1,7 @@
 #include "runtime/service/local_replica.hpp"
 
-#include <algorithm>
-
 #include "runtime/log.hpp"
+#include "runtime/service/cycle_watch.hpp"
 #include "runtime/system_core.hpp"
 
 namespace troupe::detail {
@@ -60,7 +59,7 @@ void local_replica::on_request(ref<call_base> call) {
   if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
   switch (call->endpoint.kind) {
     case endpoint_kind::coroutine:
-      backlog_.push_back(std::move(call));
+      backlog_.push_back(*call.release());  // Still held.
       return start_backlog();
     case endpoint_kind::batched:  // Begun when its batch closes.
       return call->execute(*this, *role_);
@@ -73,7 +72,7 @@ void local_replica::on_request(ref<call_base> call) {
 void local_replica::begin_call(call_base& call, time_point time) {
   call.begun.store(true, std::memory_order_release);
   call.began = time;
-  slice = call.traced;
+  slice = call.slice = calls()->lane ? call.traced : reinterpret_cast<std::uintptr_t>(&call);
   const auto waited = std::chrono::duration<double>(time - call.sent).count();
   slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
 }
@@ -84,8 +83,6 @@ void local_replica::finish(call_base& call) {
     --ongoing_;
     call.running = nullptr;
     call.unlink();
-  } else if (overran(time)) {
-    return;
   }
   note_version();
   answer(call, time);
@@ -94,23 +91,9 @@ void local_replica::finish(call_base& call) {
 
 void local_replica::finish_all(call_list& calls) {
   const auto time = now();
-  if (overran(time)) return;
   trace_batch(calls, time);
   note_version();
   for (const auto& call : calls) answer(*call, time);
-}
-
-/// In virtual time nobody sees a turn that takes too long before its end, so here a replica finds
-/// itself hung, and its result comes too late.
-bool local_replica::overran(time_point time) {
-  const auto limit = service_->options.max_call_time;
-  if (limit == no_limit || !system_.deterministic() || time - turn_began() <= limit) return false;
-  if (!slot_->end()) return true;
-  log::error("a replica is abandoned: its endpoint hangs",
-             {{"service", service_->options.name}, {"replica", info_.index}});
-  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
-  end();
-  return true;
 }
 
 void local_replica::room_came() {
@@ -119,8 +102,7 @@ void local_replica::room_came() {
 
 void local_replica::start_backlog() {
   while (!backlog_.empty() && ongoing_ < service_->options.max_ongoing) {
-    const auto call = std::move(backlog_.front());
-    backlog_.pop_front();
+    const auto call = take_out(backlog_.front());
     if (call->cancelled.load(std::memory_order_relaxed)) {
       give_room_back();
       continue;
@@ -128,13 +110,38 @@ void local_replica::start_backlog() {
     begin_call(*call, now());
     call->execute(*this, *role_);
   }
+  if (!backlog_.empty()) service_->note_wait();
+}
+
+void local_replica::tell_waits(cycle_watch& to) {
+  replica_waits mine;
+  std::size_t queued = 0;
+  backlog_.for_each([&](call_base& call) {
+    ++queued;
+    if (call.by_slice != 0) mine.queued.emplace_back(&call);
+  });
+  if (ongoing_ >= service_->options.max_ongoing) {
+    mine.ongoing = ongoing_;
+    mine.full = slot_->in_flight() <= static_cast<std::int64_t>(ongoing_ + queued);
+  }
+  begun_.for_each([&](call_base& call) {
+    if (call.by_slice != 0 && call.slice != 0) mine.begun.emplace_back(&call);
+  });
+  to.told(*slot_, std::move(mine));
+}
+
+ref<call_base> local_replica::take_out(call_base& of_backlog) {
+  of_backlog.unlink();
+  ref<call_base> taken(&of_backlog);
+  of_backlog.drop();
+  return taken;
 }
 
 void local_replica::start(call_base& call, branch work) {
   ++ongoing_;
   call.running = &start_root(std::move(work));
+  begun_.push_back(call);
   if (service_->options.max_call_time == no_limit) return;
-  limited_.push_back(call);
   if (!std::exchange(cutting_off_, true)) start_root(cut_off_overlong());
 }
 
@@ -146,13 +153,11 @@ void local_replica::stop(call_base& call) {
 }
 
 void local_replica::stop_working(call_base& call) {
-  const auto place = std::find_if(backlog_.begin(), backlog_.end(),
-                                  [&](const auto& other) { return other.get() == &call; });
-  if (place != backlog_.end()) {
-    backlog_.erase(place);
-  } else if (call.running) {
+  if (call.running) {
     stop(call);
     trace_stopped(call);
+  } else if (call.linked()) {
+    take_out(call);
   } else {
     return;
   }
@@ -161,8 +166,8 @@ void local_replica::stop_working(call_base& call) {
 }
 
 branch local_replica::cut_off_overlong() {
-  while (!limited_.empty() && !crashed()) {
-    const ref<call_base> oldest(&limited_.front());
+  while (!begun_.empty() && !crashed()) {
+    const ref<call_base> oldest(&begun_.front());
     const auto left = later(oldest->began, service_->options.max_call_time) - now();
     if (left > duration(0)) {
       co_await sleep_for(left);
@@ -243,9 +248,14 @@ void local_replica::close(open_batch& batch) {
   batch.run(calls, *this, *role_);
 }
 
+/// While its frames hold their calls: another thread may drop a call right after its frame.
+void local_replica::before_end() {
+  while (!begun_.empty()) begun_.pop_front();
+}
+
 void local_replica::ended() {
   batches_.clear();
-  backlog_.clear();
+  while (!backlog_.empty()) take_out(backlog_.front());
   role_.reset();
   factory_.reset();
   replica::ended();

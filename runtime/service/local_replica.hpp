@@ -2,7 +2,6 @@
 // A replica whose role lives here: made, called and destroyed in this actor, so it needs no locks.
 // Internal to runtime/.
 
-#include <deque>
 #include <map>
 
 #include "runtime/service/replica.hpp"
@@ -21,10 +20,13 @@ class local_replica : public replica, private replica_port {
 
  private:
   // As a replica.
+  bool may_pause() const noexcept override { return true; }
   void starting() override;
   void root_finished(std::exception_ptr error) override;
+  void before_end() override;
   void ended() override;
   void stop_working(call_base& call) override;
+  void tell_waits(cycle_watch& to) override;
   void room_came() override;
 
   // As the port of its calls.
@@ -48,18 +50,17 @@ class local_replica : public replica, private replica_port {
   void close(open_batch& batch);
   void begin_call(call_base& call, time_point time);
   void start_backlog();
+  static ref<call_base> take_out(call_base& of_backlog);
   void stop(call_base& call);
   branch cut_off_overlong();
-  bool overran(time_point time);
   void note_version();
 
   std::shared_ptr<const role_factory> factory_;
   std::unique_ptr<role_box> role_;
   std::size_t ongoing_ = 0;   ///< Coroutine calls begun and not finished.
-  list<call_base> limited_;   ///< These, the oldest first, where max_call_time limits them.
+  list<call_base> begun_;     ///< These, the oldest first.
   bool cutting_off_ = false;  ///< `cut_off_overlong` runs.
-  /// Coroutine calls above max_ongoing. Bounded by max_queued.
-  std::deque<ref<call_base>, recycling_allocator<ref<call_base>>> backlog_;
+  list<call_base> backlog_;   ///< Coroutine calls above max_ongoing; held. Bounded by max_queued.
   std::map<const endpoint_info*, open_batch> batches_;
 };
 

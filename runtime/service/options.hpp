@@ -85,7 +85,9 @@ struct serve_options {
   std::vector<const endpoint_info*> run_to_end;
   /// How long an endpoint may work on a call. A coroutine that waits for longer is cancelled, its
   /// call ends as `deadline_exceeded`. A replica that is busy for longer without a pause is hung:
-  /// it is abandoned, up to a quarter of the time later, and replaced as if it had died.
+  /// it is abandoned, up to a quarter of the time later, and replaced as if it had died. One in
+  /// another process that is silent is not judged by it, but lost after that time, within 2 s and
+  /// 10 s: with all others that are, for one restart where they are behind one link.
   duration max_call_time = no_limit;
   /// How long a replica that `scale` removes may finish what it holds, its sessions included.
   duration drain_timeout = std::chrono::seconds(30);

@@ -21,6 +21,8 @@ constexpr std::size_t argument_bytes_logged = 500;
 
 bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   home_ = &caller::current();
+  view_ = &home_->view(*service_);
+  ++view_->awaited;
   wake_.handle = parent;
   wake_.slice = home_->home().slice;
   auto& call = *first_.call;
@@ -39,6 +41,7 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
   call.limited = deadline_ != time_point::max();
   call.deadline = deadline_;
   call.urgent = options_.priority == priority::control;
+  call.by_slice = wake_.slice;
   set_alarm(now);
   const bool suspended = send_or_wait();
   resuming_ = true;
@@ -49,10 +52,10 @@ pending_call::~pending_call() {
   if (!home_ || stage_ == stage::ended) return;
   if (traced_) trace_end(true);
   // Its coroutine is destroyed while it waits.
-  give_up(first_);
-  if (second_) give_up(*second_);
+  give_up_all();
   service_->refused[static_cast<std::size_t>(refusal::cancelled)].fetch_add(1);
   if (ticket_) service_->leave(*ticket_, nullptr);
+  home_->settle(*view_);
 }
 
 duration pending_call::limit() const noexcept {
@@ -66,7 +69,7 @@ known_replica* pending_call::take_room(service_view& view) {
 
 /// False if the call has ended.
 bool pending_call::send_or_wait() {
-  auto& view = home_->view(*service_);
+  auto& view = home_->up_to_date(*view_);
   if (auto* to = take_room(view)) {
     send(first_, *to, view);
     return true;
@@ -137,6 +140,7 @@ bool pending_call::wait_in_line() {
     ticket_->only = only_.get();
     if (!only_) ticket_->min_version = options_.min_version;
     ticket_->urgency = options_.priority;
+    ticket_->by_slice = wake_.slice;
     ticket_->waiting = this;
   }
   if (!service_->wait(ticket_)) {
@@ -146,7 +150,7 @@ bool pending_call::wait_in_line() {
     return false;
   }
   // Look once more: what came between the first look and the entry has told nobody.
-  auto& view = home_->view(*service_);
+  auto& view = home_->up_to_date(*view_);
   if (auto* to = take_room(view)) {
     send(first_, *to, view);
   } else if (service_->closed() || (only_ && gone())) {
@@ -213,6 +217,7 @@ ref<call_base> pending_call::copy_call(time_point now) const {
   copy->traced = first_.call->traced;
   copy->deadline = first_.call->deadline;
   copy->urgent = first_.call->urgent;
+  copy->by_slice = first_.call->by_slice;
   return copy;
 }
 
@@ -239,7 +244,7 @@ void pending_call::hedge(time_point now) {
   if (stage_ != stage::in_flight || !first_.to) return;
   auto copy = copy_call(now);
   if (!copy) return;
-  auto& view = home_->view(*service_);
+  auto& view = home_->up_to_date(*view_);
   auto* to = home_->take_room_beside(view, options_, *first_.to->slot);
   if (!to) return;
   second_ = std::make_unique<attempt>(*this);
@@ -273,12 +278,25 @@ void pending_call::give_up(attempt& by) {
   by.unlink();
 }
 
+void pending_call::give_up_all() {
+  give_up(first_);
+  if (second_) give_up(*second_);
+}
+
+void pending_call::in_cycle(const std::string& members) {
+  const auto begun = [](const attempt& by) {
+    return by.call->begun.load(std::memory_order_acquire);
+  };
+  if (begun(first_) || (second_ && begun(*second_))) return;  // It goes on after all.
+  give_up_all();
+  end(error_kind::overloaded, where() + ": services wait for each other in a cycle: " + members);
+}
+
 void pending_call::expired() {
   const auto now = home_->home().now();
   if (now >= deadline_) {
-    give_up(first_);
-    if (second_) give_up(*second_);
-    const auto& view = home_->view(*service_);
+    give_up_all();
+    const auto& view = home_->up_to_date(*view_);
     return end(error_kind::deadline_exceeded,
                where() + ": no answer within " + to_text(limit()) +
                    (stage_ == stage::waiting && lacks_version(view) ? versions_there(view) : ""));
@@ -327,6 +345,7 @@ void pending_call::end(std::exception_ptr error) {
   if (second_) give_up(*std::exchange(second_, nullptr));
   alarm_.leave();
   if (ticket_) service_->leave(*std::exchange(ticket_, nullptr), nullptr);
+  home_->settle(*view_);
   if (resuming_) home_->home().wake(wake_);
 }
 

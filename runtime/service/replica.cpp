@@ -126,7 +126,7 @@ void replica::ended() {
   busy_since_ = nullptr;
   if (slot_) slot_->end();
   if (slot_ && slot_->abandoned() && service_->options.placement == placement::shared) {
-    system_.thread_came_back();
+    system_.thread_came_back(pool().get());
   }
   ready_ = nullptr;
   slot_.reset();
@@ -134,7 +134,7 @@ void replica::ended() {
 
 bool abandon(system_core& system, const service_state& service, replica_slot& slot) {
   if (!slot.abandon()) return false;
-  if (service.options.placement == placement::shared) system.thread_hangs();
+  if (service.options.placement == placement::shared) system.thread_hangs(pool_of(*slot.where));
   return true;
 }
 
@@ -144,6 +144,10 @@ void stop_working(const replica_slot& slot, ref<call_base> call) {
 
 void drain(const replica_slot& slot) {
   slot.where->post([] { here().drain(); });
+}
+
+void ask_waits(const replica_slot& slot, std::shared_ptr<cycle_watch> who) {
+  slot.where->post([who = std::move(who)] { here().tell_waits(*who); });
 }
 
 }  // namespace troupe::detail

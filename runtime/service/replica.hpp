@@ -22,6 +22,8 @@ class replica : public host {
   // In a turn of its own.
   /// Nobody awaits a call any more: it is not begun, or stopped where it waits.
   virtual void stop_working(call_base& call) = 0;
+  /// Tells what waits in its queue, where its role lives here.
+  virtual void tell_waits(cycle_watch&) {}
   /// Its slot is leaving: ends once nothing is left to do.
   void drain();
 
@@ -66,5 +68,6 @@ bool abandon(system_core& system, const service_state& service, replica_slot& sl
 // The same from any thread. An actor that has ended hears nothing.
 void stop_working(const replica_slot& slot, ref<call_base> call);
 void drain(const replica_slot& slot);
+void ask_waits(const replica_slot& slot, std::shared_ptr<cycle_watch> who);
 
 }  // namespace troupe::detail

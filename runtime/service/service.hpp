@@ -69,14 +69,16 @@ task<outcome<typename endpoint_of<F>::result>> settle(
 /// Holds one open session of a replica.
 class session_lease {
  public:
-  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<replica_slot> slot)
-      : slot(std::move(slot)), service_(std::move(service)) {}
+  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<session_wish> wish,
+                std::shared_ptr<replica_slot> slot)
+      : slot(std::move(slot)), service_(std::move(service)), wish_(std::move(wish)) {}
   session_lease(const session_lease&) = delete;
-  ~session_lease() { service_->sessions().end_session(*slot); }
+  ~session_lease() { service_->sessions().end_session(wish_, *slot); }
   const std::shared_ptr<replica_slot> slot;
 
  private:
   const std::shared_ptr<service_state> service_;
+  const std::shared_ptr<session_wish> wish_;
 };
 
 /// Waits until a replica can have another session, then opens one at the replica with the fewest.
@@ -89,7 +91,8 @@ task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_st
 }  // namespace detail
 
 /// The replicas of Role behind one name. Calls check their arguments against the endpoint's
-/// signature at compile time, and end with the endpoint's value or a call_error.
+/// signature at compile time, and end with the endpoint's value or a call_error. A call doesn't
+/// hold its service until it is awaited: keep a handle till then.
 template <class Role>
 class service {
  public:
@@ -151,8 +154,9 @@ class service {
   }
 
   /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives. An
-  /// exclusive one waits for a replica without any, and keeps other sessions (not routed calls)
-  /// away from it. Throws call_error: service_down, or as the handle's options say.
+  /// exclusive one waits for a replica without any, and keeps other sessions (not routed calls),
+  /// those of other processes too, away from it. Throws call_error: service_down, or as the
+  /// handle's options say.
   task<troupe::session<Role>> session(session_options options = {}) const {
     return open(*this, options);
   }

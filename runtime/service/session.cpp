@@ -46,27 +46,35 @@ task<> ready_in_time(std::shared_ptr<service_state> service, call_options option
   }
 }
 
+struct session_terms {
+  bool exclusive = false;
+  bool wait = true;
+  time_point until = time_point::max();
+};
+
 /// Awaits a session: at once, or in the service's line for them.
 class opening final : private line_member {
  public:
-  opening(std::shared_ptr<service_state> service, bool exclusive)
+  opening(std::shared_ptr<service_state> service, const session_terms& terms)
       : service_(std::move(service)), home_(caller::current().home()) {
     wish_ = std::make_shared<session_wish>();
     wish_->who = caller::current().me();
-    wish_->exclusive = exclusive;
+    wish_->exclusive = terms.exclusive;
+    wish_->wait = terms.wait;
+    wish_->until = terms.until;
     wish_->waiting = this;
   }
   opening(const opening&) = delete;
-  ~opening() { service_->sessions().give_up(*wish_); }
+  ~opening() { service_->sessions().give_up(wish_); }
 
   session_line::place enter() {
     return service_->sessions().enter(wish_, service_->options.max_waiting);
   }
-  /// Null until it is granted.
+  /// Null until it is granted. Throws what an owner elsewhere has refused it with.
   std::shared_ptr<session_lease> take() {
     auto slot = service_->sessions().take(*wish_);
     if (!slot) return nullptr;
-    return std::make_shared<session_lease>(service_, std::move(slot));
+    return std::make_shared<session_lease>(service_, wish_, std::move(slot));
   }
 
   bool await_ready() const noexcept { return called_; }
@@ -90,9 +98,9 @@ class opening final : private line_member {
 };
 
 task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state> service,
-                                                  bool exclusive) {
+                                                  session_terms terms) {
   for (;;) {
-    opening mine(service, exclusive);
+    opening mine(service, terms);
     if (mine.enter() == session_line::place::full) {
       throw call_error(error_kind::overloaded, service->options.name + ": " +
                                                    std::to_string(service->options.max_waiting) +
@@ -123,17 +131,19 @@ task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state>
                                                   call_options call, session_options options) {
   if (!service) throw std::logic_error("a service handle that names no service was called");
   const auto limit = limit_of(*service, call);
-  if (!call.wait) {
-    opening now(service, options.exclusive);
+  session_terms terms{.exclusive = options.exclusive, .wait = call.wait};
+  if (limit != no_limit) terms.until = later(strand::current().now(), limit);
+  if (!call.wait && !service->sessions().asks_elsewhere()) {
+    opening now(service, terms);
     now.enter();
     if (auto lease = now.take()) co_return lease;
     if (!service->closed()) {
       throw call_error(error_kind::overloaded, occupied(*service, options.exclusive));
     }
   }
-  if (limit == no_limit) co_return co_await next_session(service, options.exclusive);
+  if (limit == no_limit) co_return co_await next_session(service, terms);
   try {
-    co_return co_await with_timeout(next_session(service, options.exclusive), limit);
+    co_return co_await with_timeout(next_session(service, terms), limit);
   } catch (const call_error& e) {
     if (e.kind() != error_kind::deadline_exceeded) throw;
   }

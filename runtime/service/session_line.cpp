@@ -20,11 +20,13 @@ void call_up(std::vector<std::shared_ptr<session_wish>> wishes) {
 
 }  // namespace
 
-void session_line::serve(std::vector<std::shared_ptr<replica_slot>> replicas) {
+void session_line::serve(
+    std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas) {
   std::vector<std::shared_ptr<session_wish>> served;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
+    if (owner_) return;
     replicas_ = std::move(replicas);
     grant_all(served);
   }
@@ -36,7 +38,7 @@ void session_line::close() {
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
-    replicas_.clear();
+    replicas_ = nullptr;
     for (auto& wish : line_) {
       wish->in_line = false;
       all.push_back(std::move(wish));
@@ -48,30 +50,67 @@ void session_line::close() {
 
 session_line::place session_line::enter(const std::shared_ptr<session_wish>& wish,
                                         std::size_t most) {
-  std::lock_guard lock(mutex_);
-  if (grant(*wish)) return place::granted;
-  if (closed_) return place::waiting;  // For nothing; its opener looks.
-  if (line_.size() >= most) return place::full;
-  wish->in_line = true;
-  line_.push_back(wish);
+  {
+    std::lock_guard lock(mutex_);
+    if (!owner_ && grant(*wish)) return place::granted;
+    if (closed_) return place::waiting;  // For nothing; its opener looks.
+    if (!owner_ && line_.size() >= most) return place::full;
+    wish->in_line = true;
+    line_.push_back(wish);
+  }
+  if (owner_) owner_->ask(wish);
   return place::waiting;
 }
 
 std::shared_ptr<replica_slot> session_line::take(session_wish& wish) {
   std::lock_guard lock(mutex_);
+  if (wish.error) std::rethrow_exception(std::exchange(wish.error, nullptr));
   return std::exchange(wish.granted, nullptr);
 }
 
-void session_line::give_up(session_wish& wish) {
-  wish.waiting = nullptr;
+/// Under the lock. False if it was not there.
+bool session_line::leave(session_wish& wish) {
+  if (!std::exchange(wish.in_line, false)) return false;
+  std::erase_if(line_, [&](const auto& w) { return w.get() == &wish; });
+  return true;
+}
+
+void session_line::give_up(const std::shared_ptr<session_wish>& wish) {
+  wish->waiting = nullptr;
+  bool waited = false;
   std::shared_ptr<replica_slot> unused;
   {
     std::lock_guard lock(mutex_);
-    if (wish.in_line) std::erase_if(line_, [&](const auto& w) { return w.get() == &wish; });
-    wish.in_line = false;
-    unused = std::exchange(wish.granted, nullptr);
+    waited = leave(*wish);
+    unused = std::exchange(wish->granted, nullptr);
   }
-  if (unused) end_session(*unused);
+  if (unused) return end_session(wish, *unused);
+  if (waited && owner_) owner_->release(wish);
+}
+
+void session_line::end_session(const std::shared_ptr<session_wish>& wish, replica_slot& slot) {
+  if (owner_) return owner_->release(wish);
+  end_session(slot);
+}
+
+bool session_line::granted(const std::shared_ptr<session_wish>& wish,
+                           std::shared_ptr<replica_slot> slot) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!leave(*wish)) return false;
+    wish->granted = std::move(slot);
+  }
+  call_up({wish});
+  return true;
+}
+
+void session_line::refused(const std::shared_ptr<session_wish>& wish, std::exception_ptr error) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!leave(*wish)) return;
+    wish->error = std::move(error);
+  }
+  call_up({wish});
 }
 
 void session_line::end_session(replica_slot& slot) {
@@ -87,7 +126,8 @@ void session_line::end_session(replica_slot& slot) {
 
 bool session_line::grant(session_wish& wish) {
   std::shared_ptr<replica_slot> best;
-  for (const auto& slot : replicas_) {
+  if (!replicas_) return false;
+  for (const auto& slot : *replicas_) {
     if (!slot->serving() || slot->has_exclusive_session) continue;
     if (wish.exclusive && slot->sessions.load() > 0) continue;
     if (!best || slot->sessions.load() < best->sessions.load()) best = slot;

@@ -32,15 +32,17 @@ void start_watch::close() {
   std::lock_guard lock(mutex_);
   looked_ = nullptr;
   starting_.clear();
+  if (looks_) system_.clock().forget({next_look_});
 }
 
 void start_watch::look_later() {
   const auto pause =
       std::clamp<duration>(limit_ / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
-  system_.clock().wake_at(later(system_.clock().now(), pause),
-                          ref<inbox>(new timed_action([me = weak_from_this()] {
-                            if (const auto here = me.lock()) here->look();
-                          })));
+  const auto look = [me = weak_from_this()] {
+    if (const auto here = me.lock()) here->look();
+  };
+  auto& clock = system_.clock();
+  next_look_ = clock.wake_at(later(clock.now(), pause), ref<inbox>(new timed_action(look)));
 }
 
 void start_watch::look() {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/actor/clock.hpp"
 #include "runtime/service/state.hpp"
 
 namespace troupe::detail {
@@ -40,7 +41,8 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   std::mutex mutex_;
   std::function<void(late_slots)> looked_;                           ///< Null: closed.
   std::map<std::uint64_t, std::shared_ptr<replica_slot>> starting_;  ///< By serial.
-  bool looks_ = false;                                               ///< The clock will ring.
+  bool looks_ = false;                                               ///< The clock will ring:
+  alarm_key next_look_;
 };
 
 }  // namespace troupe::detail

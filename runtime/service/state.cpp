@@ -1,8 +1,10 @@
 #include "runtime/service/state.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "runtime/service/caller.hpp"
+#include "runtime/service/cycle_watch.hpp"
 
 namespace troupe::detail {
 
@@ -49,10 +51,28 @@ void call_up(std::shared_ptr<ticket> t) {
 
 }  // namespace
 
-service_state::service_state(std::size_t number, serve_options options)
-    : number(number), options(std::move(options)), desired(this->options.replicas) {}
+std::size_t service_places::take() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return taken_++;
+  return free_.extract(free_.begin()).value();
+}
 
-service_state::~service_state() = default;
+void service_places::give_back(std::size_t place) {
+  std::lock_guard lock(mutex_);
+  free_.insert(place);
+}
+
+service_state::service_state(std::size_t number, serve_options options,
+                             std::shared_ptr<service_places> places)
+    : number(number),
+      place(places ? places->take() : number),
+      options(std::move(options)),
+      desired(this->options.replicas),
+      places_(std::move(places)) {}
+
+service_state::~service_state() {
+  if (places_) places_->give_back(place);
+}
 
 std::shared_ptr<const replica_table> service_state::table() const {
   std::lock_guard lock(mutex_);
@@ -64,7 +84,7 @@ void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
     return one->index < other->index;
   };
   std::stable_sort(slots.begin(), slots.end(), by_index);
-  replica_table serving;
+  std::shared_ptr<const replica_table> serving;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -77,33 +97,40 @@ void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
       next->push_back(std::move(slot));
     }
     next->insert(next->end(), old, table_->end());
-    serving = *next;
-    table_ = std::move(next);
+    table_ = serving = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
   }
   sessions_.serve(std::move(serving));
   call_everybody();
 }
 
-void service_state::withdraw(const std::shared_ptr<replica_slot>& slot) { take_out(slot, true); }
+void service_state::withdraw(const std::vector<std::shared_ptr<replica_slot>>& slots) {
+  take_out(slots, true);
+}
 
-void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out(slot, false); }
+void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out({slot}, false); }
 
-void service_state::take_out(const std::shared_ptr<replica_slot>& slot, bool drains) {
-  replica_table serving;
+void service_state::take_out(const std::vector<std::shared_ptr<replica_slot>>& slots, bool drain) {
+  std::unordered_set<const replica_slot*> gone;
+  for (const auto& slot : slots) gone.insert(slot.get());
+  std::shared_ptr<const replica_table> serving;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
-    auto next = std::make_shared<replica_table>(*table_);
-    if (std::erase(*next, slot) == 0) return;
-    if (drains) {
-      slot->leave();
-      draining_.push_back(slot);
-    } else {
-      ended_->add_counts_of(*slot);
+    auto next = std::make_shared<replica_table>();
+    next->reserve(table_->size());
+    for (const auto& slot : *table_) {
+      if (!gone.contains(slot.get())) {
+        next->push_back(slot);
+      } else if (drain) {
+        slot->leave();
+        draining_.push_back(slot);
+      } else {
+        ended_->add_counts_of(*slot);
+      }
     }
-    serving = *next;
-    table_ = std::move(next);
+    if (next->size() == table_->size()) return;
+    table_ = serving = std::move(next);
     version_.fetch_add(1, std::memory_order_release);
   }
   sessions_.serve(std::move(serving));
@@ -124,17 +151,21 @@ void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
   call_everybody();  // Sessions' calls that wait for room there.
 }
 
-void service_state::add_caller(const ref<inbox>& who) {
+bool service_state::add_caller(const ref<inbox>& who) {
   std::lock_guard lock(mutex_);
-  callers_.push_back(who);
+  if (caller_places_.emplace(who.get(), callers_.size()).second) callers_.push_back(who);
+  return !given_up_;
 }
 
 void service_state::remove_caller(const ref<inbox>& who) {
   std::lock_guard lock(mutex_);
-  const auto place = std::find_if(callers_.begin(), callers_.end(),
-                                  [&](const auto& other) { return other.get() == who.get(); });
-  if (place == callers_.end()) return;
-  *place = std::move(callers_.back());
+  const auto known = caller_places_.extract(who.get());
+  if (!known) return;
+  const auto place = known.mapped();
+  if (place + 1 < callers_.size()) {
+    callers_[place] = std::move(callers_.back());
+    caller_places_[callers_[place].get()] = place;
+  }
   callers_.pop_back();
 }
 
@@ -146,6 +177,18 @@ void service_state::tell_lost(const std::shared_ptr<replica_slot>& slot) {
   }
   for (const auto& who : all) {
     who->post([slot] { caller::current().ended(*slot->where); });
+  }
+}
+
+void service_state::give_up_callers() {
+  std::vector<ref<inbox>> all;
+  {
+    std::lock_guard lock(mutex_);
+    given_up_ = true;
+    all = callers_;
+  }
+  for (const auto& who : all) {
+    who->post([me = shared_from_this()] { caller::current().give_up(*me); });
   }
 }
 
@@ -180,17 +223,33 @@ std::string service_state::last_crash() const {
 }
 
 bool service_state::wait(const std::shared_ptr<ticket>& t) {
-  std::lock_guard lock(mutex_);
-  if (t->number == 0) {
-    if (members_ >= options.max_waiting) return false;
-    ++members_;
-    t->number = ++last_number_;
+  {
+    std::lock_guard lock(mutex_);
+    if (t->number == 0) {
+      if (members_ >= options.max_waiting) return false;
+      ++members_;
+      t->number = ++last_number_;
+    }
+    t->in_line = true;
+    t->called_for = nullptr;
+    line_.emplace(key_of(*t), t);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
   }
-  t->in_line = true;
-  t->called_for = nullptr;
-  line_.emplace(key_of(*t), t);
-  waiting_.fetch_add(1, std::memory_order_seq_cst);
+  note_wait();
   return true;
+}
+
+void service_state::note_wait() {
+  if (cycles) cycles->note();
+}
+
+std::vector<std::shared_ptr<ticket>> service_state::line_of_endpoints() const {
+  std::vector<std::shared_ptr<ticket>> theirs;
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, t] : line_) {
+    if (t->by_slice != 0) theirs.push_back(t);
+  }
+  return theirs;
 }
 
 void service_state::leave(ticket& t, const replica_slot* got) {

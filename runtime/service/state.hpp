@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <typeindex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,8 @@ class line_member {
  public:
   /// Room may have come, or a replica, or the service's end.
   virtual void called_up() = 0;
+  /// It waits for room in a cycle of full services that can't go on.
+  virtual void in_cycle(const std::string& /*members*/) {}
 
  protected:
   ~line_member() = default;
@@ -134,6 +138,7 @@ struct ticket {
   replica_slot* only = nullptr;            ///< Room at this replica; null: at any.
   std::int64_t min_version = any_version;  ///< Room at one of this version or a newer one.
   priority urgency = priority::normal;
+  std::uint64_t by_slice = 0;      ///< The strand::slice of who waits.
   line_member* waiting = nullptr;  ///< Its actor's alone; null once it has given up.
 
   // The service's, under its lock.
@@ -145,17 +150,35 @@ struct ticket {
 /// Ways a call ends that its replica doesn't see.
 enum class refusal { overloaded, deadline, cancelled, lost, down, poison, count_ };
 
+class cycle_watch;
 struct role_kind;
+
+/// Gives services the places where callers keep what they know of them. Any thread.
+class service_places {
+ public:
+  /// The lowest that nobody has: so callers' lists are as long as there are services at a time.
+  std::size_t take();
+  void give_back(std::size_t place);
+
+ private:
+  std::mutex mutex_;
+  std::set<std::size_t> free_;  ///< Below taken_.
+  std::size_t taken_ = 0;       ///< Places ever taken.
+};
 
 class service_state : public std::enable_shared_from_this<service_state> {
  public:
-  service_state(std::size_t number, serve_options options);
+  /// Its place is of those, to which it goes back in the end; without them its number.
+  service_state(std::size_t number, serve_options options,
+                std::shared_ptr<service_places> places = nullptr);
   ~service_state();
 
-  const std::size_t number;  ///< Dense, in order of creation in this system.
+  const std::size_t number;  ///< In order of creation in this system.
+  const std::size_t place;   ///< No other service has it while anybody holds this one.
   const serve_options options;
   const role_kind* role =
       nullptr;  ///< Of its replicas; null while they are only in other processes.
+  std::shared_ptr<cycle_watch> cycles;  ///< Of its system; may be null.
   /// Another process has its replica made here, and asks whether it is stuck.
   bool asked_from_elsewhere = false;
 
@@ -165,8 +188,9 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// Puts each in the place of its index: one change of the table for all of them.
   void publish(std::vector<std::shared_ptr<replica_slot>> slots);
   void publish(std::shared_ptr<replica_slot> slot) { publish(std::vector{std::move(slot)}); }
-  /// Takes out a replica, which drains: it gets no new call and no new session.
-  void withdraw(const std::shared_ptr<replica_slot>& slot);
+  /// Takes out replicas, which drain: they get no new call and no new session. One change of the
+  /// table for all of them.
+  void withdraw(const std::vector<std::shared_ptr<replica_slot>>& slots);
   /// Takes out one that has ended, if it is there.
   void retract(const std::shared_ptr<replica_slot>& slot);
   /// `slot`'s role has this version from here on, if it is a newer one.
@@ -185,6 +209,10 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// Leaves it for good, having taken room at `got` if that is not null. Room that it was called up
   /// for and didn't take is offered to the next.
   void leave(ticket& t, const replica_slot* got);
+  /// Those in the line whom an endpoint has called for.
+  std::vector<std::shared_ptr<ticket>> line_of_endpoints() const;
+  /// A call waits from here on, in the line or behind those that its replica works on.
+  void note_wait();
   /// Is called up once, at the next change of the table or the service's end.
   void watch(std::shared_ptr<ticket> t);
   void unwatch(ticket& t);
@@ -193,11 +221,15 @@ class service_state : public std::enable_shared_from_this<service_state> {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
 
-  /// An actor calls this service from here on, until it forgets it.
-  void add_caller(const ref<inbox>& who);
+  /// An actor calls this service from here on, until it forgets it. False if the service has been
+  /// given up.
+  bool add_caller(const ref<inbox>& who);
   void remove_caller(const ref<inbox>& who);
   /// Tells every caller that `slot` has ended, where its own actor can't: it is stuck.
   void tell_lost(const std::shared_ptr<replica_slot>& slot);
+  /// It was stopped, and nobody asks for it any more: each caller forgets it once it awaits no call
+  /// of it.
+  void give_up_callers();
 
   /// Who has the replicas' sessions, and who waits for one.
   session_line& sessions() noexcept { return sessions_; }
@@ -235,11 +267,12 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::atomic<std::uint64_t> hedges_won{0};
   std::atomic<std::uint64_t> retries{0};
   std::atomic<std::uint64_t> stalled{0};
+  std::atomic<std::uint64_t> in_cycles{0};
 
  private:
   using line_key = std::pair<bool, std::uint64_t>;  // Control calls first, then in order of coming.
   static line_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
-  void take_out(const std::shared_ptr<replica_slot>& slot, bool drains);
+  void take_out(const std::vector<std::shared_ptr<replica_slot>>& slots, bool drain);
   void call_everybody();
   void call_next(const replica_slot& slot);
   void offer_room();
@@ -259,6 +292,9 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::vector<const endpoint_info*> endpoints_;
   std::vector<std::shared_ptr<replica_slot>> draining_;
   std::vector<ref<inbox>> callers_;
+  std::unordered_map<const inbox*, std::size_t> caller_places_;  ///< In callers_.
+  bool given_up_ = false;
+  const std::shared_ptr<service_places> places_;  ///< May be null.
   std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0);
 };
 

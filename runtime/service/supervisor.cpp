@@ -33,7 +33,7 @@ void supervisor::starting() {
     start_replica(places_.back());
   }
   if (service_->options.autoscale.max > 0) start_root(autoscale());
-  const bool hangs_seen = service_->options.max_call_time != no_limit && !system_.deterministic();
+  const bool hangs_seen = service_->options.max_call_time != no_limit && system_.turns_take_time();
   if (hangs_seen) start_root(watch_for_hung());
 }
 
@@ -46,6 +46,7 @@ void supervisor::start_replica(const place_ptr& at) {
   starts_.resize(std::max(starts_.size(), at->index + 1));
   const replica_info info{at->index, starts_[at->index]++};
   at->slot = std::make_shared<replica_slot>(at->index);
+  at->began = now();
   auto& actors = system_.actors();
   caf::actor actor;
   if (service_->options.placement.elsewhere()) {
@@ -71,7 +72,24 @@ void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>
   if (at->slot != slot || at->retired || slot->ended()) return;
   ready_.push_back(at);
   // Behind what is in the mailbox: many that start together cost one change of the table.
-  if (ready_.size() == 1) self()->post_last([this] { publish_ready(); });
+  if (!std::exchange(looks_at_ready_, true)) self()->post_last([this] { look_at_ready(); });
+}
+
+/// A change copies the table. Of a large one few together wait for more, so that starting R
+/// replicas costs no more than R times so many entries.
+void supervisor::look_at_ready() {
+  constexpr std::size_t entries_each = 64;
+  looks_at_ready_ = false;
+  const bool last_ones = serving_ + ready_.size() >= places_.size();
+  if (last_ones || ready_.size() * entries_each >= serving_) return publish_ready();
+  if (!std::exchange(publishes_later_, true)) start_root(publish_later());
+}
+
+branch supervisor::publish_later() {
+  constexpr auto pause_an_entry = std::chrono::nanoseconds(200);
+  co_await sleep_for(pause_an_entry * serving_);
+  publishes_later_ = false;
+  publish_ready();
 }
 
 void supervisor::publish_ready() {
@@ -79,6 +97,7 @@ void supervisor::publish_ready() {
   for (const auto& p : std::exchange(ready_, {})) {
     if (p->slot->ended()) continue;
     p->serves = true;
+    ++serving_;
     p->late_starts = 0;
     start_watch_->remove(p->slot);
     slots.push_back(p->slot);
@@ -92,10 +111,6 @@ void supervisor::publish_ready() {
 void supervisor::starts_no_more(const place_ptr& at) {
   start_watch_->remove(at->slot);
   std::erase(ready_, at);
-}
-
-bool supervisor::all_serve() const {
-  return std::all_of(places_.begin(), places_.end(), [](const auto& p) { return p->serves; });
 }
 
 void supervisor::on_down(const inbox& who, const std::string&) {
@@ -117,7 +132,7 @@ void supervisor::lost(const place_ptr& at) {
   const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
   at->replica = nullptr;
   at->slot = nullptr;
-  at->serves = false;
+  if (std::exchange(at->serves, false)) --serving_;
   if (!service_->closed()) start_root(restart(at, link));
 }
 
@@ -231,9 +246,11 @@ void supervisor::starts_seen(const start_watch::late_slots& late) {
     if (service_->closed()) return;
   }
   const auto limit = service_->options.start_timeout;
-  if (!growing_since_ || now() - *growing_since_ <= limit) return;
+  if (!growing_since_) return;
   for (const auto& p : places_) {
     if (!p->replica || p->slot->starting_since != replica_slot::has_no_place) continue;
+    // It waits for as long as something grows, but one that was restarted began later.
+    if (now() - std::max(*growing_since_, p->began) <= limit) continue;
     return fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
                                                      " has found no place within " +
                                                      to_text(limit) + " (start_timeout)");
@@ -395,8 +412,10 @@ task<> supervisor::shrink(std::size_t replicas) {
   while (places_.size() > replicas) {
     const auto last = places_.back();
     places_.pop_back();
+    if (last->serves) --serving_;
     retire(last);
   }
+  withdraw_retiring();
   try {
     co_await with_timeout(until_retired(), options.drain_timeout);
     co_return;
@@ -425,8 +444,16 @@ void supervisor::retire(const place_ptr& at) {
     return let_go(at);
   }
   retiring_.push_back(at);
-  service_->withdraw(at->slot);
-  drain(*at->slot);
+}
+
+/// One change of the table for all of them.
+void supervisor::withdraw_retiring() {
+  std::vector<std::shared_ptr<replica_slot>> slots;
+  for (const auto& p : retiring_) {
+    if (!p->slot->leaving()) slots.push_back(p->slot);
+  }
+  service_->withdraw(slots);
+  for (const auto& slot : slots) drain(*slot);
 }
 
 task<> supervisor::until_retired() {
@@ -444,6 +471,7 @@ void supervisor::ended() {
     }
   }
   places_.clear();
+  serving_ = 0;
   retiring_.clear();
   given_up_.clear();
   scalings_.clear();

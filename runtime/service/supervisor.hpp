@@ -49,6 +49,7 @@ class supervisor final : public host {
     const std::size_t index;
     ref<inbox> replica;                  ///< Null between a death and the restart.
     std::shared_ptr<replica_slot> slot;  ///< The replica's.
+    time_point began{};                  ///< When the replica was made.
     bool serves = false;                 ///< Or drains.
     std::size_t late_starts = 0;         ///< Since one served here.
     bool newcomer = false;               ///< Of a growth that is under way.
@@ -82,6 +83,8 @@ class supervisor final : public host {
 
   void start_replica(const place_ptr& at);
   void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
+  void look_at_ready();
+  branch publish_later();
   void publish_ready();
   void starts_no_more(const place_ptr& at);
   void lost(const place_ptr& at);
@@ -96,8 +99,9 @@ class supervisor final : public host {
   task<> grow(std::size_t replicas);
   task<> shrink(std::size_t replicas);
   void retire(const place_ptr& at);
+  void withdraw_retiring();
   task<> until_retired();
-  bool all_serve() const;
+  bool all_serve() const { return serving_ == places_.size(); }
 
   branch watch_for_hung();
   void starts_seen(const start_watch::late_slots& late);
@@ -111,7 +115,10 @@ class supervisor final : public host {
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
   std::vector<place_ptr> places_;     ///< By index.
+  std::size_t serving_ = 0;           ///< Of these.
   std::vector<place_ptr> ready_;      ///< They can serve, and are published together.
+  bool looks_at_ready_ = false;       ///< `look_at_ready` is on its way.
+  bool publishes_later_ = false;      ///< `publish_later` runs.
   std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
   std::vector<ref<inbox>> given_up_;  ///< Abandoned replicas whose end is not heard yet.
   std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.

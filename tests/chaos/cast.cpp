@@ -2,6 +2,8 @@
 
 #include "tests/chaos/cast.hpp"
 
+#include <thread>
+
 #include "actors/env/registry.hpp"
 #include "actors/reward/text_reward.hpp"
 
@@ -14,14 +16,18 @@ std::unique_ptr<vector_environment> make_cartpole() {
 }
 
 /// A kill every second or two is no crash loop: replicas are restarted however many there were.
-serve_options mortal(std::string name, std::size_t replicas,
+/// The loss of a node is to be borne with the defaults.
+serve_options mortal(std::string name, const cast_options& of,
                      std::vector<const endpoint_info*> idempotent) {
-  return {.name = std::move(name),
-          .replicas = replicas,
-          .placement = placement::process,
-          .max_restarts = 1000,
-          .backoff_limit = std::chrono::milliseconds(500),
-          .idempotent = std::move(idempotent)};
+  serve_options options{.name = std::move(name),
+                        .replicas = of.replicas,
+                        .placement = of.where,
+                        .idempotent = std::move(idempotent)};
+  if (!of.where.on_node()) {
+    options.max_restarts = 1000;
+    options.backoff_limit = std::chrono::milliseconds(500);
+  }
+  return options;
 }
 
 }  // namespace
@@ -56,6 +62,11 @@ episodes::look episodes::step(std::int64_t number, std::int64_t action) {
   return seen;
 }
 
+int worker::work(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  return milliseconds;
+}
+
 policy_options small_policy() {
   return {.shape = {.obs_size = 4, .discrete_actions = 2},
           .network = {.hidden = {44, 44}, .ortho_init = false}};
@@ -67,24 +78,27 @@ weights weights_of(std::int64_t version) {
   return {.version = version, .parameters = made.parameters().clone()};
 }
 
-task<cast> serve_cast(system& sys, std::size_t replicas) {
+task<cast> serve_cast(system& sys, cast_options options) {
   cast all;
   all.store = co_await sys.serve<weight_store>({.name = "weights"});
   auto first = weights_of(1);
   co_await all.store.route<&weight_store::put>(std::move(first));
-  auto playing = mortal("environments", replicas,
+  auto playing = mortal("environments", options,
                         {endpoint<&episodes::play>, endpoint<&environment_role::where>});
   all.environments = co_await sys.serve<environment_role>(std::move(playing));
   auto acting =
-      mortal("policies", replicas, {endpoint<&policy::act>, endpoint<&policy_role::where>});
+      mortal("policies", options, {endpoint<&policy::act>, endpoint<&policy_role::where>});
   all.policies = co_await sys.serve<policy_role>(std::move(acting), small_policy(), all.store);
   const std::vector<reward_function<completion>> functions{
       {"right", [](const completion& c) { return exact_match(c.text, c.expected); }},
       {"short", [](const completion& c) { return c.text.size() < 8 ? 1.0 : 0.0; }, 0.5}};
   auto judging =
-      mortal("rewards", replicas,
+      mortal("rewards", options,
              {endpoint<&weighted_reward<completion>::evaluate>, endpoint<&reward_role::where>});
   all.rewards = co_await sys.serve<reward_role>(std::move(judging), functions, &sys.metrics());
+  if (options.where.on_node()) {
+    all.workers = co_await sys.serve<worker>(mortal("workers", options, {}));
+  }
   co_return all;
 }
 

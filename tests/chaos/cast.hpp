@@ -1,11 +1,12 @@
 #pragma once
-// Who is killed: an environment, a policy and a reward, each replica in a process of its own. And
-// what each of their answers has to be.
+// Who is killed: an environment, a policy and a reward, each replica in a process of its own, or on
+// nodes. And what each of their answers has to be.
 
 #include <unistd.h>
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/env/vector_environment.hpp"
@@ -79,6 +80,12 @@ struct completion {
   std::string text, expected;
 };
 
+/// Keeps its thread for as long as it is told.
+class worker {
+ public:
+  int work(int milliseconds);
+};
+
 using environment_role = located<episodes>;
 using policy_role = located<policy>;
 using reward_role = located<weighted_reward<completion>>;
@@ -87,13 +94,19 @@ using reward_role = located<weighted_reward<completion>>;
 policy_options small_policy();
 weights weights_of(std::int64_t version);
 
-/// The three services, with `replicas` each, and the store of the policy's weights.
+/// The services, and the store of the policy's weights.
 struct cast {
   service<weight_store> store;
   service<environment_role> environments;
   service<policy_role> policies;
   service<reward_role> rewards;
+  std::optional<service<worker>> workers;  ///< On nodes alone, whose threads they fill.
 };
-task<cast> serve_cast(system& sys, std::size_t replicas);
+
+struct cast_options {
+  std::size_t replicas = 2;  ///< Of each service.
+  placement where = placement::process;
+};
+task<cast> serve_cast(system& sys, cast_options options);
 
 }  // namespace troupe::chaos

@@ -2,6 +2,7 @@
 
 #include "tests/chaos/killer.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -24,9 +25,16 @@ struct prey {
   std::map<std::size_t, whereabouts> known;  ///< By index: those that have answered.
 };
 
+/// The kill of one replica.
+struct hit : kill_record {
+  std::string service;
+  whereabouts of;
+  std::uint64_t serial = 0;  ///< The replica's.
+};
+
 struct hunt {
   std::vector<prey> all;
-  std::vector<kill_record> kills;
+  std::vector<hit> kills;
   std::mt19937_64 random;
 };
 
@@ -51,7 +59,7 @@ std::shared_ptr<detail::replica_slot> slot_of(const prey& p, std::size_t index) 
   return nullptr;
 }
 
-bool is_of(const kill_record& k, const prey& p) { return k.service == p.state->options.name; }
+bool is_of(const hit& k, const prey& p) { return k.service == p.state->options.name; }
 
 void note_losses(hunt& h, const prey& p) {
   const auto table = p.state->table();
@@ -70,7 +78,8 @@ task<> note_answers(hunt& h, prey& p) {
     const auto& at = answer.value();
     p.known[at.index] = at;
     for (auto& k : h.kills) {
-      const bool successor = is_of(k, p) && k.index == at.index && k.generation < at.generation;
+      const bool successor =
+          is_of(k, p) && k.of.index == at.index && k.of.generation < at.generation;
       if (successor && !k.back) k.back = clock::now() - k.killed;
     }
   }
@@ -98,20 +107,21 @@ void kill_one(hunt& h, time_point start) {
   for (const auto& p : h.all) {
     for (const auto& [index, at] : p.known) {
       const bool killed = std::any_of(h.kills.begin(), h.kills.end(), [&](const auto& k) {
-        return is_of(k, p) && k.index == index && k.generation == at.generation;
+        return is_of(k, p) && k.of.index == index && k.of.generation == at.generation;
       });
       if (auto slot = slot_of(p, index); slot && !killed) choices.push_back({&p, at, slot});
     }
   }
   if (choices.empty()) return;
   const auto& victim = choices[h.random() % choices.size()];
-  kill_record k{.service = victim.of->state->options.name,
-                .index = victim.at.index,
-                .generation = victim.at.generation,
-                .pid = victim.at.pid,
-                .serial = victim.slot->serial,
-                .in_flight = victim.slot->in_flight(),
-                .killed = clock::now()};
+  const auto& service = victim.of->state->options.name;
+  hit k{{.victim = fmt::format("{}/{}", service, victim.at.index),
+         .pid = victim.at.pid,
+         .held = fmt::format("{} calls", victim.slot->in_flight()),
+         .killed = clock::now()},
+        service,
+        victim.at,
+        victim.slot->serial};
   k.at = k.killed - start;
   kill(static_cast<pid_t>(k.pid), SIGKILL);
   h.kills.push_back(std::move(k));
@@ -140,7 +150,7 @@ task<std::vector<kill_record>> kill_at_random(system& sys, const cast& who,
                  prey_of(sys, who.rewards)},
          .random = std::mt19937_64(options.seed)};
   co_await with_group([&](group& g) { return kill_under_watch(g, h, options); });
-  co_return std::move(h.kills);
+  co_return std::vector<kill_record>(h.kills.begin(), h.kills.end());
 }
 
 task<> kill_all(const cast& who) {

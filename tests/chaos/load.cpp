@@ -16,25 +16,10 @@ using clock = std::chrono::steady_clock;
 constexpr auto pause = 2ms;  // Between two calls of one caller; without one they fill every core.
 constexpr auto update_every = 250ms;
 
-std::string kind_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const call_error& e) {
-    return std::string(to_string(e.kind()));
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-}
-
 template <class T, class Right>
 void note(request_count& of, clock::time_point began, const outcome<T>& got, Right is_right) {
-  of.longest = std::max<duration>(of.longest, clock::now() - began);
-  if (!got.ok()) {
-    ++of.failed[kind_of(got.error())];
-  } else {
-    ++of.answered;
-    if (!is_right(got.value())) ++of.wrong;
-  }
+  of.note_end(clock::now() - began, hung_after, got.error());
+  if (got.ok() && !is_right(got.value())) ++of.wrong;
 }
 
 task<> ask_environments(load& l, std::uint64_t seed) {
@@ -113,14 +98,35 @@ task<> update_policies(load& l) {
   }
 }
 
-/// Its return.
-task<double> play_in_session(load& l, std::uint64_t seed) {
+/// How long the next call keeps its thread: one of ten for about as long as it may take.
+int draw_milliseconds(action_random& random) {
+  const bool is_long = random.next() % 10 == 0;
+  return static_cast<int>(is_long ? 1000 + random.next() % 1000 : 10 + random.next() % 290);
+}
+
+task<> ask_workers(load& l, std::uint64_t seed) {
+  constexpr auto deadline = 1500ms;
+  const auto to = l.to.workers->with({.deadline = deadline});
+  action_random random(seed);
+  while (!l.ending) {
+    const int milliseconds = draw_milliseconds(random);
+    ++l.work.begun;
+    const auto began = clock::now();
+    const auto got = co_await to.try_route<&worker::work>(milliseconds);
+    l.work.note_end(clock::now() - began, deadline, got.error());
+    if (got.ok() && got.value() != milliseconds) ++l.work.wrong;
+  }
+}
+
+/// Its return; none if the load ends meanwhile.
+task<std::optional<double>> play_in_session(load& l, std::uint64_t seed) {
   auto mine = co_await l.to.environments.with({.deadline = hung_after}).session();
   const auto number = co_await mine.route<&episodes::begin>(seed);
   action_draw actions(seed);
   for (;;) {
     const auto seen = co_await mine.route<&episodes::step>(number, actions.next());
     if (seen.over) co_return seen.episode_return;
+    if (l.ending) co_return std::nullopt;
     co_await sleep_for(pause);
   }
 }
@@ -130,35 +136,21 @@ task<> play_episodes(load& l, std::uint64_t seed) {
   for (; !l.ending; ++seed) {
     ++l.sessions.begun;
     try {
-      const double got = co_await play_in_session(l, seed);
-      ++l.sessions.finished;
-      if (got != own.play(seed)) ++l.sessions.wrong;
+      const auto got = co_await play_in_session(l, seed);
+      ++(got ? l.sessions.finished : l.sessions.left);
+      if (got && *got != own.play(seed)) ++l.sessions.wrong;
     } catch (...) {
       const auto error = std::current_exception();
       if (is_kind(error, error_kind::session_lost)) {
         ++l.sessions.lost;
       } else {
-        ++l.sessions.failed[kind_of(error)];
+        note_failure(l.sessions.failed, error);
       }
     }
   }
 }
 
 }  // namespace
-
-std::int64_t request_count::ended() const {
-  auto sum = answered;
-  for (const auto& [kind, n] : failed) sum += n;
-  return sum;
-}
-
-void request_count::add(const request_count& other) {
-  begun += other.begun;
-  answered += other.answered;
-  wrong += other.wrong;
-  for (const auto& [kind, n] : other.failed) failed[kind] += n;
-  longest = std::max(longest, other.longest);
-}
 
 void start_load(group& g, load& l, int callers, std::uint64_t seed) {
   for (int i = 0; i < callers; ++i) {
@@ -167,6 +159,7 @@ void start_load(group& g, load& l, int callers, std::uint64_t seed) {
     g.start(ask_policies(l, own));
     g.start(ask_rewards(l, own));
     g.start(play_episodes(l, own + 500'000));
+    if (l.to.workers) g.start(ask_workers(l, own));
   }
   g.start(update_policies(l));
 }

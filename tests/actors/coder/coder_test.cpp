@@ -221,17 +221,47 @@ TEST_CASE("coder: folders within folders, more than descriptors or a path can ho
           "    open('file', 'w').close()\n"
           "    os.symlink('/usr', 'link')\n"
           "    os.chdir('folder')\n"
-          "os.chmod('.', 0)\n");
+          "os.chmod('.', 0)\n",
+          {.cpu_s = 60});
   ::setrlimit(RLIMIT_NOFILE, &before);
   CHECK(deep.succeeded());
+  CHECK(deep.left_entries == 3 + 4 * 3000);
   CHECK(temporary.entries() == 0);
   CHECK(std::filesystem::exists("/usr"));
+}
+
+TEST_CASE(
+    "coder: a program that leaves more than it may in its folder fails, and the folder goes") {
+  const own_temporary_folder temporary;
+  const auto many = run("for i in range(70000): open(str(i), 'w').close()", {.cpu_s = 60});
+  CHECK(many.status == code_end::flooded);
+  CHECK(many.left_entries == 70'000);
+  CHECK(!many.succeeded());
+  CHECK(temporary.entries() == 0);
+
+  const std::string writes =
+      "import os\n"
+      "os.mkdir('inner')\n"
+      "for name in ('a', 'b', 'inner/c'): open(name, 'wb').write(b'x' * 1000)\n";
+  const auto large = run(writes, {.folder_bytes = 2999});
+  CHECK(large.status == code_end::flooded);
+  CHECK(large.left_bytes == 3000);
+  CHECK(run(writes, {.folder_entries = 3}).status == code_end::flooded);
+  CHECK(run(writes, {.folder_entries = 4, .folder_bytes = 3000}).succeeded());
+  CHECK(temporary.entries() == 0);
 }
 
 TEST_CASE("coder: refuses unless it is allowed, and limits that are none") {
   CHECK_THROWS_WITH(coder({}), Catch::Contains("without a sandbox"));
   CHECK_THROWS_WITH(coder({.allow_unsandboxed = true, .limits = {.wall_s = 0}}),
                     Catch::Contains("wall_s 0"));
+  CHECK_THROWS_WITH(coder({.allow_unsandboxed = true, .limits = {.processes = 0}}),
+                    Catch::Contains("processes 0"));
+  CHECK_THROWS_WITH(coder({.allow_unsandboxed = true, .first_user = 0}),
+                    Catch::Contains("users from 1000 to 4294967294") &&
+                        Catch::Contains("got first_user 0, last_user 65519"));
+  CHECK_THROWS_WITH(coder({.allow_unsandboxed = true, .first_user = 65'519}),
+                    Catch::Contains("first_user 65519, last_user 65519"));
   CHECK_THROWS_WITH(run(std::string(1 << 17, ' ')), Catch::Contains("got 131072"));
   CHECK_THROWS_WITH(coder({.allow_unsandboxed = true, .python = "/nowhere/python3"}),
                     Catch::Contains("interpreter at /nowhere/python3: No such file"));

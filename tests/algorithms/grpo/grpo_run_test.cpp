@@ -10,6 +10,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "algorithms/grpo/grpo_cast.hpp"
 #include "algorithms/grpo/grpo_config.hpp"
 #include "algorithms/grpo/grpo_defaults.hpp"
 #include "algorithms/grpo/grpo_evaluation.hpp"
@@ -133,6 +134,22 @@ TEST_CASE("grpo: a deadline that no answer can keep ends the run with its reason
   CHECK_THROWS_WITH(run(config, folder.path.string()),
                     Catch::Contains("dropped, by reason: deadline 64"));
   log::set_level("info");
+}
+
+TEST_CASE("grpo: coders have the limits and the users of the configuration") {
+  grpo_config config;
+  config.code = {
+      .wall_s = 1.5, .memory_mib = 64, .processes = 7, .first_user = 2000, .last_user = 3000};
+  const auto made = detail::coders_of(config);
+  CHECK(!made.allow_unsandboxed);
+  CHECK(made.limits.wall_s == 1.5);
+  CHECK(made.limits.cpu_s == 2);
+  CHECK(made.limits.memory_bytes == 64 << 20);
+  CHECK(made.limits.processes == 7);
+  CHECK(made.first_user == 2000);
+  CHECK(made.last_user == 3000);
+  config.allow_unsandboxed_code = true;
+  CHECK(detail::coders_of(config).allow_unsandboxed);
 }
 
 TEST_CASE("grpo: code that a chat model writes is run on its tests") {
@@ -502,6 +519,10 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
         "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
         "come, got [\"http://localhost:1\"]");
+  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "taken");
+  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2006}})") ==
+        "/code/last_user: expected at least 2007, two after code.first_user for each of "
+        "code.coders, got 2006");
   grpo_config config;
   config.rollout.prompts = 6;
   for (const int parts : {4, 12}) {

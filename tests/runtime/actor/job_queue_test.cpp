@@ -42,6 +42,24 @@ class takers {
   std::vector<std::thread> threads_;
 };
 
+/// Takes urgent jobs alone.
+class reserve {
+ public:
+  reserve(job_queue& jobs, std::atomic<std::size_t>& taken)
+      : jobs_(jobs), thread_([this, &taken] {
+          while (jobs_.take_urgent_unless([this] { return ended_; })) ++taken;
+        }) {}
+  ~reserve() {
+    jobs_.change([this] { ended_ = true; });
+    thread_.join();
+  }
+
+ private:
+  job_queue& jobs_;
+  bool ended_ = false;  ///< Under the queue's lock.
+  std::thread thread_;
+};
+
 /// Waits until it is so many; false: it never was.
 bool becomes(const std::atomic<std::size_t>& taken, std::size_t count) {
   const auto patience = std::chrono::steady_clock::now() + 60s;
@@ -113,5 +131,57 @@ TEST_CASE("a thread that isn't wanted any more leaves, and those that wait go on
     }
     jobs.push(&second, round % 2 ? from::turn : from::outside);
     REQUIRE(becomes(taken, 2 * (round + 1)));
+  }
+}
+
+TEST_CASE("an urgent job comes before those that came earlier", "[job_queue]") {
+  job_queue jobs;
+  job earlier, urgent, more_urgent, later;
+  jobs.push(&earlier, from::outside);
+  jobs.push_urgent(&urgent, from::outside);
+  jobs.push_urgent(&more_urgent, from::turn);
+  jobs.push(&later, from::outside);
+  CHECK(jobs.take() == &urgent);
+  CHECK(jobs.take() == &more_urgent);
+  CHECK(jobs.try_take() == &earlier);
+  CHECK(jobs.take() == &later);
+}
+
+TEST_CASE("an urgent job is taken by the reserve where every thread of the pool is busy",
+          "[job_queue]") {
+  job_queue jobs;
+  job ordinary;
+  jobs.push(&ordinary, from::outside);  // Nobody comes for it.
+  std::atomic<std::size_t> taken = 0;
+  const reserve waits(jobs, taken);
+  std::vector<job> some(20);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    jobs.push_urgent(&some[i], i % 2 ? from::turn : from::outside);
+    REQUIRE(becomes(taken, i + 1));
+  }
+  CHECK(jobs.try_take() == &ordinary);
+}
+
+TEST_CASE("no urgent job is left behind while the pool's threads come and go", "[job_queue]") {
+  job_queue jobs;
+  constexpr std::size_t each = 20'000;
+  std::vector<job> pool(2 * each);
+  std::atomic<std::size_t> taken = 0;
+  {
+    const reserve waits(jobs, taken);
+    takers idle(jobs, 2, taken);
+    std::vector<std::thread> givers;
+    for (std::size_t giver = 0; giver < 2; ++giver) {
+      givers.emplace_back([&, giver] {
+        for (std::size_t i = 0; i < each; ++i) {
+          auto* one = &pool[giver * each + i];
+          const auto where = i % 2 ? from::turn : from::outside;
+          i % 3 ? jobs.push(one, where) : jobs.push_urgent(one, where);
+          if (i % 64 == 0) std::this_thread::yield();
+        }
+      });
+    }
+    for (auto& giver : givers) giver.join();
+    CHECK(becomes(taken, pool.size()));
   }
 }

@@ -61,6 +61,10 @@ struct asker {
     ++done.shelved;
     return n;
   }
+  task<int> reserve(int n) {
+    const auto mine = co_await from_.with({.deadline = 5ms}).session({.exclusive = n % 2 == 0});
+    co_return co_await mine.route<&shelf::twice>(n);
+  }
   service<shelf> from_;
 };
 /// On another link.
@@ -104,7 +108,9 @@ class assault {
                                           : static_cast<std::uint8_t>(random_.once_in(4));
     if (random_.once_in(10)) {
       body = mutilated(std::move(body));
-      allowed_.insert(header.replica);  // It may have become an import of what was told.
+      // It may have become an import of what was told, or an open of what was given.
+      allowed_.insert(header.replica);
+      allowed_opens_.insert(header.id);
     }
     auto& sent = peer_->sent(header.control);
     if (random_.once_in(100)) {  // Before its turn, and what comes before it behind it.
@@ -149,7 +155,9 @@ class assault {
   std::pair<message_header, bytes> draw() {
     const auto kind = draw_kind();
     const bool is_new = kind == message_kind::make || kind == message_kind::import;
+    const bool of_session = kind == message_kind::opened || kind == message_kind::release;
     message_header header{.kind = kind, .replica = number(is_new), .id = id()};
+    if (of_session && !opens_.empty() && !random_.once_in(5)) header.id = one_of(opens_);
     const auto written =
         random_.once_in(30) ? static_cast<message_kind>(random_.below(kinds)) : kind;
     auto body = body_of(header, written);
@@ -175,12 +183,19 @@ class assault {
       }
       case message_kind::closed:
         return bytes_of(std::pair(name(), std::string("it was stopped")));
+      case message_kind::open:
+        return open(header);
+      case message_kind::opened:
+        header.what = static_cast<std::uint32_t>(random_.below(3));
+        if (header.what == static_cast<std::uint32_t>(detail::answer_to_open::granted)) {
+          return bytes_of(detail::table_entry{number(), serial(), random_.below(5)});
+        }
+        return bytes_of(an_error());
       case message_kind::result:
         return bytes_of(random_.below(100));
       case message_kind::error:
         header.what = static_cast<std::uint32_t>(random_.below(5));
-        return bytes_of(random_.once_in(5) ? std::exception_ptr()
-                                           : std::make_exception_ptr(std::runtime_error("no")));
+        return bytes_of(an_error());
       case message_kind::ended:
         return bytes_of(std::string("it has ended"));
       case message_kind::measured:
@@ -209,11 +224,26 @@ class assault {
     return bytes_of(wanted);
   }
 
+  bytes open(message_header& header) {
+    const std::string given = random_.once_in(2) ? "shelves" : "couriers";
+    const auto wanted = random_.once_in(30) ? name() : given;
+    const bool may = wanted == "shelves" || wanted == "couriers";
+    (may ? allowed_opens_ : forbidden_opens_).insert(header.id);
+    opens_.push_back(header.id);
+    if (random_.once_in(2)) header.deadline = random_.below(10'000'000) - 100;
+    return bytes_of(std::tuple(wanted, random_.once_in(2), !random_.once_in(4)));
+  }
+
+  std::exception_ptr an_error() {
+    return random_.once_in(5) ? std::exception_ptr()
+                              : std::make_exception_ptr(std::runtime_error("no"));
+  }
+
   bytes call(message_header& header) {
     const auto replica = header.replica;
     const auto id = header.id;
-    const int likely = at_ == side::host ? random_.below(4) : 4 + random_.below(2);
-    switch (random_.once_in(10) ? random_.below(6) : likely) {
+    const int likely = at_ == side::host ? random_.below(4) : 4 + random_.below(3);
+    switch (random_.once_in(10) ? random_.below(7) : likely) {
       case 0:
         header = raw_peer::call_of<&shelf::twice>(replica, id, 1);
         return bytes_of(std::tuple(random_.below(9)));
@@ -228,6 +258,9 @@ class assault {
         return bytes_of(std::tuple(vaults_));
       case 4:
         header = raw_peer::call_of<&asker::ask>(replica, id, 1);
+        return bytes_of(std::tuple(random_.below(9)));
+      case 5:
+        header = raw_peer::call_of<&asker::reserve>(replica, id, 1);
         return bytes_of(std::tuple(random_.below(9)));
       default:
         header = raw_peer::call_of<&asker::add>(replica, id, 1);
@@ -278,6 +311,12 @@ class assault {
     const auto& header = m.header;
     if (header.replica != 0) numbers_.push_back(header.replica);
     if (header.kind == message_kind::call) ids_.push_back(header.id);
+    if (header.kind == message_kind::open) opens_.push_back(header.id);
+    if (header.kind == message_kind::opened) {
+      if (forbidden_opens_.contains(header.id) && !allowed_opens_.contains(header.id)) {
+        outside.push_back("a session opened that was not given");
+      }
+    }
     if (header.kind == message_kind::table || header.kind == message_kind::closed) learn_service(m);
     const bool imported = header.kind == message_kind::serves && at_ == side::host;
     if (imported && forbidden_.contains(header.replica) && !allowed_.contains(header.replica)) {
@@ -308,11 +347,14 @@ class assault {
   std::uint32_t last_number_ = 0;
   std::vector<std::uint32_t> numbers_;
   std::vector<std::uint64_t> ids_;
+  std::vector<std::uint64_t> opens_;  ///< Sessions that were asked for.
   std::set<std::pair<std::string, std::uint64_t>> told_;
   std::set<std::uint32_t> allowed_, forbidden_;  ///< Numbers of imports of what was told, and not.
+  std::set<std::uint64_t> allowed_opens_, forbidden_opens_;  ///< The same of what was given.
 };
 
-/// Links of others, in the same system: a node that has imported a vault, a child with a role.
+/// Links of others, in the same system: a node that has a session of the vault, a child with a
+/// role.
 struct neighbours {
   explicit neighbours(system& sys)
       : node(raw_peer::against(sys, side::host)), child(raw_peer::against(sys, side::guest)) {}
@@ -320,6 +362,7 @@ struct neighbours {
   void begin(service<vault> vaults) {
     node->give(vaults);
     node->say({.kind = message_kind::watch}, std::string("vaults"));
+    node->say({.kind = message_kind::open, .id = 1}, std::tuple(std::string("vaults"), true, true));
     child->say(make_of<bystander, int>(1), options_of("bystanders"), std::tuple(1));
   }
   /// The serial of the vault that the node has been told of.
@@ -346,6 +389,16 @@ void judge(side at, const assault& one, const neighbours& others, fuzz_report& r
   note(done.opened > 0, "an endpoint run that was not given");
   note(done.touched > 0 || others.disturbed(), "a role on another link touched");
   for (const auto& what : one.outside) note(true, what);
+}
+
+/// Nobody has ended the session that the node of the neighbours has of the only vault.
+task<bool> is_kept(service<vault> vaults) {
+  try {
+    const auto mine = co_await vaults.with({.wait = false}).session();
+  } catch (const call_error&) {
+    co_return true;
+  }
+  co_return false;
 }
 
 task<> play_link(system& sys, side at, std::shared_ptr<assault> one, dice random, int count,
@@ -380,6 +433,8 @@ task<> play_system(system& sys, side at, dice random, int count, fuzz_report* re
     co_await play_link(sys, at, one, random.fork(), std::min(of_a_link, left), report);
     report->answers += one->answers();
     judge(at, *one, others, *report);
+    const bool kept = co_await is_kept(vaults);
+    if (!kept) ++report->outside["a session of another link ended"];
     if (report->effects_outside() > 0) co_return;
   }
 }

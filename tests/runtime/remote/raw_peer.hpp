@@ -111,7 +111,7 @@ class raw_peer final : public detail::link_listener {
 
  private:
   void connect() {
-    auto [mine, other] = detail::make_simulated_link(core_);
+    auto [mine, other] = detail::simulated_link::make(core_);
     way_ = mine;
     theirs = std::make_shared<detail::connection>(other);
     way_->open(std::shared_ptr<detail::link_listener>(std::shared_ptr<void>(), this));  // No owner.

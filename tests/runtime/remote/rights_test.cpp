@@ -90,6 +90,10 @@ void say_any(raw_peer& peer, message_kind kind) {
       return peer.say(header, std::pair(name, entries{{0, 1, 0}}));
     case message_kind::closed:
       return peer.say(header, names(name, "it was stopped"));
+    case message_kind::open:
+      return peer.say(header, std::tuple(name, true, true));
+    case message_kind::opened:
+      return peer.say(header, detail::table_entry{0, 1, 0});
     case message_kind::result:
       return peer.say(header, 14);
     case message_kind::error:
@@ -116,14 +120,20 @@ const std::vector<refused_kind> refused_kinds{
     {side::host, message_kind::measure, "measure, which only a controller may send"},
     {side::host, message_kind::table, "table, which only a controller may send"},
     {side::host, message_kind::closed, "closed, which only a controller may send"},
+    {side::host, message_kind::opened, "opened, which only a controller may send"},
     {side::host, message_kind::measured, "measured, which it was not asked for"},
+    {side::host, message_kind::open, "open of a session of service shelves, which it was not"},
     {side::host, message_kind::import, "import of a replica of service shelves that it was not"},
     {side::guest, message_kind::watch, "watch, which only a node or a child may send"},
     {side::guest, message_kind::import, "import, which only a node or a child may send"},
     {side::guest, message_kind::measured, "measured, which only a node or a child may send"},
+    {side::guest, message_kind::open, "open, which only a node or a child may send"},
+    {side::guest, message_kind::release, "release, which only a node or a child may send"},
     {side::resident, message_kind::watch, "watch, which only a node or a child may send"},
     {side::resident, message_kind::import, "import, which only a node or a child may send"},
-    {side::resident, message_kind::measured, "measured, which only a node or a child may send"}};
+    {side::resident, message_kind::measured, "measured, which only a node or a child may send"},
+    {side::resident, message_kind::open, "open, which only a node or a child may send"},
+    {side::resident, message_kind::release, "release, which only a node or a child may send"}};
 
 message_kind kind_of_number(int number) { return static_cast<message_kind>(number); }
 constexpr int kinds = static_cast<int>(message_kind::measured) + 1;

@@ -1,32 +1,10 @@
+#include "tests/runtime/room.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
 namespace {
 
 using namespace testing;
-
-/// Knows whether two conversations with it have overlapped.
-struct room {
-  task<> visit(int guest) {
-    if (inside != 0 && inside != guest) overlapped = true;
-    inside = guest;
-    co_await sleep_for(10ms);
-  }
-  void leave(int guest) {
-    if (inside != guest) overlapped = true;
-    inside = 0;
-  }
-  void die() { throw fatal("asked to"); }
-  bool was_overlapped() { return overlapped; }
-
-  int inside = 0;
-  bool overlapped = false;
-};
-
-task<> stay(session<room> mine, int guest) {
-  for (int i = 0; i < 3; ++i) co_await mine.route<&room::visit>(guest);
-  co_await mine.route<&room::leave>(guest);
-}
 
 struct guest_book {
   std::vector<int> asked, entered;

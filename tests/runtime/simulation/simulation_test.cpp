@@ -1,3 +1,4 @@
+#include "tests/runtime/simulation/fleet.hpp"
 #include "tests/runtime/simulation/workload.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -47,11 +48,32 @@ TEST_CASE("simulation: a hundred seeds of faults break no invariant") {
   }
 }
 
+TEST_CASE("simulation: a hundred seeds of a fleet of nodes break no invariant") {
+  testing::log_off();
+  const auto faults = fault_plan::parse("random");
+  std::map<std::string, std::uint64_t> ends;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto report = simulation::play_fleet(seed, faults);
+    INFO("seed " << seed << ", faults " << report.faults);
+    if (report.broken) FAIL_CHECK(report.broken->invariant << ": " << report.broken->detail);
+    for (const auto& [how, n] : report.ends) ends[how] += n;
+  }
+  CHECK(ends["ok"] > 2000);
+  for (const auto* kind : {"replica_lost", "a constructor hung", "a catch-up hung",
+                           "a start failed", "a call hung", "a node killed", "a link stalled",
+                           "a link cut", "the fleet scaled", "the fleet's growth ended"}) {
+    INFO(kind);
+    CHECK(ends[kind] > 0);
+  }
+}
+
 TEST_CASE("simulation: a seed plays the same calls to the same ends again") {
   testing::log_off();
   const auto faults = fault_plan::parse("random");
   CHECK(simulation::play(77, faults).ends == simulation::play(77, faults).ends);
   CHECK(simulation::play(77, faults).ends != simulation::play(78, faults).ends);
+  CHECK(simulation::play_fleet(77, faults).ends == simulation::play_fleet(77, faults).ends);
+  CHECK(simulation::play_fleet(77, faults).ends != simulation::play_fleet(78, faults).ends);
 }
 
 namespace {

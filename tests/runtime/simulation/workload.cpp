@@ -1,10 +1,9 @@
 #include "tests/runtime/simulation/workload.hpp"
 
-#include <cmath>
-
-#include "runtime/metrics/registry.hpp"
 #include "runtime/system.hpp"
+#include "runtime/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
+#include "tests/runtime/simulation/gauge.hpp"
 #include "tests/runtime/simulation/rooms.hpp"
 #include "tests/runtime/simulation/versions.hpp"
 
@@ -222,18 +221,10 @@ task<> call_at_random(const stage& on, dice random, ledger& book) {
   }
 }
 
-/// The value of the back's gauge in a text of metrics; NaN if there is none.
-double gauge(const std::string& text, const std::string& name) {
-  const auto line = '\n' + name + "{service=\"back\"} ";
-  const auto at = text.find(line);
-  return at == text.npos ? std::nan("") : std::stod(text.substr(at + line.size(), 24));
-}
-
 /// Calls in flight at most, callers that wait at most.
 void check_bounds(system& sys, ledger& book, std::size_t in_flight, std::size_t waiting) {
-  const auto text = sys.metrics().text();
   const auto check = [&](const char* name, std::size_t most) {
-    const auto value = gauge(text, name);
+    const auto value = gauge(sys, name, "back");
     book.require(value >= 0 && value <= static_cast<double>(most), "no bound exceeded",
                  std::string(name) + " is " + std::to_string(value));
   };
@@ -335,15 +326,15 @@ task<> main_of(system& sys, std::uint64_t seed, ledger& book) {
   const stage on{front, back};
   co_await with_group(call_under_watch, std::ref(sys), &on, &back_options, seed, &book);
   if (book.broken) co_return;
+  if (auto* faults = detail::core_of(sys).faults()) faults->rest();
   const auto replicas = draw_replicas(random);
   co_await sys.scale(back, replicas);
   // Late messages come, links that were cut are noticed after 5 s, and what died is replaced.
   co_await sleep_for(7s);
   book.check_all_ended();
   check_bounds(sys, book, 0, 0);
-  book.require(
-      gauge(sys.metrics().text(), "troupe_replicas_ready") == static_cast<double>(replicas),
-      "every replica is replaced", "not all serve seven seconds after the last call");
+  book.require(gauge(sys, "troupe_replicas_ready", "back") == static_cast<double>(replicas),
+               "every replica is replaced", "not all serve seven seconds after the last call");
   sys.stop(front);
   sys.stop(back);
   co_await sleep_for(6s);  // A simulated process whose link was cut notices after 5 s.

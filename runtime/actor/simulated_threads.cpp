@@ -1,0 +1,162 @@
+#include "runtime/actor/simulated_threads.hpp"
+
+#include <algorithm>
+#include <caf/scheduler/test_coordinator.hpp>
+#include <utility>
+
+#include "runtime/actor/host.hpp"
+#include "runtime/actor/splitmix.hpp"
+#include "runtime/actor/timed_action.hpp"
+#include "runtime/quiet_thread.hpp"
+
+namespace troupe::detail {
+
+struct simulated_threads::thread {
+  std::thread runs;
+  std::condition_variable bell;
+  caf::resumable* job = nullptr;
+  std::shared_ptr<simulated_pool> pool;  ///< Of its turn's actor; may be null.
+};
+
+/// Adds jobs as CAF's own for deterministic systems does.
+class simulated_threads::unit final : public caf::execution_unit {
+ public:
+  unit(caf::actor_system& actors, std::deque<caf::resumable*>& jobs)
+      : caf::execution_unit(&actors), jobs_(jobs) {}
+  void exec_later(caf::resumable* job) override { jobs_.push_back(job); }
+
+ private:
+  std::deque<caf::resumable*>& jobs_;
+};
+
+namespace {
+
+/// What this thread is in a system's; null: it is none of those.
+thread_local void* this_thread = nullptr;
+
+std::deque<caf::resumable*>& jobs_of(caf::actor_system& actors) {
+  return dynamic_cast<caf::scheduler::test_coordinator&>(actors.scheduler()).jobs;
+}
+
+}  // namespace
+
+simulated_threads::simulated_threads(caf::actor_system& actors, virtual_clock& clock)
+    : actors_(actors),
+      clock_(clock),
+      jobs_(jobs_of(actors)),
+      unit_(std::make_unique<unit>(actors, jobs_)) {}
+
+simulated_threads::~simulated_threads() {
+  {
+    std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  for (const auto& t : threads_) {
+    t->bell.notify_one();
+    t->runs.join();
+  }
+}
+
+std::shared_ptr<simulated_pool> simulated_threads::of_new_actor() const {
+  if (of_new_) return of_new_;
+  auto* maker = strand::current_or_null();
+  return maker ? static_cast<host*>(maker)->pool() : nullptr;
+}
+
+bool simulated_threads::step(std::uint64_t& order) {
+  const auto has_thread = [](caf::resumable* job) {
+    const auto* h = dynamic_cast<const host*>(job);
+    return !h || h->is_reserved() || !h->pool() || !h->pool()->full();
+  };
+  std::vector<std::size_t> can;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (paused_ == 0 || has_thread(jobs_[i])) can.push_back(i);
+  }
+  const auto choices = can.size() + rested_.size();
+  if (choices == 0) return false;
+  const auto choice = choices > 1 ? next_of(order) % choices : 0;
+  if (choice >= can.size()) {
+    const auto place = rested_.begin() + static_cast<std::ptrdiff_t>(choice - can.size());
+    auto* t = *place;
+    rested_.erase(place);
+    --paused_;
+    run_until_pause(*t);
+    return true;
+  }
+  const auto place = jobs_.begin() + static_cast<std::ptrdiff_t>(can[choice]);
+  auto* job = *place;
+  jobs_.erase(place);
+  const auto* h = dynamic_cast<const host*>(job);
+  if (h && h->may_pause()) {
+    run_on_a_thread(job);
+  } else {
+    run(job);
+  }
+  return true;
+}
+
+void simulated_threads::run_on_a_thread(caf::resumable* job) {
+  if (idle_.empty()) {
+    threads_.push_back(std::make_unique<thread>());
+    auto& t = *threads_.back();
+    t.runs = quiet_thread([this, &t] { work(t); });
+    idle_.push_back(&t);
+  }
+  auto& t = *idle_.back();
+  idle_.pop_back();
+  t.job = job;
+  t.pool = dynamic_cast<host&>(*job).pool();
+  run_until_pause(t);
+}
+
+void simulated_threads::run_until_pause(thread& which) {
+  std::unique_lock lock(mutex_);
+  running_ = &which;
+  which.bell.notify_one();
+  back_.wait(lock, [this] { return !running_; });
+}
+
+/// One message of it.
+void simulated_threads::run(caf::resumable* job) {
+  switch (job->resume(unit_.get(), 1)) {
+    case caf::resumable::resume_later:
+      return jobs_.push_front(job);
+    case caf::resumable::done:
+    case caf::resumable::awaiting_message:
+      return caf::intrusive_ptr_release(job);
+    case caf::resumable::shutdown_execution_unit:
+      return;
+  }
+}
+
+void simulated_threads::work(thread& mine) {
+  this_thread = &mine;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    mine.bell.wait(lock, [&] { return running_ == &mine || stops_; });
+    if (running_ != &mine) return;
+    lock.unlock();
+    run(std::exchange(mine.job, nullptr));
+    lock.lock();
+    idle_.push_back(&mine);
+    running_ = nullptr;
+    back_.notify_one();
+  }
+}
+
+bool simulated_threads::hold(duration time) {
+  auto* mine = static_cast<thread*>(this_thread);
+  if (!mine) return false;
+  if (mine->pool) ++mine->pool->held;
+  ++paused_;
+  clock_.wake_at(later(clock_.now(), time),
+                 ref<inbox>(new timed_action([this, mine] { rested_.push_back(mine); })));
+  std::unique_lock lock(mutex_);
+  running_ = nullptr;
+  back_.notify_one();
+  mine->bell.wait(lock, [&] { return running_ == mine; });
+  if (mine->pool) --mine->pool->held;
+  return true;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,157 @@
+#include "runtime/cluster/node_register.hpp"
+
+#include <algorithm>
+
+#include "runtime/log.hpp"
+#include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_metrics.hpp"
+#include "runtime/service/placement.hpp"
+#include "runtime/system_core.hpp"
+
+namespace troupe::detail {
+
+node_register::node_register(system_core& system)
+    : system_(system),
+      here_(system.metrics().gauge("troupe_nodes", "Nodes that have joined and are here.")) {}
+
+class node_register::node_lodging final : public lodging {
+ public:
+  node_lodging(std::shared_ptr<node_register> in, std::string name, std::shared_ptr<connection> to)
+      : lodging(std::move(to)), in_(std::move(in)), name_(std::move(name)) {}
+  ~node_lodging() override { in_->give_back(name_, *to); }
+
+ private:
+  std::shared_ptr<node_register> in_;
+  std::string name_;
+};
+
+void node_register::joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way) {
+  const auto to = std::make_shared<connection>(std::move(way));
+  grants granted;
+  std::function<void()> enough;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return to->close("the controller is stopping");
+    nodes_[name] = {to, slots, 0};
+    here_.set(static_cast<double>(nodes_.size()));
+    if (tell_there_are_ && nodes_.size() >= awaited_) {
+      enough = std::exchange(tell_there_are_, nullptr);
+    }
+    granted = grant();
+  }
+  // What a simulated node counts is counted here.
+  if (!system_.deterministic())
+    system_.remote_metrics()->add(to, {"node", name}, remote_metrics::after_its_end::go);
+  log::info("a node has joined", {{"node", name}, {"slots", slots}});
+  // After it is known: the porter may tell of its end at once.
+  start_porter(system_, to, porter::side::host,
+               [me = weak_from_this(), counted = system_.remote_metrics(), name,
+                to = to.get()](const std::string& why) {
+                 counted->remove(*to);
+                 if (const auto known = me.lock()) known->left(name, *to, why);
+               });
+  if (enough) enough();
+  tell(std::move(granted));
+}
+
+void node_register::left(const std::string& name, const connection& to, const std::string& why) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto place = nodes_.find(name);
+    if (place == nodes_.end() || place->second.to.get() != &to) return;
+    nodes_.erase(place);
+    here_.set(static_cast<double>(nodes_.size()));
+  }
+  log::warn("a node has left", {{"node", name}, {"reason", why}});
+}
+
+void node_register::wait(std::string service, std::size_t replica, std::string pattern,
+                         site::answer got) {
+  grants granted;
+  {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back({service, replica, pattern, std::move(got)});
+    granted = grant();
+    if (granted.empty()) {
+      log::info("a replica waits for a node with a free slot",
+                {{"service", service}, {"replica", replica}, {"nodes", pattern}});
+    }
+  }
+  tell(std::move(granted));
+}
+
+void node_register::give_back(const std::string& name, const connection& to) {
+  grants granted;
+  {
+    std::lock_guard lock(mutex_);
+    const auto place = nodes_.find(name);
+    if (place == nodes_.end() || place->second.to.get() != &to) return;
+    --place->second.replicas;
+    granted = grant();
+  }
+  tell(std::move(granted));
+}
+
+/// The lock is held. A node whose link has closed may not have left yet.
+node_register::grants node_register::grant() {
+  grants granted;
+  const auto free_of = [](const node& n) { return n.slots - std::min(n.slots, n.replicas); };
+  for (auto wish = waiting_.begin(); wish != waiting_.end();) {
+    auto best = nodes_.end();
+    for (auto n = nodes_.begin(); n != nodes_.end(); ++n) {
+      if (!name_fits(n->first, wish->pattern) || free_of(n->second) == 0) continue;
+      if (n->second.to->is_closed()) continue;
+      if (best == nodes_.end() || free_of(n->second) > free_of(best->second)) best = n;
+    }
+    if (best == nodes_.end()) {
+      ++wish;
+      continue;
+    }
+    ++best->second.replicas;
+    log::info("a replica is placed on a node",
+              {{"service", wish->service}, {"replica", wish->replica}, {"node", best->first}});
+    granted.emplace_back(
+        std::move(wish->got),
+        std::make_shared<node_lodging>(shared_from_this(), best->first, best->second.to));
+    wish = waiting_.erase(wish);
+  }
+  return granted;
+}
+
+void node_register::tell(grants granted) {
+  for (auto& [got, place] : granted) got(std::move(place), nullptr);
+}
+
+void node_register::close() {
+  std::list<wish> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    waiting.swap(waiting_);
+    tell_there_are_ = nullptr;
+    nodes_.clear();
+  }
+  const auto why = std::make_exception_ptr(std::runtime_error("the system is stopping"));
+  for (auto& w : waiting) w.got(nullptr, why);
+}
+
+std::vector<node_info> node_register::list() const {
+  std::lock_guard lock(mutex_);
+  std::vector<node_info> all;
+  for (const auto& [name, n] : nodes_) all.push_back({name, n.slots, n.replicas});
+  return all;
+}
+
+void node_register::when_there_are(std::size_t nodes, std::function<void()> tell) {
+  {
+    std::lock_guard lock(mutex_);
+    if (nodes_.size() < nodes && !closed_) {
+      awaited_ = nodes;
+      tell_there_are_ = std::move(tell);
+      return;
+    }
+  }
+  tell();
+}
+
+}  // namespace troupe::detail

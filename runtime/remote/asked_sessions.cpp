@@ -1,0 +1,216 @@
+#include "runtime/remote/asked_sessions.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/remote/porter.hpp"
+#include "runtime/service/replica.hpp"
+#include "runtime/wire/error_codec.hpp"
+
+namespace troupe::detail {
+
+/// Any thread: what it is asked is done in a turn of the porter.
+class asked_sessions::way_to_owner final : public session_owner {
+ public:
+  way_to_owner(ref<inbox> porter, std::weak_ptr<service_state> service)
+      : porter_(std::move(porter)), service_(std::move(service)) {}
+
+  void ask(std::shared_ptr<session_wish> wish) override {
+    porter_->post([service = service_.lock(), wish = std::move(wish)] {
+      porter::here().imported().sessions().ask(service, wish);
+    });
+  }
+  void release(std::shared_ptr<session_wish> wish) override {
+    porter_->post(
+        [wish = std::move(wish)] { porter::here().imported().sessions().release(*wish); });
+  }
+
+ private:
+  const ref<inbox> porter_;
+  const std::weak_ptr<service_state> service_;
+};
+
+/// Tells the owner that a session has ended, when it is destroyed.
+class asked_sessions::farewell {
+ public:
+  farewell(ref<inbox> porter, std::uint64_t id) : porter_(std::move(porter)), id_(id) {}
+  farewell(const farewell&) = delete;
+  ~farewell() {
+    porter_->post([id = id_] { porter::here().imported().sessions().send_release(id); });
+  }
+
+ private:
+  const ref<inbox> porter_;
+  const std::uint64_t id_;
+};
+
+std::shared_ptr<session_owner> asked_sessions::owner_of(
+    const std::shared_ptr<service_state>& service) {
+  return std::make_shared<way_to_owner>(by_.self(), service);
+}
+
+// ---- what is asked here
+
+void asked_sessions::ask(std::shared_ptr<service_state> service,
+                         std::shared_ptr<session_wish> wish) {
+  if (!service || service->closed()) return;  // Its opener has heard it.
+  const auto id = wish->number = ++last_id_;
+  auto& a = all_[id] = {.wish = std::move(wish), .service = std::move(service)};
+  if (imports_.is_told(*a.service)) return send_open(id, a);
+  wait_unsent(id, a);
+}
+
+/// There is no link on which it can be asked for, or none yet.
+void asked_sessions::wait_unsent(std::uint64_t id, asked& a) {
+  const auto& options = a.service->options;
+  auto& line = unsent_[options.name];
+  std::string why;
+  if (!a.wish->wait) why = options.name + ": no replica is ready";
+  if (why.empty() && line.size() >= options.max_waiting) {
+    why = options.name + ": " + std::to_string(options.max_waiting) +
+          " wait for a session already (max_waiting)";
+  }
+  if (why.empty()) {
+    a.stage = stage::unsent;
+    line.insert(id);
+    return;
+  }
+  const auto refused = std::move(a);
+  all_.erase(id);
+  refused.service->sessions().refused(
+      refused.wish, std::make_exception_ptr(call_error(error_kind::overloaded, why)));
+}
+
+void asked_sessions::send_open(std::uint64_t id, asked& a) {
+  const auto& wish = *a.wish;
+  message_header header{.kind = message_kind::open, .id = id};
+  if (wish.until != time_point::max()) {
+    header.deadline = std::max<std::int64_t>(1, (wish.until - by_.now()).count());
+  }
+  a.stage = stage::sent;
+  by_.way().send(header, std::tuple(a.service->options.name, wish.exclusive, wish.wait));
+}
+
+void asked_sessions::send_release(std::uint64_t id) {
+  by_.way().send({.kind = message_kind::release, .id = id});
+}
+
+void asked_sessions::release(const session_wish& wish) {
+  const auto place = all_.find(wish.number);
+  if (place == all_.end()) return;
+  const auto id = place->first;
+  const auto a = std::move(place->second);
+  all_.erase(place);
+  switch (a.stage) {
+    case stage::unsent:
+      unsent_[a.service->options.name].erase(id);
+      return;
+    case stage::placing:
+      placing_[a.granted.serial].erase(id);
+      break;
+    case stage::held:
+      if (a.slot->sessions.fetch_sub(1) == 1 && a.slot->leaving()) drain(*a.slot);
+      // Behind what the stand-in has yet to say of the session's calls, or at the stand-in's end:
+      // the next holder must not begin before those that were given up are cancelled.
+      a.slot->where->post([last = std::make_shared<farewell>(by_.self(), id)] {});
+      return;
+    case stage::sent:
+      break;
+  }
+  send_release(id);
+}
+
+// ---- what is answered
+
+void asked_sessions::opened(const message& m) {
+  const auto place = all_.find(m.header.id);
+  if (place == all_.end() || place->second.stage != stage::sent) return;  // It was given up.
+  auto body = m.body();
+  if (m.header.what == static_cast<std::uint32_t>(answer_to_open::granted)) {
+    place->second.granted = body.read<table_entry>();
+    return this->place(place->first, place->second);
+  }
+  auto error = body.read<std::exception_ptr>();
+  if (!error) throw wire_error("opened with an error that is none");
+  const auto a = std::move(place->second);
+  all_.erase(place);
+  a.service->sessions().refused(a.wish, std::move(error));
+}
+
+/// Its replica has a stand-in, or gets one now.
+void asked_sessions::place(std::uint64_t id, asked& a) {
+  const auto slot = imports_.replica_here(*a.service, a.granted);
+  // Where it has ended, its actor's end is about to be heard.
+  if (!slot || slot->ended()) {
+    a.stage = stage::placing;
+    placing_[a.granted.serial].insert(id);
+    return;
+  }
+  if (slot->leaving()) return ask_again(id, a);
+  slot->sessions.fetch_add(1);
+  a.slot = slot;
+  a.stage = stage::held;
+  const auto wish = a.wish;
+  if (!a.service->sessions().granted(wish, slot)) release(*wish);
+}
+
+/// The replica is gone: nobody has heard of this session yet.
+void asked_sessions::ask_again(std::uint64_t id, asked& a) {
+  send_release(id);
+  send_open(id, a);
+}
+
+// ---- what becomes of services and replicas
+
+void asked_sessions::told(const std::string& service) {
+  const auto line = unsent_.find(service);
+  if (line == unsent_.end()) return;
+  for (const auto id : line->second) send_open(id, all_.at(id));
+  unsent_.erase(line);
+}
+
+std::set<std::uint64_t> asked_sessions::placed_at(std::uint64_t serial) {
+  const auto place = placing_.find(serial);
+  if (place == placing_.end()) return {};
+  auto ids = std::move(place->second);
+  placing_.erase(place);
+  return ids;
+}
+
+void asked_sessions::stands(std::uint64_t serial) {
+  for (const auto id : placed_at(serial)) place(id, all_.at(id));
+}
+
+void asked_sessions::stand_in_ended(std::uint64_t serial) {
+  for (const auto id : placed_at(serial)) ask_again(id, all_.at(id));
+}
+
+void asked_sessions::closed(const service_state& service) {
+  std::vector<std::shared_ptr<session_wish>> gone;
+  for (const auto& [id, a] : all_) {
+    if (a.service.get() == &service) gone.push_back(a.wish);
+  }
+  for (const auto& wish : gone) release(*wish);
+}
+
+void asked_sessions::rest() {
+  placing_.clear();
+  std::vector<std::uint64_t> waiting;
+  std::erase_if(all_, [&](const auto& entry) {
+    const auto& [id, a] = entry;
+    if (a.stage == stage::held) return true;
+    if (a.stage != stage::unsent) waiting.push_back(id);
+    return false;
+  });
+  for (const auto id : waiting) wait_unsent(id, all_.at(id));
+}
+
+void asked_sessions::end_all() {
+  all_.clear();
+  unsent_.clear();
+  placing_.clear();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,77 @@
+#pragma once
+// The sessions of the other side's services that this process waits for or holds. The other side
+// grants them. Internal to runtime/.
+//
+//   unsent ──open──> sent ──opened──> placing ──its replica has a stand-in──> held ──release──>
+//
+// A service's wishes are unsent until the other side has told of its replicas on this link, which
+// may be a later one than that on which its handle came.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "runtime/remote/message.hpp"
+#include "runtime/remote/table_entry.hpp"
+#include "runtime/service/state.hpp"
+
+namespace troupe::detail {
+
+class imports;
+class porter;
+
+class asked_sessions {
+ public:
+  asked_sessions(porter& by, imports& of) : by_(by), imports_(of) {}
+
+  /// What the line of that service's copy asks.
+  std::shared_ptr<session_owner> owner_of(const std::shared_ptr<service_state>& service);
+
+  /// What the other side answers.
+  void opened(const message& m);
+
+  // What becomes of a service here.
+  /// The other side has told of it on this link.
+  void told(const std::string& service);
+  /// A stand-in serves for the replica of that serial.
+  void stands(std::uint64_t serial);
+  void stand_in_ended(std::uint64_t serial);
+  void closed(const service_state& service);
+
+  /// The link is lost, another may come: what waits does so for that one, and what is held has
+  /// ended with its stand-ins.
+  void rest();
+  void end_all();
+
+ private:
+  enum class stage { unsent, sent, placing, held };
+  struct asked {
+    std::shared_ptr<session_wish> wish;
+    std::shared_ptr<service_state> service;
+    asked_sessions::stage stage = stage::unsent;
+    table_entry granted{};               ///< While it is placed.
+    std::shared_ptr<replica_slot> slot;  ///< While it is held.
+  };
+  class way_to_owner;
+  class farewell;
+
+  void ask(std::shared_ptr<service_state> service, std::shared_ptr<session_wish> wish);
+  void release(const session_wish& wish);
+  void wait_unsent(std::uint64_t id, asked& a);
+  void send_open(std::uint64_t id, asked& a);
+  void send_release(std::uint64_t id);
+  void ask_again(std::uint64_t id, asked& a);
+  void place(std::uint64_t id, asked& a);
+  std::set<std::uint64_t> placed_at(std::uint64_t serial);
+
+  porter& by_;
+  imports& imports_;
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, asked> all_;
+  std::map<std::string, std::set<std::uint64_t>> unsent_;     ///< By service.
+  std::map<std::uint64_t, std::set<std::uint64_t>> placing_;  ///< By the replicas' serials.
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""What ./dev does where two of it run at once, with a cmake that only tells who is at work: dev_test.py BUILD_DIR"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Builds until it is let go, and fails where another one is at work.
+CMAKE = """#!/bin/sh
+mkdir at_work || { echo "two builds at once" >&2; exit 1; }
+echo building
+timeout 60 cat go >/dev/null || exit 1
+rmdir at_work
+"""
+NO_PACKAGE_IS_MISSING = "#!/bin/sh\n"
+
+
+class Dev(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        shutil.copy(ROOT / "dev", self.root)
+        for name, text in {"bin/cmake": CMAKE, "bin/dpkg-query": NO_PACKAGE_IS_MISSING, "deploy/packages.txt": "",
+                           "build/release/build.ninja": ""}.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            path.chmod(0o755)
+        os.mkfifo(self.root / "go")
+
+    def start_build(self):
+        process = subprocess.Popen(["./dev", "build"], cwd=self.root, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   env={**os.environ, "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}"})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def let_go(self):
+        (self.root / "go").write_text("")
+
+    def test_a_second_build_waits_for_the_first_and_says_so(self):
+        first = self.start_build()
+        self.assertEqual(first.stdout.readline(), "building\n")
+        second = self.start_build()
+        self.assertEqual(second.stderr.readline(),
+                         "./dev: waiting for another ./dev, which holds build/release.lock\n")
+        self.let_go()
+        self.assertEqual(first.wait(60), 0)
+        self.assertEqual(second.stdout.readline(), "building\n")
+        self.let_go()
+        self.assertEqual(second.wait(60), 0, second.stderr.read())
+
+    def test_one_that_was_killed_leaves_no_lock_behind(self):
+        first = self.start_build()
+        self.assertEqual(first.stdout.readline(), "building\n")
+        first.kill()
+        self.let_go()
+        second = self.start_build()
+        self.assertEqual(second.stdout.readline(), "building\n")
+        self.let_go()
+        self.assertEqual(second.wait(60), 0)
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=1).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

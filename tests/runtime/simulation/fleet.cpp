@@ -1,0 +1,342 @@
+#include "tests/runtime/simulation/fleet.hpp"
+
+#include <algorithm>
+
+#include "runtime/cluster/simulated_nodes.hpp"
+#include "runtime/system_core.hpp"
+#include "tests/runtime/simulation/dice.hpp"
+#include "tests/runtime/simulation/gauge.hpp"
+
+namespace troupe::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What hangs comes back after that, when nobody waits for it any more.
+constexpr duration hanging = 4min;
+/// No change of the number of replicas takes longer, whatever hangs.
+constexpr duration longest_scale = 3min;
+
+/// How often each thing goes wrong.
+struct troubles {
+  int starts_that_hang = 0;
+  int starts_that_fail = 0;
+  int calls_that_hang = 0;
+  int nodes_lost = 0;
+  int sum() const { return starts_that_hang + starts_that_fail + calls_that_hang + nodes_lost; }
+};
+
+/// What the roles, the callers and the nodes of one run share.
+struct world {
+  world(ledger& book, system& sys, dice random) : book(book), sys(sys), random(random) {}
+  ledger& book;
+  system& sys;
+  dice random;
+  troubles left;
+  bool calm = false;  ///< Nothing goes wrong any more.
+
+  void spend(duration time) { detail::core_of(sys).spend(time); }
+  /// Whether one of those that are left happens now.
+  bool happens(int& which, int once_in, const char* what) {
+    if (calm || which == 0 || !random.once_in(once_in)) return false;
+    --which;
+    ++book.ends[what];
+    return true;
+  }
+};
+
+}  // namespace
+}  // namespace troupe::simulation
+
+/// Simulated processes are all this one.
+template <>
+struct troupe::wire_codec<troupe::simulation::world*> {
+  static std::size_t size(troupe::simulation::world*) { return sizeof(std::uintptr_t); }
+  static void write(troupe::simulation::world* in, troupe::wire_writer& to) {
+    to.write(reinterpret_cast<std::uintptr_t>(in));
+  }
+  static troupe::simulation::world* read(troupe::wire_reader& from) {
+    return reinterpret_cast<troupe::simulation::world*>(from.read<std::uintptr_t>());
+  }
+};
+
+namespace troupe::simulation {
+
+namespace {
+
+class machine {
+ public:
+  explicit machine(world* in) : in_(*in), alive_(in_.book) {
+    auto& left = in_.left;
+    if (in_.happens(left.starts_that_hang, 6, "a constructor hung")) in_.spend(hanging);
+    if (in_.random.once_in(3)) in_.spend(duration(1ms) * in_.random.below(2000));
+    if (in_.happens(left.starts_that_fail, 4, "a start failed")) {
+      throw std::runtime_error("the workload asked for it");
+    }
+  }
+  task<> catch_up() {
+    counted_frame here(in_.book);
+    const bool hangs = in_.happens(in_.left.starts_that_hang, 6, "a catch-up hung");
+    co_await sleep_for(hangs ? hanging : duration(1ms) * in_.random.below(500));
+  }
+
+  /// Keeps its thread.
+  int work(int id, duration time) {
+    in_.book.executed(id);
+    const bool hangs = in_.happens(in_.left.calls_that_hang, 20, "a call hung");
+    in_.spend(hangs ? hanging : time);
+    return id;
+  }
+  int look(int id, duration time) { return work(id, time); }
+  task<int> wait(int id, duration time) {
+    counted_frame here(in_.book);
+    in_.book.executed(id);
+    co_await sleep_for(time);
+    co_return id;
+  }
+
+ private:
+  world& in_;
+  counted_frame alive_;
+};
+
+struct fleet {
+  std::vector<std::size_t> slots;  ///< Of each node.
+  std::size_t replicas_max = 0;    ///< There is room for so many while any one node is away.
+  serve_options options;
+
+  std::size_t all_slots() const {
+    std::size_t sum = 0;
+    for (const auto n : slots) sum += n;
+    return sum;
+  }
+  bool on_nodes() const { return options.placement.on_node(); }
+  /// An endpoint that works for so long is busy.
+  duration busy_for() const {
+    return options.max_call_time == no_limit ? duration(15s) : options.max_call_time / 2;
+  }
+};
+
+std::string name_of(std::size_t node) { return "node-" + std::to_string(node); }
+
+fleet draw_fleet(dice& random, troubles& all) {
+  fleet drawn;
+  const auto nodes = static_cast<std::size_t>(2 + random.below(3));
+  for (std::size_t i = 0; i < nodes; ++i) {
+    drawn.slots.push_back(static_cast<std::size_t>(1 + random.below(4)));
+  }
+  const auto largest = *std::max_element(drawn.slots.begin(), drawn.slots.end());
+  drawn.replicas_max = drawn.all_slots() - largest;
+  auto& options = drawn.options;
+  options.name = "fleet";
+  options.replicas = drawn.replicas_max;
+  options.placement = random.once_in(5)   ? placement::shared
+                      : random.once_in(5) ? placement::process
+                                          : placement::node("node-*");
+  options.idempotent = {endpoint<&machine::look>};
+  options.start_timeout = 20s;
+  options.drain_timeout = duration(1ms) * random.below(3000);
+  // Where calls may hang, somebody has to judge them.
+  if (random.once_in(2)) {
+    options.max_call_time = 2s + duration(1ms) * random.below(4000);
+    all.calls_that_hang = random.below(3);
+  }
+  all.starts_that_hang = random.below(2);
+  all.starts_that_fail = random.below(3);
+  all.nodes_lost = random.below(4);
+  options.max_restarts = static_cast<std::size_t>(all.sum());
+  return drawn;
+}
+
+task<outcome<int>> called(task<outcome<int>> call, int id, ledger& book) {
+  counted_frame here(book);
+  auto result = co_await call;
+  book.ended(id, result);
+  co_return result;
+}
+
+task<> call_often(world& in, service<machine> to, duration longest, dice random) {
+  counted_frame here(in.book);
+  for (int i = 0; i < 8; ++i) {
+    const auto time = duration(1ms) * random.below(static_cast<int>(longest / 1ms));
+    const int kind = random.below(3);
+    const int id = in.book.begin(kind == 1 ? 0 : 1);
+    auto call = kind == 0   ? to.try_route<&machine::work>(id, time)
+                : kind == 1 ? to.try_route<&machine::look>(id, time)
+                            : to.try_route<&machine::wait>(id, time);
+    co_await called(std::move(call), id, in.book);
+    co_await sleep_for(duration(1ms) * random.below(3000));
+  }
+}
+
+/// A growth may end because a replica can't be started, or where a later wish is for fewer.
+task<> scale(world& in, service<machine> which, std::size_t replicas) {
+  counted_frame here(in.book);
+  try {
+    co_await in.sys.scale(which, replicas);
+    ++in.book.ends["the fleet scaled"];
+  } catch (const call_error& e) {
+    in.book.require(e.kind() == error_kind::replica_lost || e.kind() == error_kind::cancelled,
+                    "only errors that can be", e.what());
+    ++in.book.ends["the fleet's growth ended"];
+  }
+}
+
+task<> scale_in_time(world& in, service<machine> which, std::size_t replicas) {
+  counted_frame here(in.book);
+  bool late = false;
+  try {
+    co_await with_timeout(scale(in, which, replicas), longest_scale);
+  } catch (const call_error&) {
+    late = true;
+  }
+  in.book.require(!late, "every scale ends",
+                  "one to " + std::to_string(replicas) + " replicas did not");
+}
+
+task<> scale_often(world& in, service<machine> which, std::size_t most, dice random) {
+  counted_frame here(in.book);
+  for (int i = 0; i < 6; ++i) {
+    co_await sleep_for(duration(1ms) * random.below(8000));
+    co_await scale_in_time(in, which,
+                           1 + static_cast<std::size_t>(random.below(static_cast<int>(most))));
+  }
+}
+
+/// One node after the other is away for a while.
+task<> lose_nodes(world& in, const fleet& all, dice random) {
+  counted_frame here(in.book);
+  auto& nodes = detail::core_of(in.sys).simulate_nodes();
+  while (in.left.nodes_lost > 0) {
+    co_await sleep_for(duration(1ms) * random.below(12'000));
+    --in.left.nodes_lost;
+    const auto which = static_cast<std::size_t>(random.below(static_cast<int>(all.slots.size())));
+    const auto away = duration(1ms) * random.below(15'000);
+    if (random.once_in(2)) {
+      ++in.book.ends["a node killed"];
+      nodes.kill(name_of(which));
+      co_await sleep_for(away);
+      nodes.join(name_of(which), all.slots[which]);
+    } else {
+      ++in.book.ends[away < 5s ? "a link stalled" : "a link cut"];
+      nodes.cut(name_of(which), away);
+      co_await sleep_for(away + 2s);  // Until the node is back.
+    }
+  }
+}
+
+double metric(world& in, const std::string& name) { return gauge(in.sys, name, "fleet"); }
+
+/// Every slot is busy for longer than anybody may be silent.
+task<> keep_busy(world& in, const fleet& all, service<machine> to) {
+  counted_frame here(in.book);
+  const auto restarts = metric(in, "troupe_replica_restarts_total");
+  const int id = in.book.begin(static_cast<int>(all.all_slots()));
+  const auto results = co_await to.fanout_settled<&machine::work>(id, all.busy_for());
+  for (const auto& each : results) {
+    in.book.answer(id, each);
+    in.book.require(each.ok(), "who is busy is not lost", describe(each.error()));
+  }
+  in.book.all_answered(id);
+  in.book.require(metric(in, "troupe_replica_restarts_total") == restarts,
+                  "who is busy is not lost", "a replica was restarted");
+}
+
+/// All slots are used, and nothing goes wrong.
+task<> fill(world& in, const fleet& all, service<machine> to) {
+  counted_frame here(in.book);
+  in.calm = true;
+  const auto most = all.on_nodes() ? all.all_slots() : all.replicas_max;
+  co_await scale_in_time(in, to, most);
+  co_await keep_busy(in, all, to);
+  co_await scale_in_time(in, to, all.replicas_max);
+  in.calm = false;
+}
+
+task<> live_through(world& in, const fleet& all, service<machine> to, dice random) {
+  counted_frame here(in.book);
+  std::vector<task<>> parts;
+  for (int i = 0; i < 6; ++i) {
+    parts.push_back(call_often(in, to, all.busy_for() / 2, random.fork()));
+  }
+  parts.push_back(scale_often(in, to, all.replicas_max, random.fork()));
+  if (all.on_nodes()) parts.push_back(lose_nodes(in, all, random.fork()));
+  try {
+    co_await with_timeout(troupe::all(std::move(parts)), 1h);
+  } catch (const call_error& e) {
+    in.book.require(false, "no hung caller", e.what());
+  }
+}
+
+/// All nodes are here, and nothing goes wrong any more.
+task<> recover(world& in, const fleet& all, service<machine> to, std::size_t replicas) {
+  counted_frame here(in.book);
+  in.calm = true;
+  co_await sleep_for(30s);  // A node is back by then; a start that hung is over.
+  co_await scale_in_time(in, to, replicas);
+  in.book.check_all_ended();
+  in.book.require(metric(in, "troupe_replicas_ready") == static_cast<double>(replicas),
+                  "replicas end as wished",
+                  std::to_string(metric(in, "troupe_replicas_ready")) + " serve, wished are " +
+                      std::to_string(replicas));
+  if (!all.on_nodes()) co_return;
+  std::size_t placed = 0, slots = 0;
+  for (const auto& n : detail::core_of(in.sys).simulate_nodes().list()) {
+    placed += n.replicas;
+    slots += n.slots;
+  }
+  in.book.require(slots == all.all_slots(), "every node comes back",
+                  std::to_string(slots) + " slots are here");
+  in.book.require(placed == replicas, "no slot is lost", std::to_string(placed) + " are taken");
+}
+
+task<> main_of(world& in, dice random) {
+  auto& book = in.book;
+  auto& sys = in.sys;
+  counted_frame here(book);
+  const auto all = draw_fleet(random, in.left);
+  auto& nodes = detail::core_of(sys).simulate_nodes();
+  for (std::size_t i = 0; i < all.slots.size(); ++i) nodes.join(name_of(i), all.slots[i]);
+  world* const known = &in;
+  auto to = co_await sys.serve<machine>(all.options, known);
+  co_await fill(in, all, to);
+  co_await live_through(in, all, to, random.fork());
+  if (book.broken) co_return;
+  co_await recover(in, all, to,
+                   1 + static_cast<std::size_t>(random.below(static_cast<int>(all.replicas_max))));
+  sys.stop(to);
+  for (std::size_t i = 0; i < all.slots.size(); ++i) nodes.kill(name_of(i));
+  co_await sleep_for(hanging + 1min);
+  book.require(sys.actors() == 1, "no actor left",
+               std::to_string(sys.actors() - 1) + " live after their service's end");
+}
+
+fault_plan without_losses(const fault_plan& faults, std::uint64_t seed) {
+  auto plan = detail::fault_source(faults, seed).plan();
+  plan.crash = 0;
+  plan.drop = 0;
+  return plan;
+}
+
+}  // namespace
+
+report play_fleet(std::uint64_t seed, const fault_plan& faults) {
+  const auto plan = without_losses(faults, seed);
+  ledger book;
+  std::optional<world> in;  // Roles look at it until they have ended.
+  {
+    system sys({.deterministic = true, .seed = seed, .faults = plan});
+    dice random(seed * 31);
+    in.emplace(book, sys, random.fork());
+    try {
+      sys.run(main_of(*in, random));
+    } catch (const std::exception& e) {
+      book.require(false, "the fleet serves to the end", e.what());
+    }
+  }
+  book.require(book.frames == 0, "no frame left", std::to_string(book.frames) + " are left");
+  return {book.broken, book.ends, plan.text()};
+}
+
+}  // namespace troupe::simulation
