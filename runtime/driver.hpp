@@ -27,7 +27,7 @@ class driver final : public host {
 
   driver(caf::actor_config& config, system_core& system, branch main,
          std::shared_ptr<outcome> result)
-      : host(config, system), main_(std::move(main)), result_(std::move(result)) {
+      : host(config, system, "main"), main_(std::move(main)), result_(std::move(result)) {
     made();
   }
 

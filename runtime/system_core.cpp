@@ -4,7 +4,6 @@
 #include <caf/scheduler/test_coordinator.hpp>
 
 #include "runtime/actor/host.hpp"
-#include "runtime/actor/splitmix.hpp"
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/cluster/cluster_site.hpp"
 #include "runtime/cluster/simulated_nodes.hpp"
@@ -23,6 +22,10 @@ namespace troupe::detail {
 
 namespace {
 
+caf::scheduler::test_coordinator& deterministic_scheduler(caf::actor_system& of) {
+  return dynamic_cast<caf::scheduler::test_coordinator&>(of.scheduler());
+}
+
 [[noreturn]] void leave_at_once() {
   std::fflush(nullptr);
   std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
@@ -31,7 +34,7 @@ namespace {
 }  // namespace
 
 system_core::system_core(system_options options)
-    : options_(std::move(options)), seed_(options_.seed), order_(~options_.seed) {
+    : options_(std::move(options)), order_(options_.seed) {
   if (options_.faults.any()) {
     if (!options_.deterministic) {
       throw std::invalid_argument("system: faults: expected a deterministic system, got \"" +
@@ -96,6 +99,7 @@ system_core::~system_core() {
   spares_.reset();
   nodes_.reset();
   virtual_threads_.reset();
+  if (deterministic()) order_.remove_all(deterministic_scheduler(*actors_).jobs);
   actors_.reset();
   remote_metrics_->remove_all();
   metrics().retire(hosted_replicas_);
@@ -123,9 +127,12 @@ void system_core::spend(duration time) {
   static_cast<virtual_clock&>(*clock_).spend(time);
 }
 
-std::uint64_t system_core::next_seed() {
+std::uint64_t system_core::key_of(std::string_view name) {
+  auto key = key_below(options_.seed, name);
+  if (!deterministic()) return key;
   std::lock_guard lock(mutex_);
-  return next_of(seed_);
+  key += named_[key]++;
+  return next_of(key);
 }
 
 void system_core::thread_hangs(simulated_pool* in) {
@@ -310,10 +317,11 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
 bool system_core::step_deterministic() {
   auto& time = static_cast<virtual_clock&>(*clock_);
   if (virtual_threads_) return virtual_threads_->step(order_) || time.advance_to_next();
-  auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(actors_->scheduler());
-  auto& jobs = scheduler.jobs;
-  if (jobs.empty()) return time.advance_to_next();
-  if (jobs.size() > 1) std::swap(jobs.front(), jobs[next_of(order_) % jobs.size()]);
+  auto& scheduler = deterministic_scheduler(*actors_);
+  order_.add_all(scheduler.jobs);
+  auto* next = order_.take([](caf::resumable*) { return true; });
+  if (!next) return time.advance_to_next();
+  scheduler.jobs.push_front(next);
   scheduler.run_once();
   return true;
 }

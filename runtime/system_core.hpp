@@ -9,12 +9,15 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
 #include "runtime/actor/own_threads.hpp"
 #include "runtime/actor/simulated_threads.hpp"
 #include "runtime/actor/spare_threads.hpp"
+#include "runtime/actor/turn_order.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/service/state.hpp"
 #include "runtime/system.hpp"
@@ -44,7 +47,9 @@ class system_core {
   class trace* trace() noexcept { return options_.trace.get(); }
   const system_options& options() const noexcept { return options_; }
   bool deterministic() const noexcept { return options_.deterministic; }
-  std::uint64_t next_seed();
+  /// Of the random numbers of a new actor. In a deterministic system actors of one name have
+  /// different keys.
+  std::uint64_t key_of(std::string_view name);
   /// Null if nothing goes wrong on purpose.
   fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
   /// In a deterministic system: time passes during this turn. Others have theirs meanwhile if it
@@ -140,8 +145,7 @@ class system_core {
   std::unique_ptr<simulated_threads> virtual_threads_;
   std::unique_ptr<simulated_nodes> nodes_;  ///< Null unless they are simulated.
   std::unique_ptr<spare_threads> spares_;   ///< Null in a deterministic system.
-  std::uint64_t seed_;
-  std::uint64_t order_;  ///< Draws who runs next in a deterministic system.
+  turn_order order_;                        ///< Of a deterministic system.
   std::optional<fault_source> faults_;
   mutable std::mutex mutex_;
   std::condition_variable main_changed_;   ///< With main_mutex.
@@ -151,6 +155,7 @@ class system_core {
   std::size_t next_service_ = 0;
   const std::shared_ptr<class own_threads> own_threads_ = std::make_shared<class own_threads>();
   const std::shared_ptr<service_places> places_ = std::make_shared<service_places>();
+  std::unordered_map<std::uint64_t, std::uint64_t> named_;  ///< How many actors of each name's key.
   std::set<std::string> hung_;  ///< Stopped services that have abandoned replicas, some of them.
   std::atomic<bool> stopping_{false};  ///< No service is added any more.
 };

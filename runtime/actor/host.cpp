@@ -99,15 +99,17 @@ simulated_pool* pool_of(const inbox& local) {
   return static_cast<const host&>(static_cast<caf::event_based_actor&>(*actor)).pool().get();
 }
 
-host::host(caf::actor_config& config, system_core& system, turns by)
+host::host(caf::actor_config& config, system_core& system, std::string_view name, turns by)
     : caf::event_based_actor(config),
       system_(system),
+      key_(system.key_of(name)),
+      turn_draws_(key_, "turns"),
       turns_(by),
       pool_(system.threads_in_virtual_time() ? system.threads_in_virtual_time()->of_new_actor()
                                              : nullptr),
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
       inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()}, by)),
-      caller_(*this, inbox_, [this](inbox& who) { watch(who); }, system.next_seed()) {
+      caller_(*this, inbox_, [this](inbox& who) { watch(who); }, draws_for("routes").next()) {
   system_.host_started();
   if (own_thread_) own_thread_->add();
 }

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "runtime/actor/clock.hpp"
+#include "runtime/actor/draws.hpp"
 #include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/actor/own_threads.hpp"
@@ -46,13 +48,17 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
     reserved  ///< Those of the pool before other turns, and the reserve where all are busy.
   };
 
-  host(caf::actor_config& config, system_core& system, turns by = turns::pooled);
+  /// Its random numbers depend on `name`, which no actor of another kind or service has.
+  host(caf::actor_config& config, system_core& system, std::string_view name,
+       turns by = turns::pooled);
   ~host() override;
 
   time_point now() const override;
   bool deterministic() const noexcept;
   class caller* calls() noexcept override { return &caller_; }
   const ref<inbox>& self() const noexcept { return inbox_; }
+  /// The next random number of those that decide when it has its turns.
+  std::uint64_t draw_turn() noexcept { return turn_draws_.next(); }
   bool is_reserved() const noexcept { return turns_ == turns::reserved; }
   /// In a simulated process: the threads that its actors share; null where they have no limit.
   const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
@@ -96,6 +102,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   /// A replica that this host watches has died.
   virtual void on_down(const inbox& who, const std::string& reason);
 
+  /// Random numbers of its own.
+  draws draws_for(std::string_view purpose) const noexcept { return {key_, purpose}; }
+
   system_core& system_;
   std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
 
@@ -119,6 +128,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void alarm_rang();
   void rearm();
 
+  const std::uint64_t key_;  ///< Of its random numbers.
+  draws turn_draws_;
   const turns turns_;
   const std::shared_ptr<simulated_pool> pool_;
   const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.

@@ -1,11 +1,8 @@
 #include "runtime/actor/simulated_threads.hpp"
 
-#include <algorithm>
 #include <caf/scheduler/test_coordinator.hpp>
-#include <utility>
 
 #include "runtime/actor/host.hpp"
-#include "runtime/actor/splitmix.hpp"
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/quiet_thread.hpp"
 
@@ -63,29 +60,25 @@ std::shared_ptr<simulated_pool> simulated_threads::of_new_actor() const {
   return maker ? static_cast<host*>(maker)->pool() : nullptr;
 }
 
-bool simulated_threads::step(std::uint64_t& order) {
+bool simulated_threads::step(turn_order& order) {
+  order.add_all(jobs_);
+  for (auto* job : rested_) order.add(job);
+  rested_.clear();
   const auto has_thread = [](caf::resumable* job) {
     const auto* h = dynamic_cast<const host*>(job);
     return !h || h->is_reserved() || !h->pool() || !h->pool()->full();
   };
-  std::vector<std::size_t> can;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    if (paused_ == 0 || has_thread(jobs_[i])) can.push_back(i);
-  }
-  const auto choices = can.size() + rested_.size();
-  if (choices == 0) return false;
-  const auto choice = choices > 1 ? next_of(order) % choices : 0;
-  if (choice >= can.size()) {
-    const auto place = rested_.begin() + static_cast<std::ptrdiff_t>(choice - can.size());
-    auto* t = *place;
-    rested_.erase(place);
-    --paused_;
-    run_until_pause(*t);
+  auto* const job = order.take([&](caf::resumable* next) {
+    return paused_in_.empty() || paused_in_.contains(next) || has_thread(next);
+  });
+  if (!job) return false;
+  const auto paused = paused_in_.find(job);
+  if (paused != paused_in_.end()) {
+    auto& where = *paused->second;
+    paused_in_.erase(paused);
+    run_until_pause(where);
     return true;
   }
-  const auto place = jobs_.begin() + static_cast<std::ptrdiff_t>(can[choice]);
-  auto* job = *place;
-  jobs_.erase(place);
   const auto* h = dynamic_cast<const host*>(job);
   if (h && h->may_pause()) {
     run_on_a_thread(job);
@@ -136,7 +129,7 @@ void simulated_threads::work(thread& mine) {
     mine.bell.wait(lock, [&] { return running_ == &mine || stops_; });
     if (running_ != &mine) return;
     lock.unlock();
-    run(std::exchange(mine.job, nullptr));
+    run(mine.job);
     lock.lock();
     idle_.push_back(&mine);
     running_ = nullptr;
@@ -148,9 +141,9 @@ bool simulated_threads::hold(duration time) {
   auto* mine = static_cast<thread*>(this_thread);
   if (!mine) return false;
   if (mine->pool) ++mine->pool->held;
-  ++paused_;
+  paused_in_[mine->job] = mine;
   clock_.wake_at(later(clock_.now(), time),
-                 ref<inbox>(new timed_action([this, mine] { rested_.push_back(mine); })));
+                 ref<inbox>(new timed_action([this, mine] { rested_.push_back(mine->job); })));
   std::unique_lock lock(mutex_);
   running_ = nullptr;
   back_.notify_one();

@@ -7,11 +7,13 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
+#include "runtime/actor/turn_order.hpp"
 
 namespace troupe::detail {
 
@@ -36,9 +38,8 @@ class simulated_threads {
   ~simulated_threads();
   simulated_threads(const simulated_threads&) = delete;
 
-  /// Runs one job or goes on with a paused turn whose time is over, as `order` draws. False if
-  /// there is none.
-  bool step(std::uint64_t& order);
+  /// Runs the next job, or goes on with a paused turn whose time is over. False if there is none.
+  bool step(turn_order& order);
   /// In a turn: it takes that much longer. False if it can't pause.
   bool hold(duration time);
 
@@ -76,8 +77,8 @@ class simulated_threads {
   thread* running_ = nullptr;     ///< Null: that one runs.
   std::vector<std::unique_ptr<thread>> threads_;
   std::vector<thread*> idle_;
-  std::vector<thread*> rested_;  ///< Their pauses are over.
-  std::size_t paused_ = 0;       ///< Those that rested among them.
+  std::vector<caf::resumable*> rested_;  ///< Jobs whose pauses are over, not yet in the order.
+  std::map<caf::resumable*, thread*> paused_in_;  ///< The threads of paused turns, by their jobs.
   bool stops_ = false;
 };
 

@@ -29,7 +29,8 @@ stand_in::stand_in(caf::actor_config& config, system_core& system,
                    std::shared_ptr<service_state> service,
                    std::shared_ptr<const role_factory> factory, const replica_info& info,
                    std::shared_ptr<replica_slot> slot, ready_function ready, site& there)
-    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
+    : replica(config, system, "stand-in", std::move(service), info, std::move(slot),
+              std::move(ready)),
       factory_(std::move(factory)),
       there_(&there) {
   made();
@@ -39,7 +40,8 @@ stand_in::stand_in(caf::actor_config& config, system_core& system,
                    std::shared_ptr<service_state> service, const replica_info& info,
                    std::shared_ptr<replica_slot> slot, ready_function ready,
                    std::shared_ptr<connection> to, std::uint64_t serial)
-    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
+    : replica(config, system, "stand-in", std::move(service), info, std::move(slot),
+              std::move(ready)),
       serial_(serial),
       to_(std::move(to)) {
   made();

@@ -17,7 +17,8 @@ local_replica::local_replica(caf::actor_config& config, system_core& system,
                              std::shared_ptr<service_state> service,
                              std::shared_ptr<const role_factory> factory, const replica_info& info,
                              std::shared_ptr<replica_slot> slot, ready_function ready)
-    : replica(config, system, std::move(service), info, std::move(slot), std::move(ready)),
+    : replica(config, system, "replica", std::move(service), info, std::move(slot),
+              std::move(ready)),
       factory_(std::move(factory)) {
   const bool watched =
       service_->options.max_call_time != no_limit || service_->asked_from_elsewhere;

@@ -11,12 +11,18 @@ namespace {
 /// The replica whose turn it is.
 replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
 
+std::string name_of(const std::string& kind, const service_state& service,
+                    const replica_info& info) {
+  return kind + ' ' + std::to_string(info.index) + '.' + std::to_string(info.generation) + " of " +
+         service.options.name;
+}
+
 }  // namespace
 
-replica::replica(caf::actor_config& config, system_core& system,
+replica::replica(caf::actor_config& config, system_core& system, const char* kind,
                  std::shared_ptr<service_state> service, const replica_info& info,
                  std::shared_ptr<replica_slot> slot, ready_function ready)
-    : host(config, system),
+    : host(config, system, name_of(kind, *service, info)),
       service_(std::move(service)),
       info_(info),
       slot_(std::move(slot)),

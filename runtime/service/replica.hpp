@@ -15,9 +15,11 @@ class replica : public host {
   /// `ready` is called in the replica once it can serve, with its slot; if it can't, it dies.
   using ready_function = std::function<void(std::shared_ptr<replica_slot>)>;
 
-  /// `slot` is its own, and gets its mailbox. Whoever made it may watch how it starts there.
-  replica(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
-          const replica_info& info, std::shared_ptr<replica_slot> slot, ready_function ready);
+  /// `kind` is the first word of its name. `slot` is its own, and gets its mailbox. Whoever made it
+  /// may watch how it starts there.
+  replica(caf::actor_config& config, system_core& system, const char* kind,
+          std::shared_ptr<service_state> service, const replica_info& info,
+          std::shared_ptr<replica_slot> slot, ready_function ready);
 
   // In a turn of its own.
   /// Nobody awaits a call any more: it is not begun, or stopped where it waits.

@@ -15,11 +15,11 @@ supervisor::supervisor(caf::actor_config& config, system_core& system,
                        std::shared_ptr<service_state> service,
                        std::shared_ptr<const role_factory> factory,
                        std::function<void(std::exception_ptr)> started)
-    : host(config, system),
+    : host(config, system, "supervisor of " + service->options.name),
       service_(std::move(service)),
       factory_(std::move(factory)),
       started_(std::move(started)),
-      jitter_(system.next_seed()) {
+      jitter_(draws_for("backoff")) {
   made();
 }
 
@@ -201,8 +201,7 @@ duration supervisor::backoff(std::size_t restarts_in_window) {
   const auto full = std::min<double>(
       static_cast<double>(options.backoff.count()) * static_cast<double>(1ULL << doublings),
       static_cast<double>(options.backoff_limit.count()));
-  jitter_ = jitter_ * 6364136223846793005ULL + 1442695040888963407ULL;
-  const double share = static_cast<double>(jitter_ >> 40) / static_cast<double>(1ULL << 24);
+  const double share = static_cast<double>(jitter_.next() >> 40) / static_cast<double>(1ULL << 24);
   return duration(static_cast<duration::rep>(full * (0.75 + 0.5 * share)));
 }
 

@@ -129,7 +129,7 @@ class supervisor final : public host {
   std::optional<failure> failed_growth_;
   std::shared_ptr<start_watch> start_watch_;
   condition changed_;  ///< A replica serves, or one has ended.
-  std::uint64_t jitter_;
+  draws jitter_;
 };
 
 }  // namespace troupe::detail

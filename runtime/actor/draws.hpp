@@ -1,0 +1,31 @@
+#pragma once
+// Random numbers that one actor draws without shifting another's. Internal to runtime/.
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/actor/splitmix.hpp"
+
+namespace troupe::detail {
+
+/// The key of `name` below another key: well spread, and the same in every run and process.
+inline std::uint64_t key_below(std::uint64_t key, std::string_view name) noexcept {
+  for (const unsigned char letter : name) {
+    key ^= letter;
+    key = next_of(key);
+  }
+  key ^= name.size();
+  return next_of(key);
+}
+
+/// Random numbers for one purpose. The n-th depends on the key, the purpose and n alone.
+class draws {
+ public:
+  draws(std::uint64_t key, std::string_view purpose) noexcept : state_(key_below(key, purpose)) {}
+  std::uint64_t next() noexcept { return next_of(state_); }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace troupe::detail
