@@ -3,6 +3,8 @@
 // errors by kind.
 
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +22,14 @@ using namespace std::chrono_literals;
 /// Silences the log: these tests kill replicas by the thousand.
 inline void log_off() { log::set_level("off"); }
 
+/// 1, or what TROUPE_PLAY_SEED says: a test holds in every order of turns.
+inline std::uint64_t play_seed() {
+  const char* given = std::getenv("TROUPE_PLAY_SEED");
+  return given ? std::stoull(given) : 1;
+}
+
 /// Runs a program on this thread, in virtual time, in the order drawn from `seed`.
-inline void play(task<> (*main)(system&), std::uint64_t seed = 1) {
+inline void play(task<> (*main)(system&), std::uint64_t seed = play_seed()) {
   log_off();
   system sys({.deterministic = true, .seed = seed});
   sys.run(main(sys));
