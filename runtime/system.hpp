@@ -30,7 +30,8 @@ struct system_options {
   /// role's code can't be ended, so the process then leaves with exit code 70.
   duration stop_limit = std::chrono::seconds(10);
   /// Between two looks for services that wait for each other in a cycle with full queues. The calls
-  /// in one end as `overloaded`, two to four times as long after it has closed. 0: nobody looks.
+  /// in one end as `overloaded`, two to four times as long after it has closed, also where a
+  /// timeout or another branch of `any` would have ended the wait later. 0: nobody looks.
   duration cycle_check = std::chrono::seconds(1);
   /// Where nodes join, HOST:PORT; port 0 is any free one. Empty: nowhere, so that nothing can be
   /// placed on a node.

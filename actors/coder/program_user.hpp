@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -20,9 +21,9 @@ namespace troupe {
 class program_user {
  public:
   /// Takes the first that is free from `first` to `last`, and kills what it still has. A number is
-  /// not free if the user database or systemd knows it. Throws std::system_error or
-  /// std::runtime_error where there is none, the folder is not root's own with mode 0700, or the
-  /// user's processes don't end.
+  /// not free if the user database or systemd knows it, or if what it still has doesn't end. Throws
+  /// std::system_error, or std::runtime_error where there is none or the folder is not root's own
+  /// with mode 0700.
   program_user(uid_t first, uid_t last, const std::string& folder = "/run/troupe-users");
   /// Kills all processes of the user, and gives it back.
   ~program_user();
@@ -37,6 +38,8 @@ class program_user {
   std::size_t end_processes();
 
  private:
+  std::size_t end_processes_within(std::chrono::seconds limit);
+
   detail::descriptor lock_;
   uid_t number_ = 0;
   std::size_t never_reaped_ = 0;  // of end_processes() the last time

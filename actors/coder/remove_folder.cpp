@@ -66,7 +66,12 @@ class remover {
     const int number =
         ::openat(outer_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const open_folder folder(number < 0 ? nullptr : ::fdopendir(number));
-    if (!folder) fail("open", name);
+    if (!folder) {
+      const int error = errno;
+      if (number >= 0) ::close(number);
+      errno = error;
+      fail("open", name);
+    }
     while (const dirent* entry = next_of(folder.get(), name)) take_out(number, entry->d_name);
   }
 

@@ -43,8 +43,6 @@ class reader {
     while (!ended_) {
       begin_ = next_;
       execute(static_cast<unsigned char>(take(1)[0]));
-      if (stack_.size() > most_values)
-        refuse(fmt::format("holds more than {} values", most_values));
     }
     if (next_ != pickle_.size()) refuse("ends before the bytes do");
     return pop<plain_dictionary>("a dictionary");
@@ -104,7 +102,13 @@ class reader {
 
   template <class T>
   void push(T item) {
-    stack_.push_back({std::move(item)});
+    add({std::move(item)});
+  }
+
+  // All that are ever made are counted: a tuple of many is one on the stack.
+  void add(value item) {
+    if (++made_ > most_values) refuse(fmt::format("makes more than {} values", most_values));
+    stack_.push_back(std::move(item));
   }
 
   value pop() {
@@ -201,7 +205,7 @@ class reader {
   void recall(std::int64_t number) {
     const auto at = remembered_.find(number);
     if (at == remembered_.end()) refuse(fmt::format("recalls value {}, which is not kept", number));
-    stack_.push_back(at->second);
+    add(at->second);
   }
 
   void push_storage() {
@@ -229,7 +233,7 @@ class reader {
     if (name == "torch.jit._pickle build_intlist" && arguments.size() == 1) {
       push(as<ints>(std::move(arguments[0]), "a list of whole numbers"));
     } else if (name == "torch.jit._pickle restore_type_tag" && arguments.size() == 2) {
-      stack_.push_back(std::move(arguments[0]));  // the other is the name of its type
+      add(std::move(arguments[0]));  // the other is the name of its type
     } else if (name == "torch._utils _rebuild_tensor_v2" && arguments.size() == 6) {
       push(pickled_tensor{as<storage>(std::move(arguments[0]), "a storage").key,
                           as<std::int64_t>(std::move(arguments[1]), "an offset"),
@@ -315,6 +319,7 @@ class reader {
   std::size_t next_ = 0;
   bool ended_ = false;
   std::vector<value> stack_;
+  std::size_t made_ = 0;
   std::map<std::int64_t, value> remembered_;
 };
 

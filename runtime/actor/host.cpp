@@ -41,10 +41,15 @@ class letter final : public caf::mailbox_element, public recycled {
   caf::empty_type_erased_tuple nothing_;
 };
 
+/// This thread has a turn of that system's: a thread of another one must not run its actors, as
+/// their system may end before.
+bool runs_in(const caf::actor_system& system) {
+  return current_unit && &current_unit->system() == &system;
+}
+
 class local_inbox final : public inbox {
  public:
-  local_inbox(caf::strong_actor_ptr actor, thread_pool* urgent_in)
-      : actor(std::move(actor)), urgent_in_(urgent_in) {}
+  explicit local_inbox(caf::strong_actor_ptr actor) : actor(std::move(actor)) {}
 
   void request(ref<call_base> call, priority urgency) override {
     put({envelope::kind::request, std::move(call)}, urgency);
@@ -68,26 +73,14 @@ class local_inbox final : public inbox {
                                                  : caf::make_message_id();
     auto mail = caf::mailbox_element_ptr(new letter(id, std::move(message)));
     hand_over(mail.get());
-    // A thread of another system's pool must not run it: the actor's system may end before.
-    const bool own = current_unit && &current_unit->system() == actor->home_system;
-    auto* unit = own ? current_unit : nullptr;
-    if (urgent_in_) {
-      auto& pool = urgent_in_->data();
-      unit = own ? &pool.urgent_from_turn : &pool.urgent_from_outside;
-    }
-    actor->enqueue(std::move(mail), unit);
+    actor->enqueue(std::move(mail), runs_in(*actor->home_system) ? current_unit : nullptr);
   }
-
-  thread_pool* const urgent_in_;  ///< Null: its turns are not urgent.
 };
 
 }  // namespace
 
-ref<inbox> make_local_inbox(caf::strong_actor_ptr actor, host::turns by) {
-  auto* const pool = by == host::turns::reserved
-                         ? dynamic_cast<thread_pool*>(&actor->home_system->scheduler())
-                         : nullptr;
-  return ref<inbox>(new local_inbox(std::move(actor), pool));
+ref<inbox> make_local_inbox(caf::strong_actor_ptr actor) {
+  return ref<inbox>(new local_inbox(std::move(actor)));
 }
 
 const caf::strong_actor_ptr& actor_of(const inbox& local) {
@@ -108,8 +101,12 @@ host::host(caf::actor_config& config, system_core& system, std::string_view name
       pool_(system.threads_in_virtual_time() ? system.threads_in_virtual_time()->of_new_actor()
                                              : nullptr),
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
-      inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()}, by)),
+      inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),
       caller_(*this, inbox_, [this](inbox& who) { watch(who); }, draws_for("routes").next()) {
+  if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler()); pool && is_reserved()) {
+    urgent_from_turn_ = &pool->data().urgent_from_turn;
+    urgent_from_outside_ = &pool->data().urgent_from_outside;
+  }
   system_.host_started();
   if (own_thread_) own_thread_->add();
 }
@@ -142,6 +139,12 @@ void host::turn_with(F handle) {
   if (busy_since_) busy_since_->store(0, std::memory_order_relaxed);
   current_unit = nullptr;
   hand_over(this);
+}
+
+/// CAF brings messages of its own, such as those of the end of an actor that is watched.
+void host::enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) {
+  if (urgent_from_turn_) unit = runs_in(home_system()) ? urgent_from_turn_ : urgent_from_outside_;
+  caf::event_based_actor::enqueue(std::move(mail), unit);
 }
 
 caf::behavior host::make_behavior() {
@@ -205,17 +208,15 @@ void host::open(envelope& message) {
 
 void host::alarm_rang() {
   const auto time = now();
-  // An alarm that an earlier one has replaced still rings; it must not be set once more.
-  if (time >= alarm_) alarm_ = time_point::max();
-  std::erase_if(alarms_, [&](const auto& alarm) { return alarm.first <= time; });
+  while (!alarms_.empty() && alarms_.back().first <= time) alarms_.pop_back();
   wake_sleepers(time);
   caller_.tick(time);
 }
 
 void host::rearm() {
   const auto next = std::min(next_sleeper(), caller_.next_tick());
-  if (next >= alarm_) return;
-  alarm_ = next;
+  const bool rings_before = !alarms_.empty() && alarms_.back().first <= next;
+  if (next == time_point::max() || rings_before) return;
   alarms_.push_back(system_.clock().wake_at(next, inbox_));
 }
 

@@ -115,6 +115,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   };
   static void destroy_all(list<root>& roots);
 
+  void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
   caf::behavior make_behavior() override;
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override;
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
@@ -133,6 +134,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   const turns turns_;
   const std::shared_ptr<simulated_pool> pool_;
   const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
+  /// Where it waits for its turns if they are reserved; null: where others do.
+  caf::execution_unit* urgent_from_turn_ = nullptr;
+  caf::execution_unit* urgent_from_outside_ = nullptr;
   ref<inbox> inbox_;
   class caller caller_;
   /// Who is watched, until its end is heard: held, so that nobody else is known by its address. By
@@ -141,14 +145,15 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   list<root> roots_;           ///< In the order of their starts.
   list<root> finished_roots_;  ///< They go at the end of the turn.
   time_point turn_time_{};
-  bool turn_timed_ = false;               ///< turn_time_ is when the last turn ended.
-  bool turn_fresh_ = false;               ///< ... and this one began.
-  time_point alarm_ = time_point::max();  ///< When the clock rings next.
-  std::vector<alarm_key> alarms_;         ///< That and later ones which it has replaced.
+  bool turn_timed_ = false;  ///< turn_time_ is when the last turn ended.
+  bool turn_fresh_ = false;  ///< ... and this one began.
+  /// When the clock will ring. Each is set only where it is before all others: the last is the
+  /// next.
+  std::vector<alarm_key> alarms_;
 };
 
 /// The mailbox of a local actor; holds the actor's control block.
-ref<inbox> make_local_inbox(caf::strong_actor_ptr actor, host::turns by = host::turns::pooled);
+ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
 /// The threads of the simulated process that the actor behind a local mailbox is in, or null.
 simulated_pool* pool_of(const inbox& local);
 /// The actor behind a local mailbox.

@@ -28,7 +28,7 @@ ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, por
   const auto actor =
       actors.spawn<porter>(std::ref(system), by, std::move(to), mine, std::move(closed));
   if (foreign) caf::logger::set_current_actor_system(nullptr);
-  return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor), by);
+  return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
 }
 
 porter::porter(caf::actor_config& config, system_core& system, turns by,

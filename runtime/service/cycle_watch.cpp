@@ -54,24 +54,28 @@ void cycle_watch::close() {
 }
 
 void cycle_watch::look() {
-  // Destroyed without the lock: what calls hold may be the program's.
+  // Destroyed without the lock: what calls and services hold may be the program's.
   std::vector<wait> old_waits;
   answers told;
+  service_list services;
   std::lock_guard lock(mutex_);
   if (!services_) return;
   std::erase_if(asked_, [](const auto& entry) { return entry.second.slot->ended(); });
   // Who has not answered is in a turn that takes long, behind which there may be a cycle.
   if (asked_.empty()) --looks_left_;
-  const auto services = services_();
+  services = services_();
   told.swap(answers_);
   old_waits.swap(before_);
   before_ = waits_of(services, told);
 
   std::unordered_set<const void*> old_ids, told_to_end;
   for (const auto& w : old_waits) (w.told_to_end ? told_to_end : old_ids).insert(w.id());
+  std::unordered_set<std::size_t> left;  // A service may have been stopped since it was asked.
+  for (const auto& service : services) left.insert(service->number);
   std::vector<wait> standing;
-  std::copy_if(before_.begin(), before_.end(), std::back_inserter(standing),
-               [&](const wait& w) { return old_ids.contains(w.id()); });
+  std::copy_if(before_.begin(), before_.end(), std::back_inserter(standing), [&](const wait& w) {
+    return old_ids.contains(w.id()) && left.contains(w.call.from) && left.contains(w.call.to);
+  });
   if (!standing.empty()) report(services, told, standing, told_to_end);
   // Its actor may not have had its turn by the next look: a cycle is reported once.
   for (auto& w : before_) w.told_to_end = !w.begun() && told_to_end.contains(w.id());

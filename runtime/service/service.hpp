@@ -252,7 +252,8 @@ class service {
 };
 
 /// A conversation with one replica, whose state it relies on. When that replica dies every call of
-/// the session ends as session_lost: it never moves.
+/// the session ends as session_lost: it never moves. It must not outlive its system, whose end
+/// waits for the thread of its replica.
 template <class Role>
 class session {
  public:

@@ -9,10 +9,9 @@ namespace troupe::detail {
 namespace {
 
 /// Tells those who wait, each on its own actor, to look again.
-void call_up(std::vector<std::shared_ptr<session_wish>> wishes) {
-  for (auto& wish : wishes) {
-    auto who = wish->who;
-    who->post([wish = std::move(wish)] {
+void call_up(std::vector<session_call> calls) {
+  for (auto& call : calls) {
+    call.who->post([wish = std::move(call.wish)] {
       if (wish->waiting) wish->waiting->called_up();
     });
   }
@@ -22,7 +21,7 @@ void call_up(std::vector<std::shared_ptr<session_wish>> wishes) {
 
 void session_line::serve(
     std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas) {
-  std::vector<std::shared_ptr<session_wish>> served;
+  std::vector<session_call> served;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -34,14 +33,14 @@ void session_line::serve(
 }
 
 void session_line::close() {
-  std::vector<std::shared_ptr<session_wish>> all;
+  std::vector<session_call> all;
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
     replicas_ = nullptr;
     for (auto& wish : line_) {
       wish->in_line = false;
-      all.push_back(std::move(wish));
+      all.push_back({wish->who, std::move(wish)});
     }
     line_.clear();
   }
@@ -65,7 +64,9 @@ session_line::place session_line::enter(const std::shared_ptr<session_wish>& wis
 std::shared_ptr<replica_slot> session_line::take(session_wish& wish) {
   std::lock_guard lock(mutex_);
   if (wish.error) std::rethrow_exception(std::exchange(wish.error, nullptr));
-  return std::exchange(wish.granted, nullptr);
+  auto slot = std::exchange(wish.granted, nullptr);
+  if (slot) wish.who = nullptr;
+  return slot;
 }
 
 /// Under the lock. False if it was not there.
@@ -95,26 +96,30 @@ void session_line::end_session(const std::shared_ptr<session_wish>& wish, replic
 
 bool session_line::granted(const std::shared_ptr<session_wish>& wish,
                            std::shared_ptr<replica_slot> slot) {
+  ref<inbox> who;
   {
     std::lock_guard lock(mutex_);
     if (!leave(*wish)) return false;
     wish->granted = std::move(slot);
+    who = wish->who;
   }
-  call_up({wish});
+  call_up({{std::move(who), wish}});
   return true;
 }
 
 void session_line::refused(const std::shared_ptr<session_wish>& wish, std::exception_ptr error) {
+  ref<inbox> who;
   {
     std::lock_guard lock(mutex_);
     if (!leave(*wish)) return;
     wish->error = std::move(error);
+    who = wish->who;
   }
-  call_up({wish});
+  call_up({{std::move(who), wish}});
 }
 
 void session_line::end_session(replica_slot& slot) {
-  std::vector<std::shared_ptr<session_wish>> served;
+  std::vector<session_call> served;
   {
     std::lock_guard lock(mutex_);
     slot.has_exclusive_session = false;
@@ -139,14 +144,14 @@ bool session_line::grant(session_wish& wish) {
   return true;
 }
 
-void session_line::grant_all(std::vector<std::shared_ptr<session_wish>>& served) {
+void session_line::grant_all(std::vector<session_call>& served) {
   for (auto place = line_.begin(); place != line_.end();) {
     if (!grant(**place)) {
       ++place;
       continue;
     }
     (*place)->in_line = false;
-    served.push_back(std::move(*place));
+    served.push_back({(*place)->who, std::move(*place)});
     place = line_.erase(place);
   }
 }

@@ -19,18 +19,24 @@ struct replica_slot;
 /// What somebody who opens a session asks for. Its actor holds it until it has its replica, then
 /// the session's lease does.
 struct session_wish {
-  ref<inbox> who;
   bool exclusive = false;  ///< A replica with no other session, and none beside it later.
   bool wait = true;        ///< False: an owner elsewhere refuses it where no replica is free.
   time_point until = time_point::max();  ///< Its opener's deadline.
   line_member* waiting = nullptr;        ///< Its actor's alone; null once it has given up.
 
   // The line's, under its lock.
+  ref<inbox> who;  ///< Null once it has its replica: others may hold the session then.
   bool in_line = false;
   std::shared_ptr<replica_slot> granted;  ///< Its session is open there.
   std::exception_ptr error;               ///< Why an owner elsewhere has refused it.
 
   std::uint64_t number = 0;  ///< What the way to an owner elsewhere knows it by; that one's alone.
+};
+
+/// An opener that is to look again.
+struct session_call {
+  ref<inbox> who;
+  std::shared_ptr<session_wish> wish;
 };
 
 /// The way to the process that owns a service: sessions are granted there. Any thread.
@@ -81,7 +87,7 @@ class session_line {
   void end_session(replica_slot& slot);
   bool leave(session_wish& wish);
   bool grant(session_wish& wish);
-  void grant_all(std::vector<std::shared_ptr<session_wish>>& served);
+  void grant_all(std::vector<session_call>& served);
 
   std::shared_ptr<session_owner> owner_;  ///< Null where this process owns the service.
   std::mutex mutex_;

@@ -1,6 +1,8 @@
 // What must not grow with all that has ever been: services that are stopped, tables of replicas
 // that start, calls that are given up.
 
+#include <malloc.h>
+
 #include "runtime/system_core.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
@@ -104,6 +106,19 @@ task<> calls_outlive_handles(system& sys) {
   CHECK(detail::core_of(sys).services() == 0);
 }
 
+/// Each call sets an alarm before the one that is set for the hour that it may take.
+task<std::size_t> bytes_after_naps(service<worker> at, int count) {
+  for (int i = 0; i < count; ++i) co_await at.route<&worker::wait>(duration(1ms));
+  co_return mallinfo2().uordblks;
+}
+
+task<> alarms_are_few(system& sys) {
+  const auto at = co_await sys.serve<worker>({.name = "nappers", .max_call_time = 1h});
+  const auto before = co_await bytes_after_naps(at, 1000);
+  const auto after = co_await bytes_after_naps(at, 20'000);
+  CHECK(after < before + 64 * 1024);
+}
+
 task<> open_and_stop_once(system& sys) { co_await open_and_stop(sys, "brief"); }
 
 // ---- replicas
@@ -188,6 +203,7 @@ TEST_CASE("growth: nothing of a stopped service is left that holds the metrics")
 TEST_CASE("growth: calls of a stopped service end well where nobody holds it") {
   testing::play(calls_outlive_handles);
 }
+TEST_CASE("growth: alarms that others come before are not set again") { play(alarms_are_few); }
 TEST_CASE("growth: many replicas that start one by one cost few tables") {
   testing::play(tables_are_few);
 }
