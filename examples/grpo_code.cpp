@@ -11,7 +11,7 @@
 //   trainer.lr=2e-5
 //
 // Without a model it judges answers that stand below, as those of a model are judged, in seconds.
-// With a chat model it trains it: what the model writes then runs with this user's rights, which
+// With a chat model it trains it: what the model writes then runs without a sandbox, which
 // has to be allowed. `troupe train --algo grpo --task code` is the same.
 
 #include <CLI/CLI.hpp>

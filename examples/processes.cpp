@@ -6,9 +6,10 @@
 //
 // Run it: build/release/examples/processes
 // On machines that join (here: two more processes of this one):
+//   build/release/examples/processes controller --listen 127.0.0.1:7700 --wait-for-nodes 2 &
 //   build/release/examples/processes node --join 127.0.0.1:7700 --name one &
 //   build/release/examples/processes node --join 127.0.0.1:7700 --name two --isolate &
-//   build/release/examples/processes controller --listen 127.0.0.1:7700 --wait-for-nodes 2
+//   wait %1; kill %2 %3   # nodes would wait for the next controller
 
 #include <signal.h>
 #include <unistd.h>

@@ -180,7 +180,7 @@ std::string read_verified(const fs::path& path) {
   const auto expected =
       std::string(digest_name) + sha256({bytes.data(), bytes.size() - comment_size});
   if (!comment.starts_with(digest_name)) {
-    fail(path, "no model of Troupe: expected one that ends with its SHA-256, as save_model writes");
+    fail(path, "damaged, or no model of Troupe: it doesn't end with its SHA-256");
   }
   if (comment != expected) {
     fail(path, "damaged: its content has " + expected + ", the file says otherwise");

@@ -107,8 +107,12 @@ CLI::App* add_serve_env(CLI::App& app, serve_env_arguments& to) {
   serve->add_option("--port", to.port, "the port; 0: any free one")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
-  serve->add_option("--allow-origin", to.allowed_origins,
-                    "another server whose pages may use it, such as https://games.example; *: all");
+  serve
+      ->add_option(
+          "--allow-origin", to.allowed_origins,
+          "another server whose pages may use it, such as https://games.example; *: all; may "
+          "be repeated")
+      ->allow_extra_args(false);
   serve->add_option("--sessions", to.sessions, "clients at once, each with its own environment")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -176,7 +180,8 @@ CLI::App* add_certs(CLI::App& app, certs_arguments& to) {
 void add_code_permission(CLI::App& command, bool& to) {
   command.add_flag(
       "--allow-unsandboxed-code", to,
-      "let the task code run what the model writes, as this user and without a sandbox");
+      "let the task code run what the model writes, without a sandbox: as users of their own "
+      "where this is root, else as this user");
 }
 
 /// `troupe chat`.

@@ -36,15 +36,23 @@ constexpr std::size_t episodes_usual = 100;
 /// One of an environment.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const env_section& played) {
-  const auto model = load_model(model_of(run, arguments.model));
+  const auto path = model_of(run, arguments.model);
+  const auto model = load_model(path);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
-  evaluator judge({.environments = environments_of(
-                       played, static_cast<int>(std::min<std::size_t>(episodes, 10))),
-                   .shape = model.shape,
-                   .network = model.options});
+  const auto environments =
+      environments_of(played, static_cast<int>(std::min<std::size_t>(episodes, 10)));
   const auto version = static_cast<std::int64_t>(model.policy_version);
-  const auto result =
-      judge.evaluate(weights{version, model.parameters, {}}, episodes, arguments.seed);
+  const auto result = [&] {
+    try {
+      evaluator judge(
+          {.environments = environments, .shape = model.shape, .network = model.options});
+      return judge.evaluate(weights{version, model.parameters, {}}, episodes, arguments.seed);
+    } catch (const c10::Error& error) {
+      throw std::invalid_argument(
+          "model file " + path.string() +
+          ": its weights don't have its shape: " + error.what_without_backtrace());
+    }
+  }();
   std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
               static_cast<long long>(version), result.mean, result.std, result.returns.size());
   if (arguments.json) {

@@ -633,7 +633,9 @@ class called_stream final
     return join_refusal{"secret",
                         "this node does not trust who listens there, which does not know "
                         "the secret of " +
-                            secret_->file().string() + "; is it another user's controller?"};
+                            secret_->file().string() +
+                            "; is it another user's controller, or has it another file? Both ends "
+                            "read the same secret (--join-secret)"};
   }
   /// It has proved to be at its host, or to know the secret, so it may have any name.
   std::optional<join_refusal> contradiction(const proven_identity&) const override { return {}; }

@@ -22,6 +22,7 @@
 #include "runtime/cluster/hexadecimal.hpp"
 #include "runtime/cluster/new_file.hpp"
 #include "runtime/descriptor.hpp"
+#include "runtime/log.hpp"
 #include "runtime/user_folder.hpp"
 
 namespace troupe::detail {
@@ -103,10 +104,11 @@ void make_secret(const fs::path& file) {
     auto fresh = file;
     fresh += '.' + random_digits();
     write_new_file(fresh, random_digits() + '\n', 0600);
-    const bool made = ::link(fresh.c_str(), file.c_str()) == 0 || errno == EEXIST;
-    const int error = errno;
+    const int error = ::link(fresh.c_str(), file.c_str()) == 0 ? 0 : errno;
+    const bool made = error == 0 || error == EEXIST;
     ::unlink(fresh.c_str());
     if (!made) throw std::system_error(error, std::generic_category(), "cannot link it");
+    if (error == 0) log::info("a join secret was made", {{"file", file.string()}});
   } catch (const std::runtime_error& e) {
     cannot_make(' ' + file.string() + ": " + e.what());
   }

@@ -28,6 +28,18 @@ std::string cause_in(const std::string& text) {
   return last == std::string::npos ? text : text.substr(last + 2);
 }
 
+/// What a cause means that gRPC's words don't say.
+std::string explained(const std::string& cause) {
+  const auto says = [&](const char* words) { return cause.find(words) != std::string::npos; };
+  if (says("Hostname Verification"))
+    return cause + " The controller's certificate is not for the host of this address.";
+  if (says("certificate verify failed"))
+    return cause + "; the controller's certificate is of another authority";
+  if (says("Connection reset") || says("Socket closed"))
+    return cause + "; one side may have certificates and the other none, or refuse the other's";
+  return cause;
+}
+
 }  // namespace
 
 node::node(system& sys, link_client_options options) : residence_(std::make_shared<residence>()) {
@@ -60,8 +72,8 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
                 auto cause = cause_in(why);
                 const std::lock_guard lock(in->mutex);
                 if (cause == in->told) return;
-                log::info("no controller is there; this node asks again until one is",
-                          {{"address", address}, {"reason", cause}});
+                log::info("no controller takes this node; it asks again until one does",
+                          {{"address", address}, {"reason", explained(cause)}});
                 in->told = std::move(cause);
               }});
 }

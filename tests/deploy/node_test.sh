@@ -16,7 +16,7 @@ address=127.0.0.1:$(free_port)
 "$troupe" node --join "$address" --name one --metrics-port 0 >node.log 2>&1 &
 node=$!
 trap 'kill $node; wait $node; rm -rf "$folder"' EXIT
-nobody='info no controller is there; this node asks again until one is address=.* reason="Connection refused"$'
+nobody='info no controller takes this node; it asks again until one does address=.* reason="Connection refused"$'
 says "$nobody" 1
 report "a node without a controller says why, and what it does" $?
 
@@ -29,7 +29,7 @@ report "the end of its controller is one sentence" $?
 says "$nobody" 2
 report "and then there is none, once more" $?
 sleep 2  # it has asked again several times
-[[ $(grep -c 'no controller is there' node.log) -eq 2 ]] && ! grep -q 'ipv4:' node.log
+[[ $(grep -c 'no controller takes this node' node.log) -eq 2 ]] && ! grep -q 'ipv4:' node.log
 report "the same is said once, and without what gRPC calls it" $?
 
 "$troupe" train -n 4096 --listen "$address" --join-secret other --wait-for-nodes 1 --metrics-port 0 >train.log 2>&1 &

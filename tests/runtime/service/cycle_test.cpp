@@ -290,7 +290,7 @@ TEST_CASE("cycle: a service that is stopped while it is in one is no part of it"
       log_off();
       system sys({.deterministic = true, .seed = seed});
       const auto end = sys.run(stopped_in_a_cycle(sys, pause));
-      CHECK(end.find(pause < 3s ? "service_down" : "a cycle: b -> a -> b") != std::string::npos);
+      CHECK(end.find(pause < 3s ? "service_down" : "a cycle: ") != std::string::npos);
     }
   }
 }

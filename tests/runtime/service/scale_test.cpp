@@ -189,6 +189,7 @@ task<> waits_no_longer_than_it_should(system& sys) {
   CHECK(errors[1] == "none");
   const auto later = co_await error_of(work_in_session(on_second, 1ms));
   CHECK(later == "session_lost: clerks.clerk::work: replica 1 was removed");
+  co_await sleep_for(1ms);  // Its actor has been told to end.
   CHECK(tracked::live == 0);
   CHECK(metric(sys, "troupe_replica_restarts_total") == 0);
 }

@@ -1,0 +1,84 @@
+// Actors whose turns come before others', where all threads of the pool are busy.
+
+#include <future>
+
+#include "runtime/actor/host.hpp"
+#include "runtime/system_core.hpp"
+#include "tests/runtime/support.hpp"
+
+namespace troupe::detail {
+namespace {
+
+using namespace testing;
+
+class ordinary final : public host {
+ public:
+  ordinary(caf::actor_config& config, system_core& system) : host(config, system, "ordinary") {
+    made();
+  }
+};
+
+class reserved final : public host {
+ public:
+  reserved(caf::actor_config& config, system_core& system)
+      : host(config, system, "reserved", turns::reserved) {
+    made();
+  }
+  static reserved& here() { return static_cast<reserved&>(static_cast<host&>(strand::current())); }
+  using host::watch;
+};
+
+template <class Kind>
+ref<inbox> start(system_core& in) {
+  return make_local_inbox(
+      caf::actor_cast<caf::strong_actor_ptr>(in.actors().spawn<Kind>(std::ref(in))));
+}
+
+/// Set from one thread, awaited on another. Ten seconds are for ever here.
+struct moment {
+  void set() { made.set_value(); }
+  bool comes() { return when.wait_for(10s) == std::future_status::ready; }
+  std::promise<void> made;
+  std::shared_future<void> when{made.get_future()};
+};
+
+TEST_CASE("reserved: an actor that hears of another's end doesn't wait behind the pool's jobs") {
+  log_off();
+  system sys({.threads = 1});
+  auto& core = core_of(sys);
+  core.reserve_thread();
+  const auto urgent = start<reserved>(core);
+  const auto watched = start<ordinary>(core), first = start<ordinary>(core),
+             second = start<ordinary>(core);
+  moment watches, blocks, goes_on, blocks_again, answered;
+  bool in_time = false;
+  urgent->post([&] {
+    reserved::here().watch(*watched);
+    watches.set();
+  });
+  REQUIRE(watches.comes());
+  first->post([&] {
+    blocks.set();
+    goes_on.comes();
+  });
+  REQUIRE(blocks.comes());
+  // The pool's only thread ends one and then is blocked by the other. Who watches hears of the end
+  // in between.
+  watched->kill("asked to");
+  second->post([&] {
+    blocks_again.set();
+    in_time = answered.comes();
+  });
+  goes_on.set();
+  REQUIRE(blocks_again.comes());
+  urgent->post([&] { answered.set(); });
+  CHECK(answered.comes());
+  moment done;
+  second->post([&] { done.set(); });
+  REQUIRE(done.comes());
+  CHECK(in_time);
+  for (const auto& each : {urgent, first, second}) each->kill("the test ends");
+}
+
+}  // namespace
+}  // namespace troupe::detail
