@@ -103,9 +103,11 @@ host::host(caf::actor_config& config, system_core& system, std::string_view name
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
       inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),
       caller_(*this, inbox_, [this](inbox& who) { watch(who); }, draws_for("routes").next()) {
-  if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler()); pool && is_reserved()) {
-    urgent_from_turn_ = &pool->data().urgent_from_turn;
-    urgent_from_outside_ = &pool->data().urgent_from_outside;
+  if (is_reserved()) {
+    if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler())) {
+      urgent_from_turn_ = &pool->data().urgent_from_turn;
+      urgent_from_outside_ = &pool->data().urgent_from_outside;
+    }
   }
   system_.host_started();
   if (own_thread_) own_thread_->add();
