@@ -11,10 +11,10 @@ namespace {
 /// The replica whose turn it is.
 replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
 
+/// Those of one place have one name, whatever their generation: the system counts actors by name.
 std::string name_of(const std::string& kind, const service_state& service,
                     const replica_info& info) {
-  return kind + ' ' + std::to_string(info.index) + '.' + std::to_string(info.generation) + " of " +
-         service.options.name;
+  return kind + ' ' + std::to_string(info.index) + " of " + service.options.name;
 }
 
 }  // namespace

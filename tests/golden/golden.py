@@ -1,0 +1,161 @@
+"""Whether a change of the code leaves what is learned as it was: golden.py BUILD_DIR [NAME...] [--against COMMIT] [--json]
+
+Each of the runs in runs.json is short, the same each time, and takes another way through the code. What is compared is the digest
+of the final weights, the evaluation at the end, each column of progress.csv but those of time, and the names in the summary.
+
+Without --against each run is made twice, and both must be alike. With it COMMIT is built in build/golden/COMMIT and makes
+the same runs. A run whose order is "sync" must come out alike there. One whose order is "async" depends on the order of its
+actors' turns, which a change may shift: it must come out alike twice here, and where COMMIT's is another the table says so.
+
+renames.json says what has another name in COMMIT: "options", "columns" and "summary" map the names of now to those. Its
+"exceptions" map the names of runs that may differ to the reason.
+
+Closes with `N passed, N failed, N skipped`, where skipped are the exceptions; --json adds one JSON object.
+"""
+import argparse
+import csv
+import hashlib
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+LIMIT_S = 300  # of one run
+# What depends on the clock, where the run lies, and what the machine did.
+OTHER_KEYS = {"start_s", "wall_s", "cpu_s", "steps_per_s", "run_directory", "metrics_port"}
+
+
+def read_json(name):
+    return json.loads((HERE / name).read_text())
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def options_of_then(arguments, renames):
+    """The arguments with the names that the options had in the other commit."""
+    renamed = []
+    for argument in arguments:
+        option, is_one, value = argument.partition("=")
+        renamed.append(renames["options"].get(option, option) + is_one + value)
+    return renamed
+
+
+def read_columns(path):
+    """The digest of each column's values; those of time are left out."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in (rows[0] if rows else {}) if name == "time/total_timesteps" or not name.startswith("time/")]
+    return {name: digest("\n".join(row[name] for row in rows)) for name in names}
+
+
+def make_run(troupe, arguments, facts):
+    """What a run came out as: {"weights", "columns", "summary"}, or {"error"}."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [troupe, "train", "--json", "--metrics-port", "0", "--runs", folder, *arguments]
+        command += ["--deterministic"] if facts.get("deterministic", True) else []
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        except subprocess.TimeoutExpired:
+            return {"error": f"not done within {LIMIT_S} s"}
+        if result.returncode != 0:
+            return {"error": f"exit code {result.returncode}: {result.stderr.strip().splitlines()[-1:]}"}
+        summary = json.loads(result.stdout.splitlines()[-1])
+        columns = read_columns(pathlib.Path(summary["run_directory"]) / "progress.csv")
+    kept = {key: value for key, value in summary.items() if key not in OTHER_KEYS and key != "weights_sha256"}
+    return {"weights": summary["weights_sha256"], "columns": columns, "summary": kept}
+
+
+def in_terms_of_now(run, renames):
+    """A run of the other commit with the names of now."""
+    if "error" in run:
+        return run
+    renamed = dict(run)
+    for part in ("columns", "summary"):
+        now = {then: name for name, then in renames[part].items()}
+        renamed[part] = {now.get(name, name): value for name, value in run[part].items()}
+    return renamed
+
+
+def differences(one, other):
+    """Where two runs differ, in words; none: they are alike."""
+    for run in (one, other):
+        if "error" in run:
+            return [run["error"]]
+    found = [] if one["weights"] == other["weights"] else ["weights"]
+    for part in ("columns", "summary"):
+        names = one[part].keys() | other[part].keys()
+        found += [f"{part[:-1] if part == 'columns' else part} {name}" for name in sorted(names)
+                  if one[part].get(name) != other[part].get(name)]
+    return found
+
+
+def build_commit(commit):
+    """The `troupe` of that commit."""
+    name = subprocess.run(["git", "rev-parse", "--verify", "--short=12", commit + "^{commit}"], cwd=REPOSITORY,
+                          capture_output=True, text=True, check=True).stdout.strip()
+    tree = REPOSITORY / "build/golden" / name
+    if not tree.exists():
+        subprocess.run(["git", "worktree", "prune"], cwd=REPOSITORY, check=True)
+        subprocess.run(["git", "worktree", "add", "--detach", str(tree), name], cwd=REPOSITORY, check=True)
+    if not (tree / "build/release/build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe"], cwd=tree, check=True)
+    return tree / "build/release/deploy/troupe/troupe"
+
+
+def judge(facts, now, then, again, excepted):
+    """(verdict, what differs). `then` is None without another commit, `again` where the run is made once."""
+    if again is not None:
+        found = differences(now, again)
+        if found:
+            return "failed", ["the second time: " + each for each in found]
+    if then is None:
+        return ("failed", [now["error"]]) if "error" in now else ("passed", [])
+    found = differences(now, then)
+    if not found:
+        return "passed", []
+    if "error" not in now and facts["order"] == "async":
+        return "passed", ["in another order than before"]
+    return ("skipped", [excepted]) if excepted else ("failed", found)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--against", metavar="COMMIT")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    runs, renames = read_json("runs.json")["runs"], read_json("renames.json")
+    unknown = [name for name in asked.names if name not in runs]
+    if unknown:
+        parser.error(f"no run is named {unknown[0]}; known: {' '.join(runs)}")
+    troupe = asked.build / "deploy/troupe/troupe"
+    other = build_commit(asked.against) if asked.against else None
+
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    record = {}
+    for name in asked.names or runs:
+        facts = runs[name]
+        arguments = shlex.split(facts["arguments"])
+        now = make_run(troupe, arguments, facts)
+        then = in_terms_of_now(make_run(other, options_of_then(arguments, renames), facts), renames) if other else None
+        again = make_run(troupe, arguments, facts) if other is None or facts["order"] == "async" else None
+        verdict, found = judge(facts, now, then, again, renames["exceptions"].get(name))
+        counts[verdict] += 1
+        record[name] = {"verdict": verdict, "weights": now.get("weights"), "differs": found}
+        print(f"{name:28} {(now.get('weights') or '-')[:12]:13} {verdict:8} {'; '.join(found[:5])}", flush=True)
+    if asked.json:
+        print(json.dumps({"golden": record, **{f"golden_{key}": value for key, value in counts.items()}}))
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
