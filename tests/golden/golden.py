@@ -1,7 +1,8 @@
 """Whether a change of the code leaves what is learned as it was: golden.py BUILD_DIR [NAME...] [--against COMMIT] [--json]
 
 Each of the runs in runs.json is short, the same each time, and takes another way through the code. What is compared is the digest
-of the final weights, the evaluation at the end, each column of progress.csv but those of time, and the names in the summary.
+of the final weights, the evaluation at the end, each column of progress.csv but those of time, and the summary. Beside them are the
+parts that probe.cpp prints a digest of each: learners on recorded batches, and episodes by given weights.
 
 Without --against each run is made twice, and both must be alike. With it COMMIT is built in build/golden/COMMIT and makes
 the same runs. A run whose order is "sync" must come out alike there. One whose order is "async" depends on the order of its
@@ -24,6 +25,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+TROUPE = "deploy/troupe/troupe"
 LIMIT_S = 300  # of one run
 # What depends on the clock, where the run lies, and what the machine did.
 OTHER_KEYS = {"start_s", "wall_s", "cpu_s", "steps_per_s", "run_directory", "metrics_port"}
@@ -71,6 +73,12 @@ def make_run(troupe, arguments, facts):
     return {"weights": summary["weights_sha256"], "columns": columns, "summary": kept}
 
 
+def read_parts(build):
+    """What the probe of that build prints: {part: {"weights"}}; no parts where it fails."""
+    result = subprocess.run([build / "tests/golden/golden_probe"], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    return {name: {"weights": value, "columns": {}, "summary": {}} for name, value in map(str.split, result.stdout.splitlines())}
+
+
 def in_terms_of_now(run, renames):
     """A run of the other commit with the names of now."""
     if "error" in run:
@@ -96,7 +104,7 @@ def differences(one, other):
 
 
 def build_commit(commit):
-    """The `troupe` of that commit."""
+    """The build directory of that commit."""
     name = subprocess.run(["git", "rev-parse", "--verify", "--short=12", commit + "^{commit}"], cwd=REPOSITORY,
                           capture_output=True, text=True, check=True).stdout.strip()
     tree = REPOSITORY / "build/golden" / name
@@ -105,8 +113,9 @@ def build_commit(commit):
         subprocess.run(["git", "worktree", "add", "--detach", str(tree), name], cwd=REPOSITORY, check=True)
     if not (tree / "build/release/build.ninja").exists():
         subprocess.run(["cmake", "--preset", "release"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe"], cwd=tree, check=True)
-    return tree / "build/release/deploy/troupe/troupe"
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "deploy/troupe/troupe", "golden_probe"],
+                   cwd=tree, check=True)
+    return tree / "build/release"
 
 
 def judge(facts, now, then, again, excepted):
@@ -133,20 +142,29 @@ def main():
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     runs, renames = read_json("runs.json")["runs"], read_json("renames.json")
-    unknown = [name for name in asked.names if name not in runs]
+    parts = read_parts(asked.build)
+    unknown = [name for name in asked.names if name not in runs and name not in parts]
     if unknown:
-        parser.error(f"no run is named {unknown[0]}; known: {' '.join(runs)}")
-    troupe = asked.build / "deploy/troupe/troupe"
+        parser.error(f"no run is named {unknown[0]}; known: {' '.join([*parts, *runs])}")
+    troupe = asked.build / TROUPE
     other = build_commit(asked.against) if asked.against else None
+    other_parts = read_parts(other if other else asked.build)
 
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     record = {}
-    for name in asked.names or runs:
-        facts = runs[name]
-        arguments = shlex.split(facts["arguments"])
-        now = make_run(troupe, arguments, facts)
-        then = in_terms_of_now(make_run(other, options_of_then(arguments, renames), facts), renames) if other else None
-        again = make_run(troupe, arguments, facts) if other is None or facts["order"] == "async" else None
+    for name in asked.names or [*parts, *runs]:
+        if name in parts:
+            facts, now, again = {"order": "sync"}, parts[name], None
+            then = other_parts.get(name, {"error": "it was not there then"})
+        else:
+            facts = runs[name]
+            arguments = shlex.split(facts["arguments"])
+            now = make_run(troupe, arguments, facts)
+            then = None
+            if other:
+                then = make_run(other / TROUPE, options_of_then(arguments, renames), facts)
+                then = in_terms_of_now(then, renames)
+            again = make_run(troupe, arguments, facts) if other is None or facts["order"] == "async" else None
         verdict, found = judge(facts, now, then, again, renames["exceptions"].get(name))
         counts[verdict] += 1
         record[name] = {"verdict": verdict, "weights": now.get("weights"), "differs": found}

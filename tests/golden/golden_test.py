@@ -69,6 +69,12 @@ class Runs(unittest.TestCase):
                 one, other = (golden.make_run(TROUPE, facts["arguments"].split(), facts) for _ in range(2))
                 self.assertEqual(golden.differences(one, other), [])
 
+    def test_all_parts_come_out_alike_twice(self):
+        parts = golden.read_parts(BUILD)
+        self.assertGreaterEqual(len(parts), 25)
+        self.assertEqual(len({part["weights"] for part in parts.values()}), len(parts))
+        self.assertEqual(golden.read_parts(BUILD), parts)
+
     def test_another_seed_is_seen(self):
         facts = self.runs["a2c"]
         one, other = (golden.make_run(TROUPE, [*facts["arguments"].split(), "--seed", seed], facts) for seed in "12")
@@ -76,7 +82,8 @@ class Runs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    TROUPE = pathlib.Path(sys.argv.pop(1)) / "deploy/troupe/troupe"
+    BUILD = pathlib.Path(sys.argv.pop(1))
+    TROUPE = BUILD / golden.TROUPE
     result = unittest.main(exit=False).result
     failed = len({getattr(case, "test_case", case).id() for case, _ in result.failures + result.errors})
     print(f"{result.testsRun - failed} passed, {failed} failed, {len(result.skipped)} skipped")
