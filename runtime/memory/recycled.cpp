@@ -34,6 +34,14 @@ constexpr std::size_t batch_of(std::size_t kind) {
   return std::clamp<std::size_t>(16'384 / size_of(kind), 1, 32);
 }
 
+/// Batches of a kind that wait for another thread. Of small blocks they are as many as tens of
+/// thousands of calls need that end at the same time: 30 MiB together. Of others they are at most
+/// 512 KiB a kind.
+constexpr std::size_t most_batches = 1024;
+constexpr std::size_t batches_of(std::size_t kind) {
+  return size_of(kind) <= 512 ? most_batches : 32;
+}
+
 /// A free block.
 struct block {
   block* next;
@@ -88,10 +96,11 @@ class exchange_place {
     std::lock_guard lock(mutex_);
     return count_ > 0 ? batches_[--count_] : stack();
   }
-  void leave(stack batch) {
+  /// Unless there are as many as `most`.
+  void leave(stack batch, std::size_t most) {
     {
       std::lock_guard lock(mutex_);
-      if (count_ < batches_.size()) {
+      if (count_ < most) {
         batches_[count_++] = batch;
         return;
       }
@@ -108,7 +117,7 @@ class exchange_place {
 
  private:
   std::mutex mutex_;
-  std::array<stack, 32> batches_{};
+  std::array<stack, most_batches> batches_{};
   std::size_t count_ = 0;
 };
 
@@ -166,7 +175,9 @@ void give_memory_back(void* memory, std::size_t size) noexcept {
   auto& mine = kept[kind];
   if (mine.count == 0) watch_thread_end();
   mine.push(memory);
-  if (mine.count == 2 * batch_of(kind)) left_for_others[kind].leave(mine.take(batch_of(kind)));
+  if (mine.count == 2 * batch_of(kind)) {
+    left_for_others[kind].leave(mine.take(batch_of(kind)), batches_of(kind));
+  }
 }
 
 std::size_t kept_memory() {
