@@ -103,12 +103,6 @@ host::host(caf::actor_config& config, system_core& system, std::string_view name
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
       inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),
       caller_(*this, inbox_, [this](inbox& who) { watch(who); }, draws_for("routes").next()) {
-  if (is_reserved()) {
-    if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler())) {
-      urgent_from_turn_ = &pool->data().urgent_from_turn;
-      urgent_from_outside_ = &pool->data().urgent_from_outside;
-    }
-  }
   system_.host_started();
   if (own_thread_) own_thread_->add();
 }
@@ -143,8 +137,17 @@ void host::turn_with(F handle) {
   hand_over(this);
 }
 
-/// CAF brings messages of its own, such as those of the end of an actor that is watched.
-void host::enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) {
+reserved_host::reserved_host(caf::actor_config& config, system_core& system, std::string_view name,
+                             turns by)
+    : host(config, system, name, by) {
+  if (!is_reserved()) return;
+  if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler())) {
+    urgent_from_turn_ = &pool->data().urgent_from_turn;
+    urgent_from_outside_ = &pool->data().urgent_from_outside;
+  }
+}
+
+void reserved_host::enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) {
   if (urgent_from_turn_) unit = runs_in(home_system()) ? urgent_from_turn_ : urgent_from_outside_;
   caf::event_based_actor::enqueue(std::move(mail), unit);
 }

@@ -115,7 +115,6 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   };
   static void destroy_all(list<root>& roots);
 
-  void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
   caf::behavior make_behavior() override;
   resume_result resume(caf::execution_unit* unit, std::size_t max_messages) override;
   caf::invoke_message_result consume(caf::mailbox_element& message) override;
@@ -134,9 +133,6 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   const turns turns_;
   const std::shared_ptr<simulated_pool> pool_;
   const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
-  /// Where it waits for its turns if they are reserved; null: where others do.
-  caf::execution_unit* urgent_from_turn_ = nullptr;
-  caf::execution_unit* urgent_from_outside_ = nullptr;
   ref<inbox> inbox_;
   class caller caller_;
   /// Who is watched, until its end is heard: held, so that nobody else is known by its address. By
@@ -150,6 +146,20 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   /// When the clock will ring. Each is set only where it is before all others: the last is the
   /// next.
   std::vector<alarm_key> alarms_;
+};
+
+/// One whose turns may be reserved: a class of its own, as to look for that costs others' messages
+/// 2 %.
+class reserved_host : public host {
+ public:
+  reserved_host(caf::actor_config& config, system_core& system, std::string_view name, turns by);
+  /// CAF brings messages of its own, such as those of the end of an actor that is watched.
+  void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
+
+ private:
+  /// Where it waits for its turns if they are reserved; null: where others do.
+  caf::execution_unit* urgent_from_turn_ = nullptr;
+  caf::execution_unit* urgent_from_outside_ = nullptr;
 };
 
 /// The mailbox of a local actor; holds the actor's control block.

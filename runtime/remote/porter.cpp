@@ -34,7 +34,7 @@ ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, por
 porter::porter(caf::actor_config& config, system_core& system, turns by,
                std::shared_ptr<connection> to, side mine,
                std::function<void(const std::string&)> closed)
-    : host(config, system, "porter", by),
+    : reserved_host(config, system, "porter", by),
       to_(std::move(to)),
       mine_(mine),
       closed_(std::move(closed)),

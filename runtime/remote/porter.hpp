@@ -13,7 +13,7 @@
 
 namespace troupe::detail {
 
-class porter final : public host {
+class porter final : public reserved_host {
  public:
   /// It ends with its link, but for a resident, which rests until it has another one: what it runs
   /// may outlive the controller.

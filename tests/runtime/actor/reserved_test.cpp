@@ -18,10 +18,10 @@ class ordinary final : public host {
   }
 };
 
-class reserved final : public host {
+class reserved final : public reserved_host {
  public:
   reserved(caf::actor_config& config, system_core& system)
-      : host(config, system, "reserved", turns::reserved) {
+      : reserved_host(config, system, "reserved", turns::reserved) {
     made();
   }
   static reserved& here() { return static_cast<reserved&>(static_cast<host&>(strand::current())); }
