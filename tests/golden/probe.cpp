@@ -24,6 +24,7 @@
 #include "algorithms/td3/td3_learner.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/algorithms/grpo/small_groups.hpp"
+#include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/algorithms/ppo/acted_batch.hpp"
 
 namespace troupe {
@@ -104,24 +105,12 @@ void all_on_policy() {
   on_policy("reinforce-learner", discrete, as_ppo(reinforce).learner());
 }
 
-transition_batch transitions(const network_shape& shape, std::uint64_t seed) {
-  action_random random(seed);
-  transition_batch batch;
-  batch.resize(32, shape);
-  for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward}) random.fill_normal(*column);
-  for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
-  for (auto& c : batch.choice) c = static_cast<std::int64_t>(random.below(4));
-  for (auto& t : batch.terminated) t = random.below(4) == 0 ? 1.0f : 0.0f;
-  for (auto& d : batch.discount) d = 0.97f;
-  return batch;
-}
-
 template <class Learner, class Options>
 void off_policy(const std::string& name, const network_shape& shape, Options options) {
   options.lr = 1e-3;
   options.network.hidden = {24, 20};
   Learner learner(shape, options, 5);
-  for (int i = 0; i < updates; ++i) learner.update(transitions(shape, i));
+  for (int i = 0; i < updates; ++i) learner.update(random_transitions(shape, 32, i));
   digest of;
   of.add(learner.policy().parameters());
   of.add(learner.td_errors());

@@ -9,6 +9,7 @@
 #include "algorithms/dqn/dqn_learner.hpp"
 #include "algorithms/sac/sac_learner.hpp"
 #include "algorithms/td3/td3_learner.hpp"
+#include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -45,15 +46,7 @@ Learner make(gradient_backend backend = gradient_backend::automatic,
 }
 
 transition_batch some_batch(const network_shape& shape, std::uint64_t seed) {
-  action_random random(seed);
-  transition_batch batch;
-  batch.resize(23, shape);
-  for (auto* column : {&batch.obs, &batch.next_obs, &batch.reward}) random.fill_normal(*column);
-  for (auto& a : batch.action) a = static_cast<float>(2.0 * random.uniform() - 1.0);
-  for (auto& c : batch.choice) c = static_cast<std::int64_t>(random.below(4));
-  for (auto& t : batch.terminated) t = random.below(4) == 0 ? 1.0f : 0.0f;
-  for (auto& d : batch.discount) d = 0.97f;
-  return batch;
+  return random_transitions(shape, 23, seed);
 }
 
 template <class Learner>
