@@ -176,8 +176,9 @@ TEST_CASE("join secret: two that know different ones refuse each other") {
     o.join_secret = folder.path / "b";
     o.retry_first = 1h;
   });
-  CHECK_THAT(node.failures.take(), has_text((folder.path / "b").string()) &&
-                                       has_text("is it another user's controller, or has it another file?"));
+  CHECK_THAT(node.failures.take(),
+             has_text((folder.path / "b").string()) &&
+                 has_text("is it another user's controller, or has it another file?"));
   CHECK(are_refused(metrics, "secret", 1));
   CHECK(controller.joined.made.size() == 0);
   CHECK(node.joined.made.size() == 0);
