@@ -105,8 +105,11 @@ def differences(one, other):
 
 def build_commit(commit):
     """The build directory of that commit."""
-    name = subprocess.run(["git", "rev-parse", "--verify", "--short=12", commit + "^{commit}"], cwd=REPOSITORY,
-                          capture_output=True, text=True, check=True).stdout.strip()
+    found = subprocess.run(["git", "rev-parse", "--verify", "--short=12", commit + "^{commit}"], cwd=REPOSITORY,
+                           capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        sys.exit(f"golden.py: --against: expected a commit, got {commit!r}: {found.stderr.strip()}")
+    name = found.stdout.strip()
     tree = REPOSITORY / "build/golden" / name
     if not tree.exists():
         subprocess.run(["git", "worktree", "prune"], cwd=REPOSITORY, check=True)
@@ -140,7 +143,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--against", metavar="COMMIT")
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     runs, renames = read_json("runs.json")["runs"], read_json("renames.json")
     parts = read_parts(asked.build)
     unknown = [name for name in asked.names if name not in runs and name not in parts]
