@@ -44,6 +44,8 @@ def run(command, tree, limit, number=0, reached=None, report=False):
         log, result = pathlib.Path(folder) / "log", pathlib.Path(folder) / "result.xml"
         temporary = pathlib.Path(folder) / "t"
         temporary.mkdir()
+        for each in (folder, temporary):  # Programs of a coder go through them as other users.
+            os.chmod(each, 0o711)
         environment = {**os.environ, "TROUPE_MUTATION": str(number), "TMPDIR": str(temporary)}
         environment.pop("TROUPE_MUTATIONS_REACHED", None)
         if reached:
