@@ -157,7 +157,8 @@ program_user::program_user(uid_t first, uid_t last, const std::string& folder) {
       end_processes();
       return;
     } catch (const std::exception& e) {  // The kernel may keep one: other users are free.
-      log::warn("a user is passed over whose processes could not be ended", {{"error", e.what()}});
+      log::warn("a user number is skipped, because its processes could not be ended",
+                {{"error", e.what()}});
     }
   }
   throw std::runtime_error("coder: expected a user from " + std::to_string(first) + " to " +

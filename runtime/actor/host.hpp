@@ -148,8 +148,8 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   std::vector<alarm_key> alarms_;
 };
 
-/// One whose turns may be reserved: a class of its own, as to look for that costs others' messages
-/// 2 %.
+/// One whose turns may be reserved. It is a class of its own, because the check would make the
+/// messages of all other actors 2 % slower.
 class reserved_host : public host {
  public:
   reserved_host(caf::actor_config& config, system_core& system, std::string_view name, turns by);

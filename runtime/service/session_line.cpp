@@ -24,8 +24,7 @@ void session_line::serve(
   std::vector<session_call> served;
   {
     std::lock_guard lock(mutex_);
-    if (closed_) return;
-    if (owner_) return;
+    if (closed_ || owner_) return;
     replicas_ = std::move(replicas);
     grant_all(served);
   }

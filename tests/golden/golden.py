@@ -74,7 +74,7 @@ def make_run(troupe, arguments, facts):
 
 
 def read_parts(build):
-    """What the probe of that build prints: {part: {"weights"}}; no parts where it fails."""
+    """What the probe of that build prints, as runs without columns: {part: run}."""
     result = subprocess.run([build / "tests/golden/golden_probe"], capture_output=True, text=True, timeout=LIMIT_S, check=True)
     return {name: {"weights": value, "columns": {}, "summary": {}} for name, value in map(str.split, result.stdout.splitlines())}
 
@@ -179,4 +179,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"golden.py: {error}")

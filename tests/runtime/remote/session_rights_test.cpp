@@ -276,6 +276,14 @@ void serve(raw_peer& by) {
   by.say({.kind = message_kind::serves, .replica = by.last(message_kind::import).header.replica});
 }
 
+/// Tells of the one replica, and says that it serves once it is imported.
+task<> show_replica(raw_peer& by) {
+  co_await settled();
+  tell_table(by);
+  co_await settled();
+  serve(by);
+}
+
 void grant(raw_peer& by, std::uint64_t id, std::uint64_t replica = serial) {
   by.say({.kind = message_kind::opened, .id = id}, table_entry{0, replica, any_version});
 }
@@ -296,10 +304,7 @@ task<> grant_what_is_asked(system& sys, side theirs) {
   const auto shelves = co_await sys.serve<shelf>({.name = "shelves"});
   const auto controller = controller_with_reader(sys, theirs, shelves);
   const auto other = raw_peer::against(sys, theirs);
-  co_await settled();
-  tell_table(*controller);
-  co_await settled();
-  serve(*controller);
+  co_await show_replica(*controller);
   grant(*controller, 1);  // Nobody has asked.
   co_await settled();
   controller->call<&reader::open>(1, 1, true);
@@ -405,10 +410,7 @@ TEST_CASE("session rights: a guest releases a session that comes for who has giv
 task<> grant_a_replica_that_is_gone(system& sys, side theirs) {
   const auto shelves = co_await sys.serve<shelf>({.name = "shelves"});
   const auto controller = controller_with_reader(sys, theirs, shelves);
-  co_await settled();
-  tell_table(*controller);
-  co_await settled();
-  serve(*controller);
+  co_await show_replica(*controller);
   controller->call<&reader::open>(1, 1, true);
   co_await settled();
   const auto id = controller->last(message_kind::open).header.id;
@@ -435,10 +437,7 @@ TEST_CASE("session rights: a guest asks again where the replica is gone before i
 task<> close_what_is_held(system& sys, side theirs) {
   const auto shelves = co_await sys.serve<shelf>({.name = "shelves"});
   const auto controller = controller_with_reader(sys, theirs, shelves);
-  co_await settled();
-  tell_table(*controller);
-  co_await settled();
-  serve(*controller);
+  co_await show_replica(*controller);
   controller->call<&reader::open>(1, 1, true);
   co_await settled();
   grant(*controller, controller->last(message_kind::open).header.id);
@@ -465,10 +464,7 @@ task<> come_back(system& sys, side) {
   };
   const auto controller = raw_peer::against(sys, side::resident);
   make(*controller);
-  co_await settled();
-  tell_table(*controller);
-  co_await settled();
-  serve(*controller);
+  co_await show_replica(*controller);
   controller->call<&reader::open>(1, 1, true);
   co_await settled();
   grant(*controller, controller->last(message_kind::open).header.id);
