@@ -1,6 +1,6 @@
 // PPO learns to balance a pole, twice: once on-policy, once with rollouts that go on while the
 // trainer trains. The episode function is the same (generate_rollout in
-// algorithms/ppo/rollout.cpp); only the loop around it differs.
+// algorithms/on_policy/rollout.cpp); only the loop around it differs.
 //
 // The cast, made by train_ppo: environments, policies, replay, trainer, weights, evaluator,
 // recorder.
@@ -13,7 +13,7 @@
 #include <cstdio>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

@@ -21,7 +21,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/loops/curriculum.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/ppo/rollout_learner.hpp"
+#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

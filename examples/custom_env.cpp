@@ -12,7 +12,7 @@
 
 #include "actors/env/registry.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

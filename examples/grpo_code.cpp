@@ -20,8 +20,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/grpo/grpo_config.hpp"
-#include "algorithms/grpo/grpo_episode.hpp"
+#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "runtime/system.hpp"
 
 using namespace troupe;

@@ -21,8 +21,8 @@
 #include <functional>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/grpo/grpo_episode.hpp"
-#include "algorithms/grpo/grpo_trainer.hpp"
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
+#include "algorithms/language_models/grpo/grpo_trainer.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/run.hpp"
 

@@ -15,7 +15,7 @@
 #include <cstdio>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/grpo/grpo_task.hpp"
+#include "algorithms/language_models/grpo/grpo_task.hpp"
 
 using namespace troupe;
 

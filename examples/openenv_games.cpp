@@ -5,8 +5,8 @@
 //   servers     OpenEnv servers: yours (--url), ones that this program starts (--server "COMMAND"),
 //               or Troupe's own Blackjack in this program
 //   worlds      64 sessions on them that step like any environment (openenv_games/learn.cpp)
-//   learners    algorithms/q_learning and algorithms/ppo, each with its own cast
-//   baselines   who plays without learning (openenv_games/game.cpp)
+//   learners    algorithms/off_policy/q_learning and algorithms/on_policy/ppo, each with its own
+//   cast baselines   who plays without learning (openenv_games/game.cpp)
 //
 //   build/release/examples/openenv_games [--games N] [--steps N] [--json]
 //   build/release/examples/openenv_games --game tic_tac_toe --server

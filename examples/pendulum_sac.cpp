@@ -13,7 +13,7 @@
 #include <cstdio>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/sac/sac.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

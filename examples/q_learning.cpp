@@ -16,7 +16,7 @@
 
 #include "actors/env/registry.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/q_learning/q_rollout.hpp"
+#include "algorithms/off_policy/q_learning/q_rollout.hpp"
 #include "examples/openenv_games/blackjack_hand.hpp"
 #include "runtime/run.hpp"
 

@@ -1,8 +1,8 @@
 // PPO that is stopped in the middle and goes on from its newest checkpoint, to the weights that it
 // has when nobody stops it.
 //
-// The cast is PPO's (algorithms/ppo/ppo.hpp); run_ppo makes it anew after each checkpoint, whether
-// or not the run was stopped there, so that both end alike.
+// The cast is PPO's (algorithms/on_policy/ppo/ppo.hpp); run_ppo makes it anew after each
+// checkpoint, whether or not the run was stopped there, so that both end alike.
 //
 //   build/release/examples/resume
 //
@@ -13,7 +13,7 @@
 #include <cstdlib>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
 #include "runtime/metrics/registry.hpp"
 
 using namespace troupe;

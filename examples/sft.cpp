@@ -19,7 +19,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/sft/sft_learner.hpp"
+#include "algorithms/language_models/sft/sft_learner.hpp"
 #include "runtime/system.hpp"
 
 using namespace troupe;

@@ -11,9 +11,9 @@
 #include <cstdio>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/dqn/dqn.hpp"
-#include "algorithms/ppo/ppo_run.hpp"
-#include "algorithms/sac/sac.hpp"
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

@@ -9,7 +9,7 @@
 //                 statistics, then normalises the rows, then acts on them: what is stored is what
 //                 was acted on. What each rollout has added goes to whoever trains, and the joined
 //                 statistics are part of the next weights (see
-//                 algorithms/ppo/rollout_normalizer.hpp and actors/policy/obs_scale.hpp).
+//                 algorithms/on_policy/rollout_normalizer.hpp and actors/policy/obs_scale.hpp).
 //                 Off-policy the replay has the statistics, stores raw rows and normalises them
 //                 when they are drawn.
 //   rewards       `discounted_returns` stands where the steps are taken, one sum for each

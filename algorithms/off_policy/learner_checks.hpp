@@ -2,8 +2,8 @@
 #include <cstddef>
 
 #include "actors/policy/network_stack.hpp"
+#include "algorithms/learner/skip_guard.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
-#include "algorithms/skip_guard.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.
 namespace troupe::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/policy/network.hpp"
-#include "algorithms/annealing.hpp"
+#include "algorithms/learner/annealing.hpp"
 
 namespace troupe {
 

@@ -7,7 +7,7 @@
 #include "actors/checkpoint/state.hpp"
 #include "actors/derived_seed.hpp"
 #include "actors/policy/shape_of.hpp"
-#include "algorithms/training/cast_state.hpp"
+#include "algorithms/run/cast_state.hpp"
 
 namespace troupe {
 

@@ -15,7 +15,7 @@
 #include "algorithms/off_policy/off_policy_config.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/transition_rollout.hpp"
-#include "algorithms/training/training_cast.hpp"
+#include "algorithms/run/training_cast.hpp"
 
 namespace troupe {
 

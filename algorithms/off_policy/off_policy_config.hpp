@@ -10,11 +10,11 @@
 #include "actors/replay/transition_priorities.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "algorithms/off_policy/learner_options.hpp"
-#include "algorithms/training/faults_option.hpp"
-#include "algorithms/training/idle_options.hpp"
-#include "algorithms/training/option_rule.hpp"
-#include "algorithms/training/training_config.hpp"
-#include "algorithms/training/training_run.hpp"
+#include "algorithms/run/faults_option.hpp"
+#include "algorithms/run/idle_options.hpp"
+#include "algorithms/run/option_rule.hpp"
+#include "algorithms/run/training_config.hpp"
+#include "algorithms/run/training_run.hpp"
 
 namespace troupe {
 

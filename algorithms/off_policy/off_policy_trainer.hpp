@@ -9,8 +9,8 @@
 
 #include "actors/replay/transition_store.hpp"
 #include "actors/shelf.hpp"
+#include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
-#include "algorithms/off_policy/metric_means.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {

@@ -5,7 +5,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
 #include "algorithms/off_policy/off_policy_cast.hpp"
-#include "algorithms/training/training_loop.hpp"
+#include "algorithms/run/training_loop.hpp"
 
 namespace troupe {
 

@@ -3,14 +3,14 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "algorithms/a2c/a2c.hpp"
-#include "algorithms/dqn/dqn.hpp"
-#include "algorithms/grpo/grpo_evaluation.hpp"
-#include "algorithms/ppo/ppo_run.hpp"
-#include "algorithms/reinforce/reinforce.hpp"
-#include "algorithms/sac/sac.hpp"
-#include "algorithms/td3/td3.hpp"
-#include "algorithms/training/configuration_schema.hpp"
+#include "algorithms/language_models/grpo/grpo_evaluation.hpp"
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
+#include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/reinforce/reinforce.hpp"
+#include "algorithms/run/configuration_schema.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "algorithms/training/training_run.hpp"
+#include "algorithms/run/training_run.hpp"
 
 namespace troupe::command {
 

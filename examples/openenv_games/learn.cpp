@@ -9,8 +9,8 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/ppo/ppo.hpp"
-#include "algorithms/q_learning/q_rollout.hpp"
+#include "algorithms/off_policy/q_learning/q_rollout.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 
 namespace games {
 

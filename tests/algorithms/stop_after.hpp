@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "algorithms/training/training_run.hpp"
+#include "algorithms/run/training_run.hpp"
 
 namespace troupe::testing {
 

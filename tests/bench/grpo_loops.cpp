@@ -8,7 +8,7 @@
 
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/vector_env.hpp"
-#include "algorithms/grpo/game_episode.hpp"
+#include "algorithms/language_models/grpo/game_episode.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/grpo/grpo_episode.hpp"
-#include "algorithms/grpo/grpo_trainer.hpp"
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
+#include "algorithms/language_models/grpo/grpo_trainer.hpp"
 #include "runtime/system.hpp"
 
 namespace troupe {

@@ -24,7 +24,7 @@
 #include "actors/policy/float_block.hpp"
 #include "actors/policy/mlp.hpp"
 #include "actors/policy/shape_of.hpp"
-#include "algorithms/ppo/rollout.hpp"
+#include "algorithms/on_policy/rollout.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace {

@@ -13,8 +13,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/sac/sac_learner.hpp"
-#include "algorithms/td3/td3_learner.hpp"
+#include "algorithms/off_policy/sac/sac_learner.hpp"
+#include "algorithms/off_policy/td3/td3_learner.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/ppo/rollout_learner.hpp"
+#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system.hpp"
 #include "tests/bench/slow_symbols.hpp"

@@ -14,7 +14,7 @@
 #include "actors/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/ppo/rollout_learner.hpp"
+#include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 

@@ -71,7 +71,7 @@ class Layering(CheckCase):
             "actors/b.hpp": '#include "runtime/a.hpp"\n#include <ATen/core/Tensor.h>\n',
             "actors/torch.hpp": "#include <torch/torch.h>\n",
             "actors/b.cpp": '#include "actors/torch.hpp"\n',
-            "examples/c.cpp": '#include "algorithms/ppo/ppo.hpp"\n',
+            "examples/c.cpp": '#include "algorithms/on_policy/ppo/ppo.hpp"\n',
             "tests/runtime/d.cpp": '#include "deploy/x.hpp"\n#include <caf/all.hpp>\n'})
 
     def test_what_breaks_the_layers_is_refused(self):

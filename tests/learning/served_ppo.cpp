@@ -16,7 +16,7 @@
 
 #include "actors/env/openenv/numeric_worlds.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
 
 namespace {
 

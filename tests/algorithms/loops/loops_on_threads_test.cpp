@@ -15,7 +15,7 @@
 #include "actors/training_metrics.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
-#include "algorithms/training/replay_endpoints.hpp"
+#include "algorithms/run/replay_endpoints.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

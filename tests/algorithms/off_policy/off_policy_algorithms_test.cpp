@@ -7,10 +7,10 @@
 #include "actors/policy/acting_network.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "algorithms/dqn/dqn.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/sac/sac.hpp"
-#include "algorithms/td3/td3.hpp"
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/test.hpp"
 

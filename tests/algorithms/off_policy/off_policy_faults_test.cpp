@@ -3,8 +3,8 @@
 #include "actors/torch.hpp"
 
 #include "actors/policy/model_file.hpp"
-#include "algorithms/dqn/dqn.hpp"
-#include "algorithms/sac/sac.hpp"
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/log.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/runtime/metrics/text.hpp"

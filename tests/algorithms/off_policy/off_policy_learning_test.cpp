@@ -4,9 +4,9 @@
 
 #include "actors/torch.hpp"
 
-#include "algorithms/dqn/dqn.hpp"
-#include "algorithms/sac/sac.hpp"
-#include "algorithms/td3/td3.hpp"
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/test.hpp"
 

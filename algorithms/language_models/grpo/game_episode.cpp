@@ -1,0 +1,226 @@
+#include "algorithms/language_models/grpo/game_episode.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "actors/derived_seed.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe {
+namespace {
+
+using openenv::text_turn;
+using openenv::text_world;
+using table = session<text_world>;
+
+/// What the games of a group have in common.
+struct group_deal {
+  std::uint64_t seed = 0;  // of the world
+  std::vector<llm::token_id> prompt;
+  openenv::wording shown;
+};
+
+/// One game of a group.
+struct game {
+  std::uint64_t seed = 0;  // what is sampled is drawn by it
+  sampled_answer played;
+  std::int64_t version = std::numeric_limits<std::int64_t>::max();
+  std::string dropped;  // why it can't be trained on; empty: it can
+};
+
+/// None: the world has failed, or was lost. Throws any other error.
+std::optional<text_turn> turn_of(outcome<text_turn> told) {
+  if (told) return std::move(told).value();
+  const auto error = told.error();
+  for (const auto kind : {error_kind::role_error, error_kind::session_lost,
+                          error_kind::replica_lost, error_kind::deadline_exceeded}) {
+    if (!is_kind(error, kind)) continue;
+    log::warn("a game is dropped, as its world has failed", {{"error", describe(error)}});
+    return std::nullopt;
+  }
+  std::rethrow_exception(error);
+}
+
+/// None: other games have held the worlds for too long.
+task<std::optional<table>> open_table(const answer_roles& r) {
+  const session_options alone{.exclusive = true};
+  std::exception_ptr error;
+  try {
+    co_return co_await r.worlds.session(alone);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
+  detail::tell_too_late("a game is dropped, as there was no world for it in time", error);
+  co_return std::nullopt;
+}
+
+void add_sampled(game& to, const llm::completion& written) {
+  auto& p = to.played;
+  p.tokens.insert(p.tokens.end(), written.tokens.begin(), written.tokens.end());
+  p.log_probs.insert(p.log_probs.end(), written.log_probs.begin(), written.log_probs.end());
+  p.text += written.text;
+  p.truncated = p.truncated || written.finish == llm::finish_reason::length;
+  to.version = std::min(to.version, written.first_version());
+}
+
+/// The next turn's words. False: there is no room for them and another move.
+bool add_read(const answer_roles& r, const group_deal& deal, game& to,
+              const openenv::wording& shown, const llm::completion& after) {
+  const bool ended = after.finish != llm::finish_reason::length;
+  const auto ids = r.subject->next_turn(shown, ended);
+  auto& p = to.played;
+  const auto room =
+      r.subject->config.max_positions - std::ssize(deal.prompt) - std::ssize(p.tokens);
+  if (std::ssize(ids) >= room) return false;
+  llm::append_read(p.tokens, p.read, ids);
+  p.text += "\n> " + (r.subject->style ? shown.words : shown.letters) + '\n';
+  return true;
+}
+
+/// None: they were not written in time.
+task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm::token_id> prompt,
+                                         std::uint64_t seed, std::int64_t answers) {
+  if (r.known_moves) {
+    const auto known = r.known_moves->find(prompt);
+    if (known != r.known_moves->end())
+      co_return std::vector<llm::completion>(static_cast<std::size_t>(answers), known->second);
+  }
+  llm::generation_request request{.prompt = prompt,
+                                  .max_tokens = r.answer_tokens,
+                                  .sampling = {.temperature = r.temperature, .seed = seed},
+                                  .stop_ids = r.subject->stop_ids()};
+  auto written = co_await detail::write_answers(r, std::move(request), answers);
+  if (r.known_moves && !written.empty()) r.known_moves->emplace(std::move(prompt), written.front());
+  co_return written;
+}
+
+/// None: it was not written in time.
+task<std::optional<llm::completion>> write_move(const answer_roles& r, const group_deal& deal,
+                                                const game& of) {
+  auto history = deal.prompt;
+  history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
+  // A stream of its own for each turn, which begins at another length.
+  const auto seed = derived_seed(of.seed, "move", {of.played.tokens.size()});
+  auto written = co_await write(r, std::move(history), seed, 1);
+  if (written.empty()) co_return std::nullopt;
+  co_return std::move(written.front());
+}
+
+/// Takes turns from the first move on, which has been written.
+task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
+                  llm::completion written, game& of) {
+  std::int64_t turn = 1;
+  for (;; ++turn) {
+    if (!detail::has_finite_log_probs(written)) {
+      of.dropped = "log_prob";
+      co_return;
+    }
+    add_sampled(of, written);
+    auto told = co_await at.try_route<&text_world::say>(written.text);
+    const auto now = turn_of(std::move(told));
+    if (!now) {
+      of.dropped = "environment";
+      co_return;
+    }
+    r.metrics.env_stepped(1);
+    of.played.reward += now->reward;
+    if (now->ended) break;
+    if (turn == r.turns || !add_read(r, deal, of, now->shown, written)) {
+      of.played.truncated = true;
+      break;
+    }
+    auto next = co_await write_move(r, deal, of);
+    if (!next) {
+      of.dropped = "deadline";
+      co_return;
+    }
+    written = std::move(*next);
+  }
+  of.played.right = of.played.reward > 0 ? 1.0 : 0.0;
+  if (!std::isfinite(of.played.reward)) {
+    of.dropped = "reward";
+  } else {
+    r.metrics.episode_ended(of.played.reward, turn, of.played.truncated);
+  }
+}
+
+/// `first`: of the group's first game, where the deal was seen; the others find one, and deal anew.
+task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
+            llm::completion written, game& of) {
+  // Not the parameter, which lasts as long as the task: others wait for the table.
+  std::optional<table> at = std::exchange(first, std::nullopt);
+  if (!at) {
+    at = co_await open_table(r);
+    if (!at) {
+      of.dropped = "environment";
+      co_return;
+    }
+    auto told = co_await at->try_route<&text_world::begin>(deal.seed);
+    const auto now = turn_of(std::move(told));
+    if (!now || now->shown != deal.shown) {
+      of.dropped = now ? "deal" : "environment";
+      co_return;
+    }
+  }
+  co_await take_turns(r, deal, *at, std::move(written), of);
+}
+
+task<answer_group> play_once(const answer_roles& r) {
+  answer_group group;
+  const auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  group_deal deal{.seed = environment_seed(drawn.seed, "deal"), .prompt = {}, .shown = {}};
+  std::optional<table> first = co_await open_table(r);
+  if (!first) {
+    group.dropped["environment"] = r.group;
+    co_return group;
+  }
+  auto told = co_await first->try_route<&text_world::begin>(deal.seed);
+  const auto opening = turn_of(std::move(told));
+  if (!opening || opening->ended) {
+    group.dropped["environment"] = r.group;
+    co_return group;
+  }
+  deal.shown = opening->shown;
+  group.asked = opening_of(r.rules, deal.shown);
+  deal.prompt = group.prompt = r.subject->prompt_of(group.asked);
+
+  auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
+  if (written.empty()) {
+    group.dropped["deadline"] = r.group;
+    co_return group;
+  }
+  std::vector<game> games(written.size());
+  std::vector<task<>> playing;
+  for (std::size_t i = 0; i < games.size(); ++i) {
+    games[i].seed = derived_seed(drawn.seed, "game", {i});
+    playing.push_back(
+        play(r, deal, std::exchange(first, std::nullopt), std::move(written[i]), games[i]));
+  }
+  co_await all(std::move(playing));
+
+  group.version = std::numeric_limits<std::int64_t>::max();
+  for (auto& each : games) {
+    group.version = std::min(group.version, each.version);
+    if (each.dropped == "environment") r.metrics.env_failed("threw");
+    if (each.dropped == "reward") r.metrics.env_failed("nonfinite");
+    if (each.dropped.empty())
+      group.answers.push_back(std::move(each.played));
+    else
+      ++group.dropped[each.dropped];
+  }
+  co_return group;
+}
+
+}  // namespace
+
+task<answer_group> play_games(answer_roles r) {
+  co_return co_await detail::ask_in_rounds(r, play_once);
+}
+
+}  // namespace troupe

@@ -1,0 +1,60 @@
+#include "algorithms/language_models/grpo/grpo_defaults.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+template <class T>
+void fill(std::optional<T>& option, T by_default) {
+  if (!option) option = by_default;
+}
+
+/// Problems in letters are learned from many prompts at once: answers that many prompts share, as
+/// sums of digits are, gain and lose all of them together, by the noise of a few prompts.
+void fill_for_problems(grpo_config& config, const grpo_task& task) {
+  const bool letters = config.model.path.empty();
+  const auto counts = counts_of(task, config);
+  config.task.problems = {counts.size, counts.training, counts.held_out};
+  fill(config.warm_start.batches, letters ? 120 : 40);
+  fill(config.warm_start.keep_moments, true);
+  fill(config.rollout.prompts, letters ? 256 : 64);
+  fill(config.rollout.group, letters ? 4 : 8);
+  fill(config.trainer.variant, grpo_variant::cispo);
+  fill(config.trainer.kl_coef, 0.0);
+  fill(config.trainer.lr, letters ? 1e-4 : 1e-5);
+  const auto warmup = letters ? std::min<std::int64_t>(20, config.total_steps / 2) : 0;
+  fill(config.trainer.warmup_updates, static_cast<int>(warmup));
+  fill(config.trainer.overlong_cache, config.trainer.overlong_tokens(config.rollout.answer_tokens));
+}
+
+/// Games are learned so that no move is given up for good. By dr_grpo their gradients have norms of
+/// 0.01, beside up to 1 in the warm start: by moments of that size they would move little.
+void fill_for_games(grpo_config& config, const openenv::text_game& game) {
+  const bool letters = config.model.path.empty();
+  fill(config.game.turns, game.turns);
+  fill(config.warm_start.batches, 40);
+  fill(config.warm_start.keep_moments, false);
+  fill(config.rollout.prompts, 64);
+  fill(config.rollout.group, 8);
+  fill(config.trainer.variant, grpo_variant::dr_grpo);
+  fill(config.trainer.kl_coef, 0.1);
+  fill(config.trainer.lr, letters ? 1e-3 : 1e-5);
+  fill(config.trainer.warmup_updates, 0);
+  fill(config.trainer.overlong_cache, std::int64_t{0});  // no limit is of a game's tokens
+}
+
+}  // namespace
+
+grpo_config completed(grpo_config config, const grpo_task& task) {
+  if (task.game()) {
+    fill_for_games(config, *task.game());
+  } else {
+    fill_for_problems(config, task);
+  }
+  fill(config.trainer.flat_groups, config.trainer.flat_rule());
+  return config;
+}
+
+}  // namespace troupe

@@ -1,0 +1,161 @@
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe {
+namespace {
+
+bool is_flat(const answer_group& group) {
+  return std::ranges::all_of(group.answers, [&](const sampled_answer& a) {
+    return a.reward == group.answers.front().reward;
+  });
+}
+
+sampled_answer answer_of(llm::completion written) {
+  return {.tokens = std::move(written.tokens),
+          .log_probs = {written.log_probs.begin(), written.log_probs.end()},
+          .text = std::move(written.text),
+          .truncated = written.finish == llm::finish_reason::length};
+}
+
+/// A reward of a program's own may fail at every answer: the first ten of the process say why.
+void tell_failure(const std::exception_ptr& error) {
+  static std::atomic<int> told = 0;
+  if (told.fetch_add(1) < 10)
+    log::warn("an answer is dropped, as what judges or runs it has failed",
+              {{"error", describe(error)}});
+}
+
+/// Throws unless the role has failed or was too slow, and nothing else.
+template <class T>
+bool came(const outcome<T>& result) {
+  if (result) return true;
+  const auto error = result.error();
+  if (is_kind(error, error_kind::role_error)) {
+    tell_failure(error);
+    return false;
+  }
+  if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
+  detail::tell_too_late("an answer is dropped, as it was not judged in time", error);
+  return false;
+}
+
+/// Judges one answer and adds it, or counts why it is dropped.
+task<> add_answer(const answer_roles& r, answer_group& group, sampled_answer written) {
+  llm::answered_problem judged{group.asked, written.text};
+  if (r.coders) {
+    auto asked = call_function(code_in(written.text), group.asked.function);
+    const auto ran = co_await r.coders.try_route<&coder::run>(std::move(asked));
+    if (!came(ran)) {
+      ++group.dropped["coder"];
+      co_return;
+    }
+    judged.tests_passed = passed_share(ran.value(), group.asked.function);
+  }
+  auto outcome = co_await r.rewards.try_route<&answer_judge::evaluate>(std::move(judged));
+  if (!came(outcome)) {
+    ++group.dropped["reward"];
+    co_return;
+  }
+  written.reward = outcome.value().total;
+  written.right = outcome.value().values.front();
+  group.answers.push_back(std::move(written));
+}
+
+task<answer_group> ask_once(const answer_roles& r) {
+  auto drawn = co_await r.prompts.route<&prompt_source::next>();
+  auto group = co_await write_group(r, std::move(drawn));
+  auto written = std::exchange(group.answers, {});
+  for (auto& each : written) co_await add_answer(r, group, std::move(each));
+  co_return group;
+}
+
+std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& dropped) {
+  std::vector<std::string> words;
+  for (const auto& [reason, count] : dropped) words.push_back(fmt::format("{} {}", reason, count));
+  return words;
+}
+
+}  // namespace
+
+task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
+  answer_group group{.asked = std::move(drawn.asked)};
+  group.prompt = r.subject->prompt_of(group.asked);
+  llm::generation_request request{.prompt = group.prompt,
+                                  .max_tokens = r.answer_tokens,
+                                  .sampling = {.temperature = r.temperature, .seed = drawn.seed},
+                                  .stop_ids = r.subject->stop_ids()};
+  auto written = co_await detail::write_answers(r, std::move(request), r.group);
+  if (written.empty()) {
+    group.dropped["deadline"] = r.group;
+    co_return group;
+  }
+  group.version = written.front().first_version();
+  for (auto& each : written) {
+    group.version = std::min(group.version, each.first_version());
+    if (detail::has_finite_log_probs(each)) {
+      group.answers.push_back(answer_of(std::move(each)));
+    } else {
+      ++group.dropped["log_prob"];
+    }
+  }
+  co_return group;
+}
+
+task<answer_group> generate_answers(answer_roles r) {
+  co_return co_await detail::ask_in_rounds(r, ask_once);
+}
+
+bool detail::has_finite_log_probs(const llm::completion& written) {
+  return std::ranges::all_of(written.log_probs, [](double each) { return std::isfinite(each); });
+}
+
+void detail::tell_too_late(std::string_view what, const std::exception_ptr& error) {
+  log::warn(what, {{"error", describe(error)}, {"option", "rollout.answer_deadline_s"}});
+}
+
+task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
+                                                         llm::generation_request request,
+                                                         std::int64_t answers) {
+  auto written =
+      co_await r.generators.try_route<&llm::generator::generate_group>(std::move(request), answers);
+  if (!is_kind(written.error(), error_kind::deadline_exceeded))
+    co_return std::move(written).value();
+  tell_too_late("answers are dropped, as they were not written in time", written.error());
+  co_return std::vector<llm::completion>();
+}
+
+task<answer_group> detail::ask_in_rounds(const answer_roles& r,
+                                         task<answer_group> (*ask)(const answer_roles&)) {
+  std::map<std::string, std::int64_t> dropped;
+  std::int64_t flat = 0;
+  for (int round = 1;; ++round) {
+    auto group = co_await ask(r);
+    for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
+    const bool none = group.answers.empty();
+    const bool in_vain = none || (r.refill_flat && is_flat(group));
+    if (!in_vain || (round == r.rounds && (!none || r.may_be_empty))) {
+      group.dropped = std::move(dropped);
+      group.flat_before = flat;
+      co_return group;
+    }
+    if (round == r.rounds)
+      throw std::runtime_error(
+          fmt::format("grpo: none of the {} answers to each of {} prompts can be trained on; "
+                      "dropped, by reason: {}",
+                      r.group, round, fmt::join(in_words(dropped), ", ")));
+    flat += !none;
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,50 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/grpo/grpo_evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include "actors/llm/model/flat_weights.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "algorithms/language_models/grpo/grpo_cast.hpp"
+#include "algorithms/language_models/grpo/grpo_defaults.hpp"
+
+namespace troupe {
+
+namespace {
+
+at::Tensor parameters_of(const std::filesystem::path& model, const llm::model_config& expected) {
+  const auto read = llm::read_model(model);
+  if (llm::to_config_json(read.config) != llm::to_config_json(expected))
+    throw std::invalid_argument(model.string() + ": expected the network of the run, got another");
+  return llm::flatten_weights(read.config, read.weights);
+}
+
+}  // namespace
+
+evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
+                          std::size_t problems) {
+  const auto task = find_task(config.task.name);
+  return evaluate_model(std::move(config), task, model, problems);
+}
+
+evaluation evaluate_model(grpo_config config, const grpo_task& task,
+                          const std::filesystem::path& model, std::size_t problems) {
+  const auto most = static_cast<std::size_t>(counts_of(task, config).held_out -
+                                             detail::problems_during_training(config));
+  if (problems < 1 || (problems > most && !task.game()))  // deals have no end
+    throw std::invalid_argument(fmt::format(
+        "expected 1 to {} problems, as many as are held out and not asked during training, got {}",
+        most, problems));
+  // The folder has all that the run's own model came from, which need not be there any more.
+  if (!config.model.path.empty()) config.model.path = model.string();
+  config.task.name = task.name();
+  detail::check_options(task, config);
+  config = completed(std::move(config), task);
+  system sys({.deterministic = config.deterministic, .seed = config.seed});
+  detail::grpo_cast cast(sys, std::move(config), task, {}, {});
+  const weights of{0, parameters_of(model, cast.subject->config), {}};
+  return sys.run(cast.examine(of, problems));
+}
+
+}  // namespace troupe

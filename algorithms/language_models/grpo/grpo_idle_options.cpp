@@ -1,0 +1,75 @@
+#include "algorithms/language_models/grpo/grpo_idle_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/language_models/grpo/grpo_defaults.hpp"
+
+namespace troupe {
+
+namespace {
+
+bool has_deviation(advantage_kind kind) {
+  return kind == advantage_kind::group_std || kind == advantage_kind::batch_std;
+}
+
+std::vector<idle_rule> rules_for(const grpo_config& c, const grpo_task& task) {
+  const auto& o = c.trainer;
+  const auto term = o.loss_term();
+  const auto kind = o.correction_used();
+  return {
+      {term != policy_term::clip,
+       "only term clip clips the ratio",
+       {"trainer.clip_low", "trainer.clip_high", "trainer.dual_clip"}},
+      {term != policy_term::cispo, "only term cispo has such a bound", {"trainer.cispo_max"}},
+      {term == policy_term::reinforce,
+       "term reinforce has no ratio",
+       {"trainer.ratio", "trainer.proximal"}},
+      {!o.corrects(),
+       "the ratio is to the weights that sampled, which leaves nothing to correct",
+       {"trainer.correction", "trainer.correction_by", "trainer.correction_max",
+        "trainer.correction_min"}},
+      {o.corrects() && kind == correction_kind::none,
+       "correction is none",
+       {"trainer.correction_by", "trainer.correction_max", "trainer.correction_min"}},
+      {o.corrects() && kind == correction_kind::truncate,
+       "correction is truncate, which has no smallest weight",
+       {"trainer.correction_min"}},
+      {o.penalty() == 0.0, "kl_coef is 0", {"trainer.kl_in", "trainer.kl"}},
+      {o.penalty() != 0.0 && o.kl_in == kl_place::reward, "in the reward it is k1", {"trainer.kl"}},
+      {!has_deviation(o.advantages()),
+       "advantages have no deviation in them",
+       {"trainer.advantage_eps"}},
+      {o.flat_rule() != o.flat_groups.value_or(o.flat_rule()),
+       "with advantage reward such groups teach as others do",
+       {"trainer.flat_groups"}},
+      {c.mode == training_mode::sync, "mode is sync", {"rollout.workers", "rollout.max_staleness"}},
+      {c.evaluation.every_updates == 0,
+       "evaluation.every_updates is 0, so there is none during training",
+       {"evaluation.stop_at", "evaluation.problems"}},
+      {c.warm_start.batches == 0,
+       "warm_start.batches is 0",
+       {"warm_start.batch_size", "warm_start.lr", "warm_start.keep_moments"}},
+      {c.model.path.empty(),
+       "the letters model is told nothing before a problem",
+       {"model.system_prompt", "task.shots"}},
+      {!task.is_code(),
+       "the task runs no code",
+       {"code.coders", "code.wall_s", "code.memory_mib", "code.processes", "code.first_user",
+        "code.last_user"}},
+      {!task.game(),
+       "the task is no game",
+       {"game.urls", "game.worlds", "game.turns", "game.illegal_reward"}},
+      {task.game() != nullptr,
+       "the task is a game, whose deals have no end",
+       {"task.problems.size", "task.problems.training", "task.problems.held_out"}},
+      idle_rule_of(c.checkpoint),
+  };
+}
+
+}  // namespace
+
+std::vector<idle_option> grpo_idle_options(const grpo_config& asked, const grpo_task& task) {
+  return idle_options_of(asked, rules_for(completed(asked, task), task));
+}
+
+}  // namespace troupe

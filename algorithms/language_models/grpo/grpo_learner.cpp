@@ -1,0 +1,339 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/grpo/grpo_learner.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "actors/llm/training/token_groups.hpp"
+#include "algorithms/learner/micro_batches.hpp"
+#include "algorithms/losses/overlong_reward.hpp"
+#include "algorithms/off_policy/learner_state.hpp"
+
+namespace troupe {
+
+struct grpo_learner::row {
+  llm::token_group group;                    // one group, with the answers that are trained on
+  std::vector<std::int64_t> lengths = {};    // of these, in sampled tokens
+  std::int64_t answers = 0;                  // with those that aren't trained on
+  at::Tensor behaviour = {};                 // [T]
+  at::Tensor advantage = {};                 // [N]
+  at::Tensor proximal = {}, reference = {};  // [T]; undefined: not needed
+
+  std::int64_t sampled_tokens() const {
+    return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  }
+  /// That go through the model: with those that were read.
+  std::int64_t tokens() const {
+    std::size_t all = group.prompt.size();
+    for (const auto& each : group.answers) all += each.size();
+    return std::int64_t(all);
+  }
+};
+
+namespace {
+
+void check(const answer_group& group) {
+  if (group.prompt.empty())
+    throw std::invalid_argument("grpo: expected groups with a prompt, got one without tokens");
+  for (const auto& a : group.answers) {
+    auto sampled = std::int64_t(a.tokens.size());
+    for (const auto& range : a.read) sampled -= range.end - range.begin;
+    if (sampled < 1 || sampled != std::int64_t(a.log_probs.size()))
+      throw std::invalid_argument(fmt::format(
+          "grpo: expected answers with tokens that were sampled and a log-probability each, got {} "
+          "and {}",
+          sampled, a.log_probs.size()));
+  }
+}
+
+at::Tensor floats(const std::vector<float>& numbers) { return at::tensor(numbers, at::kFloat); }
+
+// Adds `more`, which is of so many tokens, to sums that are divided in the end.
+void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double tokens) {
+  sum.ratio += more.ratio * tokens;
+  sum.approx_kl += more.approx_kl * tokens;
+  sum.clip_low += more.clip_low * tokens;
+  sum.clip_high += more.clip_high * tokens;
+  sum.weight += more.weight * tokens;
+  sum.out_of_range += more.out_of_range * tokens;
+  sum.kl += more.kl * tokens;
+}
+
+void divide(grpo_loss_metrics& sum, double tokens) {
+  for (auto* of : {&sum.ratio, &sum.approx_kl, &sum.clip_low, &sum.clip_high, &sum.weight,
+                   &sum.out_of_range, &sum.kl}) {
+    *of /= tokens;
+  }
+}
+
+}  // namespace
+
+grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_start start,
+                           std::uint64_t seed)
+    : model_(std::move(model)),
+      options_(options),
+      loss_(options.loss()),
+      trained_(llm::train_weights(model_.config, start.parameters.clone())),
+      optimizer_(static_cast<std::size_t>(start.parameters.numel()), options.adam()),
+      random_(seed),
+      skips_("grpo", options.max_skipped_steps) {
+  if (start.moments.step > 0) optimizer_.set_state(std::move(start.moments));
+  if (options.penalty() == 0.0) return;
+  reference_parameters_ = start.parameters.clone();
+  reference_ = llm::weights_in(model_.config, reference_parameters_);
+}
+
+void grpo_learner::load_parameters(const at::Tensor& parameters) {
+  const at::NoGradGuard no_grad;
+  trained_.parameters.copy_(parameters);
+}
+
+at::Tensor grpo_learner::log_probs_of(rows some, const llm::model_weights& weights) const {
+  std::vector<llm::token_group> groups;
+  for (const auto* each : some) groups.push_back(each->group);
+  return llm::answer_log_probs(model_.config, weights, groups,
+                               {.log_probs = {.temperature = model_.temperature}});
+}
+
+// Whole groups.
+std::vector<grpo_learner::rows> grpo_learner::micro_batches(rows all) const {
+  return detail::micro_batches(all, options_.micro_tokens,
+                               [](const row* each) { return each->tokens(); });
+}
+
+// One member of all rows, by a forward pass without gradient.
+void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights,
+                        at::Tensor row::* which) const {
+  const at::NoGradGuard no_grad;
+  std::vector<const row*> in_order;
+  std::vector<row*> filled;
+  for (auto& each : all) {
+    if (each.lengths.empty()) continue;
+    in_order.push_back(&each);
+    filled.push_back(&each);
+  }
+  auto next = filled.begin();
+  for (const auto& some : micro_batches(in_order)) {
+    const auto found = log_probs_of(some, weights);
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < some.size(); ++i, ++next) {
+      const auto count = (*next)->sampled_tokens();
+      (*next)->*which = found.narrow(0, begin, count);
+      begin += count;
+    }
+  }
+}
+
+// The rewards with what an answer's length costs, less the penalty where that is their part.
+std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
+  const auto cache = options_.overlong_tokens(model_.answer_tokens);
+  std::vector<group_rewards> rewards;
+  for (const auto& group : given.groups) {
+    auto& of_group = rewards.emplace_back();
+    for (const auto& a : group.answers) {
+      const double cost = overlong_reward(std::ssize(a.log_probs), model_.answer_tokens, cache);
+      report.overlong_reward += cost / static_cast<double>(report.answers);
+      of_group.emplace_back(a.reward + cost);
+    }
+    if (options_.penalty() == 0.0 || options_.kl_in == kl_place::loss || group.answers.empty())
+      continue;
+    const at::NoGradGuard no_grad;
+    std::vector<row> one{row_of(group, std::vector<double>(group.answers.size()), false)};
+    fill(one, reference_, &row::reference);
+    const auto kl = kl_of_answers(one[0].behaviour, one[0].reference, token_rows(one[0].lengths));
+    for (std::size_t i = 0; i < of_group.size(); ++i) {
+      const double of_answer = kl[std::int64_t(i)].item<double>();
+      *of_group[i] -= options_.penalty() * of_answer;
+      report.kl_reward += of_answer / static_cast<double>(report.answers);
+    }
+  }
+  return rewards;
+}
+
+grpo_learner::row grpo_learner::row_of(const answer_group& group,
+                                       const std::vector<double>& advantages, bool mask_truncated) {
+  row made{.group = {.prompt = group.prompt, .answers = {}}, .answers = std::ssize(group.answers)};
+  std::vector<float> behaviour, kept;
+  for (std::size_t i = 0; i < group.answers.size(); ++i) {
+    const auto& a = group.answers[i];
+    if (mask_truncated && a.truncated) continue;
+    made.group.answers.push_back(a.tokens);
+    made.group.read.push_back(a.read);
+    made.lengths.push_back(std::int64_t(a.log_probs.size()));
+    behaviour.insert(behaviour.end(), a.log_probs.begin(), a.log_probs.end());
+    kept.push_back(static_cast<float>(advantages[i]));
+  }
+  made.behaviour = floats(behaviour);
+  made.advantage = floats(kept);
+  return made;
+}
+
+std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
+                                                     grpo_report& report) const {
+  auto found =
+      advantages_of(rewards_of(given, report), options_.advantages(), options_.advantage_eps);
+  std::vector<row> made;
+  for (std::size_t g = 0; g < given.groups.size(); ++g) {
+    report.flat_groups += found.zero_variance[g];
+    if (found.zero_variance[g] && options_.flat_rule() != flat_group_rule::keep) continue;
+    made.push_back(row_of(given.groups[g], found.advantages[g], options_.mask_truncated));
+  }
+  report.advantages = std::move(found.advantages);
+  return made;
+}
+
+// One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up. As
+// in TRL (mask_truncated_completions) an answer that isn't trained on has a loss of 0: it counts as
+// an answer, and none of its tokens counts as one.
+void grpo_learner::step_on(rows minibatch, grpo_report& report) {
+  loss_divisor whole{.length_max = model_.answer_tokens};
+  std::vector<const row*> trained;
+  for (const auto* each : minibatch) {
+    whole.tokens += each->sampled_tokens();
+    whole.answers += each->answers;
+    if (!each->lengths.empty()) trained.push_back(each);
+  }
+  if (trained.empty()) return;
+  trained_.gradient.zero_();
+  double loss = 0.0;
+  for (const auto& some : micro_batches(trained)) {
+    std::vector<std::int64_t> lengths;
+    std::vector<at::Tensor> behaviour, proximal, reference, advantage;
+    for (const auto* each : some) {
+      lengths.insert(lengths.end(), each->lengths.begin(), each->lengths.end());
+      behaviour.push_back(each->behaviour);
+      advantage.push_back(each->advantage);
+      if (each->proximal.defined()) proximal.push_back(each->proximal);
+      if (each->reference.defined()) reference.push_back(each->reference);
+    }
+    const grpo_loss_inputs in{.rows = token_rows(std::move(lengths)),
+                              .log_prob = log_probs_of(some, trained_.weights),
+                              .behaviour = at::cat(behaviour),
+                              .proximal = proximal.empty() ? at::Tensor() : at::cat(proximal),
+                              .reference = reference.empty() ? at::Tensor() : at::cat(reference),
+                              .advantage = at::cat(advantage)};
+    const auto result = grpo_loss(in, loss_, whole);
+    result.loss.backward();
+    loss += result.metrics.loss;
+    add_weighted(report.loss, result.metrics, double(in.rows.tokens()));
+    report.trained_tokens += in.rows.tokens();
+  }
+  ++report.steps;
+  if (!std::isfinite(loss)) {
+    ++report.skipped_steps;
+    return skips_.skipped("loss", loss);
+  }
+  const auto count = static_cast<std::size_t>(trained_.parameters.numel());
+  const double norm =
+      optimizer_.step({trained_.parameters.data_ptr<float>(), count},
+                      {trained_.gradient.data_ptr<float>(), count}, report.learning_rate);
+  if (!std::isfinite(norm)) {
+    ++report.skipped_steps;
+    return skips_.skipped("gradient's norm", norm);
+  }
+  skips_.taken();
+  report.loss.loss += loss;
+  report.grad_norm += norm;
+}
+
+namespace {
+
+/// What is known of a batch before it is trained on.
+grpo_report counted(const grpo_learner::batch& given) {
+  grpo_report report;
+  double tokens = 0, log_probs = 0;
+  for (const auto& group : given.groups) {
+    check(group);
+    ++report.groups;
+    report.answers += std::int64_t(group.answers.size());
+    group_rewards rewards;
+    for (const auto& a : group.answers) {
+      rewards.emplace_back(a.reward);
+      report.reward_mean += a.reward;
+      report.right_mean += a.right;
+      report.truncated += a.truncated;
+      tokens += double(a.log_probs.size());
+      for (const float each : a.log_probs) log_probs += each;
+    }
+    report.reward_std += reward_std(rewards);
+  }
+  const double answers = std::max(1.0, double(report.answers));
+  report.reward_mean /= answers;
+  report.reward_std /= std::max(1.0, double(report.groups));
+  report.right_mean /= answers;
+  report.length_mean = tokens / answers;
+  report.entropy = -log_probs / std::max(1.0, tokens);
+  return report;
+}
+
+}  // namespace
+
+// As get_linear_schedule_with_warmup of transformers, and get_constant_schedule_with_warmup: 0 at
+// the first update of a warm-up, the whole at the first one after it.
+double grpo_learner::learning_rate() const {
+  const double lr = options_.lr.value_or(model_.lr);
+  const std::int64_t warmup = options_.warmup_updates.value_or(0);
+  if (updates_ < warmup) return lr * double(updates_) / double(warmup);
+  if (model_.updates == 0) return lr;
+  const auto falling = double(std::max<std::int64_t>(1, model_.updates - warmup));
+  const double remaining = 1.0 - double(updates_ - warmup) / falling;
+  return annealed(lr, options_.lr_schedule, std::max(0.0, remaining));
+}
+
+grpo_report grpo_learner::update(const batch& given) {
+  auto report = counted(given);
+  report.learning_rate = learning_rate();
+  ++updates_;
+
+  auto all = rows_of(given, report);
+  for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
+  if (report.trained_answers == 0) return report;
+  report.loss.ratio = report.loss.weight = 0.0;  // sums, until they are divided
+  if (options_.recomputes()) fill(all, trained_.weights, &row::proximal);
+  if (loss_.kl_coef != 0.0) fill(all, reference_, &row::reference);
+
+  const auto parts = std::min(std::size_t(options_.minibatches), all.size());
+  std::vector<const row*> order;
+  for (const auto& each : all) order.push_back(&each);
+  for (int epoch = 0; epoch < options_.epochs; ++epoch) {
+    if (parts > 1) {  // Fisher and Yates
+      for (std::size_t i = order.size() - 1; i > 0; --i)
+        std::swap(order[i], order[random_.below(i + 1)]);
+    }
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto begin = part * order.size() / parts, end = (part + 1) * order.size() / parts;
+      step_on(rows(order).subspan(begin, end - begin), report);
+    }
+  }
+  divide(report.loss, double(report.trained_tokens));
+  const double finite = std::max<double>(1.0, double(report.steps - report.skipped_steps));
+  report.loss.loss /= finite;
+  report.grad_norm /= finite;
+  return report;
+}
+
+std::string grpo_learner::save() const {
+  state_writer to;
+  put_value(to, "optimizer", optimizer_.state());
+  put_value(to, "random", random_.state());
+  to.put("updates", updates_);
+  to.put("skipped_in_a_row", skips_.in_a_row());
+  return to.bytes();
+}
+
+void grpo_learner::restore(const std::string& bytes) {
+  const state_reader from(bytes);
+  adam_state moments;
+  action_random::state_type words;
+  get_value(from, "optimizer", moments);
+  get_value(from, "random", words);
+  from.get("updates", updates_);
+  skips_.set_in_a_row(from.get<int>("skipped_in_a_row"));
+  optimizer_.set_state(std::move(moments));
+  random_.set_state(words);
+}
+
+}  // namespace troupe

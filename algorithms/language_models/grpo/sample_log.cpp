@@ -1,0 +1,56 @@
+#include "algorithms/language_models/grpo/sample_log.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json to_json(const sampled_answer& a, double advantage) {
+  return {{"text", a.text},
+          {"reward", a.reward},
+          {"advantage", advantage},
+          {"tokens", a.log_probs.size()},
+          {"truncated", a.truncated}};
+}
+
+}  // namespace
+
+sample_log::sample_log(std::filesystem::path path, std::int64_t size) : path_(std::move(path)) {
+  if (size > 0) file_ = append_file::reopen(path_, size);
+}
+
+void sample_log::add(std::int64_t update, std::int64_t version,
+                     const std::vector<answer_group>& groups,
+                     const std::vector<std::vector<double>>& advantages) {
+  std::string lines;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& group = groups[g];
+    if (group.answers.empty()) continue;
+    const auto [worst, best] =
+        std::ranges::minmax_element(group.answers, {}, &sampled_answer::reward);
+    double mean = 0.0;
+    for (const auto& a : group.answers) mean += a.reward / double(group.answers.size());
+    const auto shown = [&](auto which) {
+      const auto i = static_cast<std::size_t>(which - group.answers.begin());
+      return to_json(*which, g < advantages.size() ? advantages[g][i] : 0.0);
+    };
+    const json line{{"update", update},
+                    {"staleness", version - group.version},
+                    {"question", group.asked.question},
+                    {"expected", group.asked.expected},
+                    {"answers", group.answers.size()},
+                    {"reward_mean", mean},
+                    {"best", shown(best)},
+                    {"worst", shown(worst)}};
+    // What a model wrote is UTF-8, but for a character that the limit has cut.
+    lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  }
+  if (lines.empty()) return;
+  if (!file_) file_.emplace(path_);
+  file_->append(lines);
+}
+
+}  // namespace troupe

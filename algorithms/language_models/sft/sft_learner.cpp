@@ -1,0 +1,171 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/sft/sft_learner.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "actors/llm/training/token_log_probs.hpp"
+#include "algorithms/learner/micro_batches.hpp"
+#include "algorithms/off_policy/learner_state.hpp"
+
+namespace troupe {
+namespace {
+
+const sft_options& checked(const sft_options& options) {
+  parse_config<sft_options>(to_json(options));  // throws for what is out of range
+  return options;
+}
+
+std::int64_t answer_tokens(std::span<const sft_example> examples) {
+  std::int64_t count = 0;
+  for (const auto& one : examples) count += std::int64_t(one.answer.size());
+  return count;
+}
+
+/// Examples as documents, and their answers' tokens as what is scored.
+struct packed_examples {
+  llm::packed_tokens tokens;
+  llm::target_tokens targets;
+};
+
+packed_examples pack(std::span<const sft_example> examples) {
+  packed_examples packed;
+  auto& ids = packed.tokens.ids;
+  for (const auto& [prompt, answer] : examples) {
+    if (prompt.empty() || answer.empty())
+      throw std::invalid_argument(
+          fmt::format("sft: expected examples with a prompt and an answer, got {} and {} tokens",
+                      prompt.size(), answer.size()));
+    ids.insert(ids.end(), prompt.begin(), prompt.end());
+    for (const auto id : answer) {
+      packed.targets.rows.push_back(std::int64_t(ids.size()) - 1);
+      packed.targets.ids.push_back(id);
+      ids.push_back(id);
+    }
+    packed.tokens.lengths.push_back(std::int64_t(prompt.size() + answer.size()));
+  }
+  return packed;
+}
+
+std::span<float> floats(at::Tensor& x) { return {x.data_ptr<float>(), std::size_t(x.numel())}; }
+
+// Weights without gradients.
+llm::trained_weights frozen(const llm::model_config& config, at::Tensor base) {
+  return {base, {}, llm::weights_in(config, base)};
+}
+
+}  // namespace
+
+sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor start)
+    : config_(std::move(config)),
+      options_(checked(options)),
+      trained_(llm::train_weights(config_, start.clone())),
+      optimizer_(std::size_t(start.numel()), options.adam()),
+      skips_("sft", options.max_skipped_steps) {}
+
+sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor base,
+                         llm::lora_options adapters, std::uint64_t seed)
+    : config_(std::move(config)),
+      options_(checked(options)),
+      trained_(frozen(config_, base)),
+      adapted_(adapted{
+          adapters,
+          llm::train_adapters(config_, adapters, llm::initial_adapters(config_, adapters, seed))}),
+      optimizer_(std::size_t(llm::adapter_count(config_, adapters)), options.adam()),
+      skips_("sft", options.max_skipped_steps) {}
+
+const at::Tensor& sft_learner::parameters() const {
+  return adapted_ ? adapted_->adapters.parameters : trained_.parameters;
+}
+
+at::Tensor& sft_learner::gradient() {
+  return adapted_ ? adapted_->adapters.gradient : trained_.gradient;
+}
+
+void sft_learner::load_parameters(const at::Tensor& parameters) {
+  const at::NoGradGuard off;
+  llm::check_flat(parameters, this->parameters().numel(), "sft: parameters");
+  at::Tensor(this->parameters()).copy_(parameters);
+}
+
+at::Tensor sft_learner::model_parameters() const {
+  if (!adapted_) return trained_.parameters.clone();
+  return llm::merge_adapters(config_, adapted_->options, trained_.parameters,
+                             adapted_->adapters.parameters);
+}
+
+at::Tensor sft_learner::log_probs(std::span<const sft_example> some) const {
+  const auto packed = pack(some);
+  const auto hidden =
+      llm::packed_hidden(config_, trained_.weights, packed.tokens,
+                         {.compute = options_.compute,
+                          .recompute_layers = options_.recompute_layers,
+                          .adapters = adapted_ ? &adapted_->adapters.weights : nullptr});
+  return llm::token_log_probs(config_, trained_.weights, hidden, packed.targets,
+                              {.compute = options_.compute})
+      .log_probs;
+}
+
+std::vector<std::span<const sft_example>> sft_learner::micro_batches(const batch& given) const {
+  return detail::micro_batches(std::span(given), options_.micro_tokens,
+                               [](const sft_example& one) { return one.tokens(); });
+}
+
+sft_report sft_learner::update(const batch& given) {
+  if (given.empty()) throw std::invalid_argument("sft: expected a batch of examples, got none");
+  sft_report report{.learning_rate = learning_rate(options_, updates_)};
+  report.answer_tokens = answer_tokens(given);
+  for (const auto& one : given) report.prompt_tokens += std::int64_t(one.prompt.size());
+  gradient().zero_();
+  for (const auto& some : micro_batches(given)) {
+    const auto loss = -log_probs(some).sum() / double(report.answer_tokens);
+    loss.backward();
+    report.loss += loss.item<double>();
+    ++report.forward_passes;
+  }
+  auto trained = parameters();  // the same block
+  const bool finite = std::isfinite(report.loss);
+  report.grad_norm =
+      finite ? optimizer_.step(floats(trained), floats(gradient()), report.learning_rate)
+             : report.loss;
+  report.skipped = !std::isfinite(report.grad_norm);
+  if (report.skipped) {
+    skips_.skipped(finite ? "gradient's norm" : "loss", report.grad_norm);
+  } else {
+    skips_.taken();
+  }
+  ++updates_;
+  return report;
+}
+
+double sft_learner::loss_of(const batch& given) const {
+  if (given.empty()) throw std::invalid_argument("sft: expected examples, got none");
+  const at::NoGradGuard off;
+  double sum = 0.0;
+  for (const auto& some : micro_batches(given)) sum -= log_probs(some).sum().item<double>();
+  return sum / static_cast<double>(answer_tokens(given));
+}
+
+std::string sft_learner::save() const {
+  state_writer to;
+  put_value(to, "optimizer", optimizer_.state());
+  to.put("updates", updates_);
+  to.put("skipped_in_a_row", skips_.in_a_row());
+  return to.bytes();
+}
+
+void sft_learner::restore(const std::string& bytes) {
+  const state_reader from(bytes);
+  adam_state moments;
+  get_value(from, "optimizer", moments);
+  const auto updates = from.get<std::int64_t>("updates");
+  const auto skipped = from.get<int>("skipped_in_a_row");
+  optimizer_.set_state(std::move(moments));
+  updates_ = updates;
+  skips_.set_in_a_row(skipped);
+}
+
+}  // namespace troupe

@@ -1,0 +1,87 @@
+#include "algorithms/language_models/sft/sft_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace troupe {
+
+adam_options sft_options::adam() const {
+  return {.beta1 = beta1,
+          .beta2 = beta2,
+          .eps = adam_eps,
+          .max_grad_norm = max_grad_norm,
+          .weight_decay = weight_decay};
+}
+
+double learning_rate(const sft_options& o, std::int64_t update) {
+  if (update < o.warmup_updates)
+    return o.lr * static_cast<double>(update + 1) / static_cast<double>(o.warmup_updates);
+  if (o.schedule == sft_schedule::constant) return o.lr;
+  const auto after = static_cast<double>(update - o.warmup_updates);
+  const auto whole = static_cast<double>(o.total_updates - o.warmup_updates);
+  const double share = 0.5 * (1.0 + std::cos(std::numbers::pi * std::min(1.0, after / whole)));
+  return o.lr * (o.final_share + (1.0 - o.final_share) * share);
+}
+
+void describe(enum_schema<sft_schedule>& s) {
+  s.name("constant", sft_schedule::constant).name("cosine", sft_schedule::cosine);
+}
+
+void describe(options_schema<sft_options>& s) {
+  s.field("lr", &sft_options::lr)
+      .also_known_as({"learning_rate"})
+      .above(0)
+      .help("AdamW's step size after the warm-up");
+  s.field("schedule", &sft_options::schedule)
+      .also_known_as({"lr_scheduler_type"})
+      .help("what becomes of the step size: it stays, or falls as half a cosine");
+  s.field("warmup_updates", &sft_options::warmup_updates)
+      .also_known_as({"warmup_steps"})
+      .at_least(0)
+      .unit("updates")
+      .help("over which the step size rises from 0");
+  s.field("total_updates", &sft_options::total_updates)
+      .also_known_as({"max_steps"})
+      .at_least(0)
+      .unit("updates")
+      .help("after which the cosine has come to its end");
+  s.field("final_share", &sft_options::final_share)
+      .at_least(0)
+      .at_most(1)
+      .help("of lr, at the cosine's end");
+  s.field("max_grad_norm", &sft_options::max_grad_norm)
+      .at_least(0)
+      .help("the gradient's length is cut to this; 0: never");
+  s.field("weight_decay", &sft_options::weight_decay).at_least(0).help("AdamW's");
+  s.field("beta1", &sft_options::beta1).at_least(0).below(1).help("decay of the first moment");
+  s.field("beta2", &sft_options::beta2).at_least(0).below(1).help("decay of the second moment");
+  s.field("adam_eps", &sft_options::adam_eps)
+      .above(0)
+      .help("added to the root of the second moment");
+  s.field("micro_tokens", &sft_options::micro_tokens)
+      .at_least(1)
+      .unit("tokens")
+      .help("of one forward pass, at least one example: a matter of memory, not of the result");
+  s.field("compute", &sft_options::compute)
+      .also_known_as({"bf16"})
+      .help("what linear layers are computed in; weights and optimiser are float either way");
+  s.field("recompute_layers", &sft_options::recompute_layers)
+      .also_known_as({"gradient_checkpointing"})
+      .help("compute each layer twice instead of keeping what the gradient needs of it");
+  s.field("max_skipped_steps", &sft_options::max_skipped_steps)
+      .at_least(1)
+      .help("steps in a row whose loss or gradient isn't finite, after which training ends");
+  s.rule("total_updates", "more than warmup_updates, where schedule is cosine",
+         [](const sft_options& o) {
+           return o.schedule == sft_schedule::constant || o.total_updates > o.warmup_updates;
+         });
+}
+
+namespace llm {
+void describe(enum_schema<compute_type>& s) {
+  s.name("f32", compute_type::f32).name("bf16", compute_type::bf16);
+}
+}  // namespace llm
+
+}  // namespace troupe

@@ -1,0 +1,101 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/network.hpp"
+#include "actors/trainer/adam.hpp"
+#include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/losses/dqn_loss.hpp"
+#include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/off_policy/transition_batch.hpp"
+
+namespace troupe {
+
+/// Defaults are those of Stable-Baselines3's DQN and its MlpPolicy.
+struct dqn_options : off_policy_learner_options {
+  dqn_options() {
+    lr = 1e-4;
+    tau = 1.0;
+  }
+
+  double max_grad_norm = 10.0;  ///< of all parameters together; 0: no clipping
+  bool double_q = false;        ///< van Hasselt et al. 2016: the online network chooses
+  bool dueling = false;         ///< Wang et al. 2016: value plus centred advantages
+};
+
+/// One gradient step, in Stable-Baselines3's names where it has one.
+struct dqn_metrics {
+  double loss = 0.0;           ///< mean Huber loss
+  double q_mean = 0.0;         ///< mean Q(s, a) of the batch
+  double grad_norm = 0.0;      ///< before clipping
+  std::int64_t n_updates = 0;  ///< gradient steps since the start
+  double learning_rate = 0.0;
+  bool skipped = false;  ///< loss or gradient was not finite: the weights stayed
+};
+
+/// Everything an exact continuation needs.
+struct dqn_learner_state {
+  std::vector<float> parameters;  ///< [P]
+  std::vector<float> target;      ///< [P]
+  adam_state optimizer;
+  action_random::state_type random{};
+  std::int64_t n_updates = 0;
+  int skipped_in_a_row = 0;
+};
+
+/// The update rule of deep Q-learning: Mnih et al. 2015, https://doi.org/10.1038/nature14236, with
+/// the Huber loss and the details of Stable-Baselines3; double (https://arxiv.org/abs/1509.06461)
+/// and dueling (https://arxiv.org/abs/1511.06581) by option. A plain class: transitions come in,
+/// new weights are in policy().
+class dqn_learner {
+ public:
+  /// The seed decides the initial weights. Throws std::invalid_argument naming an option out of
+  /// range, or a shape without exactly one discrete choice.
+  dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed);
+
+  /// One gradient step. One whose loss or gradient is not finite is skipped; max_skipped_steps in
+  /// a row throw non_finite_training. `progress_remaining` falls from 1 to 0 over the training.
+  /// Throws std::invalid_argument if the batch does not fit.
+  dqn_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// |Q(s, a) - target| of the rows of the last update [B], for a prioritised replay.
+  std::span<const float> td_errors() const { return td_errors_; }
+
+  /// target <- (1 - tau) target + tau online, so many times in a row. The caller counts when:
+  /// Stable-Baselines3 every 10,000 environment steps.
+  void update_target(std::int64_t times = 1);
+
+  const dqn_options& options() const { return options_; }
+  /// The network that acts; its parameters() are the block to publish.
+  acting_policy& policy() { return online_; }
+  const acting_policy& policy() const { return online_; }
+  std::span<const float> target() const { return target_; }
+  /// That of the last update [P], before clipping.
+  std::span<const float> gradient() const { return gradient_; }
+
+  dqn_learner_state state() const;
+  /// Throws std::invalid_argument if the state is of another network.
+  void set_state(const dqn_learner_state& state);
+
+ private:
+  dqn_loss_metrics fused_gradient(const transition_batch& batch);
+  dqn_loss_metrics libtorch_gradient(const transition_batch& batch);
+
+  dqn_options options_;
+  acting_policy online_;
+  detail::float_block target_;    // [P]
+  detail::float_block gradient_;  // [P]
+  adam optimizer_;
+  action_random random_;
+  bool fused_;
+  detail::skip_guard guard_;
+  std::int64_t n_updates_ = 0;
+  std::vector<float> td_errors_;  // [B]
+  detail::float_block d_q_;
+  detail::mlp_buffers q_buffers_, next_online_buffers_, next_target_buffers_;
+};
+
+}  // namespace troupe

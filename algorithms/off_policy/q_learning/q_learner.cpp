@@ -1,0 +1,120 @@
+#include "algorithms/off_policy/q_learning/q_learner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "actors/checkpoint/state.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr std::int64_t entries_max = std::int64_t{1} << 28;  // 2 GiB
+
+const q_learning_options& checked(const q_learning_options& options) {
+  const auto expect = [](bool good, const char* name, double value, const char* expected) {
+    if (good) return;
+    throw std::invalid_argument(
+        fmt::format("q_learning option {}: {}, expected {}", name, value, expected));
+  };
+  const auto fraction = [](double x) { return x >= 0 && x <= 1; };
+  expect(options.lr > 0 && options.lr <= 1, "lr", options.lr, "> 0 and <= 1");
+  expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
+  expect(fraction(options.epsilon_begin), "epsilon_begin", options.epsilon_begin, "0 to 1");
+  expect(fraction(options.epsilon_end), "epsilon_end", options.epsilon_end, "0 to 1");
+  expect(options.epsilon_steps >= 0, "epsilon_steps", static_cast<double>(options.epsilon_steps),
+         ">= 0");
+  expect(std::isfinite(options.initial_value), "initial_value", options.initial_value,
+         "a finite number");
+  return options;
+}
+
+std::size_t entries(std::int64_t states, std::int64_t actions) {
+  if (states < 1 || actions < 1 || states > entries_max / actions)
+    throw std::invalid_argument(
+        fmt::format("q_learning: expected a table of 1 to {} entries, got {} states and {} actions",
+                    entries_max, states, actions));
+  return static_cast<std::size_t>(states * actions);
+}
+
+void expect_below(const char* what, std::int64_t value, std::int64_t end) {
+  if (value < 0 || value >= end)
+    throw std::invalid_argument(
+        fmt::format("q_learning: {}: expected 0 to {}, got {}", what, end - 1, value));
+}
+
+}  // namespace
+
+q_learner::q_learner(std::int64_t states, std::int64_t actions, const q_learning_options& options)
+    : states_(states),
+      actions_(actions),
+      options_(checked(options)),
+      values_(entries(states, actions), options.initial_value) {}
+
+double q_learner::update(const q_transition& one) {
+  expect_below("state", one.state, states_);
+  expect_below("action", one.action, actions_);
+  if (!one.terminated) expect_below("next state", one.next_state, states_);
+  if (!std::isfinite(one.reward))
+    throw std::invalid_argument(
+        fmt::format("q_learning: reward: expected a finite number, got {}", one.reward));
+  double target = one.reward;
+  if (!one.terminated) target += options_.gamma * std::ranges::max(values(one.next_state));
+  auto& value = values_[place_of(one.state) + static_cast<std::size_t>(one.action)];
+  const double error = target - value;
+  value += options_.lr * error;
+  ++transitions_;
+  return error;
+}
+
+q_table q_learner::learn(const std::vector<q_transition>& batch) {
+  for (const auto& one : batch) update(one);
+  ++version_;
+  return table();
+}
+
+std::span<const double> q_learner::values(std::int64_t state) const {
+  expect_below("state", state, states_);
+  return std::span(values_).subspan(place_of(state), static_cast<std::size_t>(actions_));
+}
+
+std::int64_t q_learner::greedy(std::int64_t state) const {
+  const auto row = values(state);
+  return std::ranges::max_element(row) - row.begin();
+}
+
+double q_learner::epsilon() const {
+  if (transitions_ >= options_.epsilon_steps) return options_.epsilon_end;
+  const double done =
+      static_cast<double>(transitions_) / static_cast<double>(options_.epsilon_steps);
+  return options_.epsilon_begin + done * (options_.epsilon_end - options_.epsilon_begin);
+}
+
+q_table q_learner::table() const {
+  return {version_, epsilon(), actions_, std::make_shared<const std::vector<double>>(values_)};
+}
+
+std::string q_learner::save() const {
+  state_writer to;
+  to.put("values", values_);
+  to.put("transitions", transitions_);
+  to.put("version", version_);
+  return to.bytes();
+}
+
+void q_learner::restore(std::string bytes) {
+  const state_reader from(bytes);
+  auto values = from.get<std::vector<double>>("values");
+  const auto transitions = from.get<std::int64_t>("transitions");
+  const auto version = from.get<std::int64_t>("version");
+  if (values.size() != values_.size())
+    throw state_error(fmt::format("q_learning: expected a table of {} entries, got {}",
+                                  values_.size(), values.size()));
+  values_ = std::move(values);
+  transitions_ = transitions;
+  version_ = version;
+}
+
+}  // namespace troupe

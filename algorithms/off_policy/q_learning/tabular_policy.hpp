@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "algorithms/off_policy/q_learning/q_learner.hpp"
+#include "runtime/service/replica_info.hpp"
+
+namespace troupe {
+
+/// Actions for N states, and the version of the table that chose them.
+struct tabular_actions {
+  std::vector<std::int64_t> actions;  ///< [N]
+  std::int64_t version = 0;
+};
+
+/// The role that acts by a table: the best action in each state, or with probability epsilon any
+/// one (Sutton and Barto 2018, section 2.2).
+class tabular_policy {
+ public:
+  /// `seed`: of the draws; each replica has a stream of its own. Throws std::invalid_argument for a
+  /// table without whole rows.
+  tabular_policy(const replica_info& info, q_table first, std::uint64_t seed);
+
+  /// Of equally good actions the first. Throws std::invalid_argument for a state out of range.
+  tabular_actions act(std::vector<std::int64_t> states);
+  /// Takes another table, older or newer. Throws std::invalid_argument as the constructor.
+  void update(q_table fresh);
+
+ private:
+  std::int64_t best_action(std::int64_t state) const;
+
+  q_table table_;
+  action_random random_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,122 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/network.hpp"
+#include "actors/trainer/adam.hpp"
+#include "algorithms/learner/non_finite_training.hpp"
+#include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/critic_ensemble.hpp"
+#include "algorithms/off_policy/learner_checks.hpp"
+#include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/off_policy/sac/sac_actor.hpp"
+#include "algorithms/off_policy/transition_batch.hpp"
+
+namespace troupe {
+
+/// Defaults are those of Stable-Baselines3's SAC and its MlpPolicy.
+struct sac_options : off_policy_learner_options {
+  sac_options() {
+    lr = 3e-4;
+    network.hidden = {256, 256};
+  }
+
+  int target_update_interval = 1;        ///< gradient steps between updates of the targets
+  int n_critics = 2;                     ///< the smallest of their values counts
+  std::optional<double> ent_coef;        ///< alpha held at this; none: adapted
+  double initial_ent_coef = 1.0;         ///< where an adapted alpha starts
+  std::optional<double> target_entropy;  ///< nats, of an adapted alpha; none: -A
+};
+
+/// One gradient step, in Stable-Baselines3's names.
+struct sac_metrics {
+  double actor_loss = 0.0;     ///< mean of alpha log pi(a|s) - min Q(s, a)
+  double critic_loss = 0.0;    ///< half the sum over critics of their mean squared error
+  double ent_coef = 0.0;       ///< alpha that this step used
+  double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is held
+  double entropy = 0.0;        ///< -mean log pi(a|s), nats
+  bool trained_ent_coef = false;
+  std::int64_t n_updates = 0;  ///< gradient steps since the start
+  double learning_rate = 0.0;
+  bool skipped = false;  ///< a loss or gradient was not finite: the weights stayed
+};
+
+/// Everything an exact continuation needs.
+struct sac_learner_state {
+  std::vector<float> actor;    ///< [P]
+  std::vector<float> critics;  ///< [Q], as critic_ensemble's parameters()
+  std::vector<float> target;   ///< [Q]
+  float log_ent_coef = 0.0f;
+  adam_state actor_optimizer;
+  adam_state critic_optimizer;
+  adam_state ent_coef_optimizer;
+  action_random::state_type random{};
+  std::int64_t n_updates = 0;
+  int skipped_in_a_row = 0;
+};
+
+/// The update rule of soft actor-critic with an adapted temperature: Haarnoja et al. 2018,
+/// https://arxiv.org/abs/1812.05905, algorithm 1, with the details of Stable-Baselines3.
+class sac_learner {
+ public:
+  /// The seed decides the initial weights and the actions drawn in updates. Throws
+  /// std::invalid_argument naming an option out of range, or a shape without continuous actions.
+  sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
+
+  /// One gradient step of critics, actor and alpha. One with a loss or gradient that is not finite
+  /// is skipped; max_skipped_steps in a row throw non_finite_training. `progress_remaining`
+  /// falls from 1 to 0 over the training. Throws std::invalid_argument if the batch does not fit.
+  sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
+  std::span<const float> td_errors() const { return td_errors_; }
+
+  const sac_options& options() const { return options_; }
+  /// The network that acts; its parameters() are the block to publish.
+  acting_policy& policy() { return actor_; }
+  const acting_policy& policy() const { return actor_; }
+  const detail::critic_ensemble& critics() const { return critics_; }
+  /// alpha
+  double ent_coef() const;
+  /// Of the last update [P], the critics' is critics().gradient().
+  std::span<const float> actor_gradient() const { return actor_gradient_; }
+
+  sac_learner_state state() const;
+  /// Throws std::invalid_argument if the state is of another network.
+  void set_state(const sac_learner_state& state);
+
+ private:
+  static constexpr float critic_scale = 0.5f;  // half the mean squared error, as Stable-Baselines3
+
+  struct actor_result {
+    double loss = 0.0;
+    double mean_log_prob = 0.0;
+  };
+  void draw_noise(int rows);
+  double critic_gradient(const transition_batch& batch, float alpha);
+  double critic_gradient_by_autograd(const transition_batch& batch, float alpha);
+  actor_result actor_gradient(const transition_batch& batch, float alpha);
+  actor_result actor_gradient_by_autograd(const transition_batch& batch, float alpha);
+  bool step_networks(const transition_batch& batch, sac_metrics& metrics);
+
+  sac_options options_;
+  acting_policy actor_;
+  detail::critic_ensemble critics_;
+  std::vector<float> log_ent_coef_;  // [1]
+  adam actor_optimizer_, critic_optimizer_, ent_coef_optimizer_;
+  action_random random_;
+  bool fused_;
+  detail::skip_guard guard_;
+  std::int64_t n_updates_ = 0;
+
+  detail::float_block noise_, next_noise_;  // [B, A]; with use_sde the same matrix [H, A]
+  detail::float_block targets_;             // [B]
+  detail::float_block value_, d_action_;
+  detail::float_block actor_gradient_;
+  detail::sac_actor draw_;
+  std::vector<float> td_errors_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,177 @@
+#include "algorithms/on_policy/ppo/ppo_config.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/run/sde_options.hpp"
+
+namespace troupe {
+
+network_options on_policy_config::network() const {
+  auto options = policy;
+  options.normalize_obs = env.normalize_obs;
+  return options;
+}
+
+ppo_options ppo_config::learner() const {
+  auto options = trainer;
+  options.n_steps = rollout.n_steps;
+  options.network = network();
+  return options;
+}
+
+std::string ppo_config::stored() const {
+  return document.empty() ? to_json(*this).dump() : document;
+}
+
+std::int64_t on_policy_config::steps_of_update() const {
+  return std::int64_t{rollout.n_steps} * env.n_envs * rollout.batch;
+}
+
+std::int64_t on_policy_config::updates() const {
+  return (total_steps + steps_of_update() - 1) / steps_of_update();
+}
+
+fault_plan on_policy_config::plan() const { return fault_plan_of(faults); }
+
+std::vector<idle_rule> idle_rules_of(const on_policy_config& c) {
+  auto rules = idle_rules_of(c.evaluation, c.checkpoint);
+  rules.push_back({c.mode == training_mode::sync,
+                   "mode is sync",
+                   {"rollout.workers", "rollout.max_staleness"}});
+  rules.push_back({!c.policy.use_sde,
+                   "policy.use_sde is false",
+                   {"policy.sde_sample_freq", "policy.use_expln"}});
+  return rules;
+}
+
+void describe(options_schema<rollout_section>& s) {
+  s.field("n_steps", &rollout_section::n_steps)
+      .at_least(1)
+      .at_most(16'777'216)
+      .unit("steps")
+      .help("of each environment in a rollout");
+  s.field("batch", &rollout_section::batch)
+      .at_least(1)
+      .at_most(4096)
+      .help("rollouts of one update");
+  s.field("groups", &rollout_section::groups)
+      .at_least(1)
+      .at_most(64)
+      .help(
+          "of its environments: one group steps while the policy acts for another; worth it where "
+          "a "
+          "step takes as long as acting");
+  s.field("workers", &rollout_section::workers)
+      .at_least(1)
+      .at_most(4096)
+      .help("rollouts under way at once in async mode");
+  s.field("max_staleness", &rollout_section::max_staleness)
+      .at_least(0)
+      .at_most(1'000'000)
+      .unit("versions")
+      .help("that a rollout may be behind the trainer in async mode");
+}
+
+void describe(options_schema<network_options>& s) {
+  describe_network(s, &network_options::body, &network_options::cnn, &network_options::backend,
+                   &network_options::device);
+  s.field("hidden", &network_options::hidden)
+      .also_known_as({"net_arch", "hidden_sizes", "hidden_size"})
+      .items(0, 8)
+      .example("[64,64]")
+      .at_least(1)
+      .at_most(16384)
+      .help("widths of the hidden layers of kind mlp");
+  s.field("critic_hidden", &network_options::critic_hidden)
+      .help("those of the critic, where they are others; null: the same");
+  s.field("activation", &network_options::hidden_activation)
+      .also_known_as({"activation_fn"})
+      .help("between the layers");
+  s.field("ortho_init", &network_options::ortho_init)
+      .help("orthogonal initial weights; false: PyTorch's");
+  s.field("log_std_init", &network_options::log_std_init)
+      .help("start of the log standard deviation of continuous actions");
+  describe_sde(s);
+}
+
+void describe(options_schema<placement_section>& s) {
+  describe_placement(s, "policy", &placement_section::policy)
+      .help("of what acts: shared, thread, process or node:PATTERN, as env.placement");
+  describe_placement(s, "trainer", &placement_section::trainer, true)
+      .help(
+          "of what learns, the same; auto: a thread of its own in async mode or with several "
+          "replicas, else shared");
+}
+
+void describe(options_schema<ppo_options>& s) {
+  s.field("lr", &ppo_options::lr)
+      .also_known_as({"learning_rate"})
+      .above(0)
+      .help("Adam's step size at the start");
+  s.field("lr_schedule", &ppo_options::lr_schedule).help("linear: falls to 0 at the end");
+  s.field("batch_size", &ppo_options::batch_size)
+      .also_known_as({"minibatch_size"})
+      .at_least(2)
+      .at_most(16'777'216)
+      .unit("rows")
+      .help("of a minibatch");
+  s.field("n_epochs", &ppo_options::n_epochs)
+      .also_known_as({"epochs", "update_epochs"})
+      .at_least(1)
+      .help("passes over a rollout");
+  s.field("gamma", &ppo_options::gamma).at_least(0).at_most(1).help("discount a step");
+  s.field("gae_lambda", &ppo_options::gae_lambda)
+      .also_known_as({"lambda", "lam"})
+      .at_least(0)
+      .at_most(1)
+      .help("Schulman et al. 2016, equation 16");
+  s.field("clip_range", &ppo_options::clip_range)
+      .also_known_as({"clip", "clip_coef"})
+      .above(0)
+      .help("Schulman et al. 2017, equation 7");
+  s.field("clip_schedule", &ppo_options::clip_schedule)
+      .help("of clip_range; linear: falls to 0 at the end");
+  s.field("clip_range_vf", &ppo_options::clip_range_vf)
+      .above(0)
+      .unit("return")
+      .help("value clipping; null: none");
+  s.field("normalize_advantage", &ppo_options::normalize_advantage).help("in each minibatch");
+  s.field("ent_coef", &ppo_options::ent_coef)
+      .also_known_as({"entropy_coef"})
+      .at_least(0)
+      .help("weight of the entropy bonus");
+  s.field("vf_coef", &ppo_options::vf_coef)
+      .also_known_as({"value_coef"})
+      .at_least(0)
+      .help("weight of the value loss");
+  s.field("max_grad_norm", &ppo_options::max_grad_norm)
+      .at_least(0)
+      .help("of all parameters together; 0: no clipping");
+  s.field("target_kl", &ppo_options::target_kl)
+      .above(0)
+      .help("an update stops at an approximate KL of 1.5 times this; null: never");
+  s.field("adam_eps", &ppo_options::optimizer_eps).above(0).help("Adam's epsilon");
+  s.field("importance_cap", &ppo_options::importance_cap)
+      .above(0)
+      .help("largest importance weight of stale data");
+  s.field("proximal_correction", &ppo_options::proximal_correction)
+      .help("correct fresh data as if it were stale");
+  s.field("max_skipped_steps", &ppo_options::max_skipped_steps)
+      .at_least(1)
+      .help("optimiser steps in a row with non-finite numbers that end training");
+  describe_ranks(s);
+}
+
+void describe(options_schema<log_section>& s) {
+  s.field("every_updates", &log_section::every_updates)
+      .also_known_as({"log_interval"})
+      .at_least(1)
+      .help("one row of progress.csv in so many updates");
+}
+
+void describe(options_schema<ppo_config>& s) {
+  describe_on_policy(s);
+  describe_trainer(s);
+}
+
+}  // namespace troupe

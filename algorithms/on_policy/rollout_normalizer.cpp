@@ -1,0 +1,132 @@
+#include "algorithms/on_policy/rollout_normalizer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "actors/checkpoint/state.hpp"
+
+namespace troupe {
+
+rollout_normalizer::rollout_normalizer(std::optional<running_normalizer> obs,
+                                       std::optional<running_normalizer> reward,
+                                       std::int64_t replica)
+    : obs_(std::move(obs)), reward_(std::move(reward)) {
+  if (obs_) seen_.obs = running_moments(obs_->width());
+  if (reward_) seen_.reward = running_moments(reward_->width());
+  seen_.replica = replica;
+}
+
+void rollout_normalizer::add_begun(std::span<const float> obs) {
+  if (!obs_) return;
+  obs_->update(obs);
+  seen_.obs.add(obs);
+}
+
+void rollout_normalizer::normalize(std::span<float> obs) const {
+  if (obs_) obs_->apply(obs);
+}
+
+void rollout_normalizer::take_step(env_step& after) {
+  if (obs_) {
+    add_begun(after.obs);
+    normalize(after.obs);
+    for (auto& ended : after.finished) normalize(ended.final_obs);
+  }
+  if (reward_) {
+    if (after.discounted.size() != after.reward.size()) {
+      throw std::invalid_argument(
+          "rollout: rewards are normalised by discounted returns, which its environments don't "
+          "give");
+    }
+    const std::span<const double> discounted(after.discounted);
+    reward_->update(discounted);
+    seen_.reward.add(discounted);
+    reward_->apply(after.reward);
+  }
+}
+
+run_normalizer::run_normalizer(std::size_t obs_size, bool rewards) {
+  if (obs_size > 0) obs_.emplace(obs_size);
+  if (rewards) reward_.emplace(1, normalizer_options{.centre = false});
+}
+
+namespace {
+
+void update(std::optional<running_normalizer>& which, const running_moments& by) {
+  if (which) which->update(by);
+}
+
+}  // namespace
+
+rollout_normalizer run_normalizer::begin(std::int64_t replica) const {
+  auto obs = obs_;
+  auto reward = reward_;
+  for (const auto& each : pending_) {
+    if (each.replica != replica) continue;
+    update(obs, each.obs);
+    update(reward, each.reward);
+  }
+  return {std::move(obs), std::move(reward), replica};
+}
+
+seen_statistics run_normalizer::end(const rollout_normalizer& of) {
+  auto seen = of.seen();
+  seen.number = ended_++;
+  pending_.push_back(seen);
+  return seen;
+}
+
+void run_normalizer::take_in(std::vector<seen_statistics> batch) {
+  std::ranges::sort(batch, {},
+                    [](const seen_statistics& s) { return std::pair(s.replica, s.number); });
+  std::int64_t newest = -1;
+  for (const auto& each : batch) {
+    update(obs_, each.obs);
+    update(reward_, each.reward);
+    newest = std::max(newest, each.number);
+  }
+  // Rollouts are trained on in the order in which they ended: one before that isn't in the batch
+  // has been dropped.
+  std::erase_if(pending_, [newest](const seen_statistics& s) { return s.number <= newest; });
+}
+
+std::string run_normalizer::save() const {
+  state_writer to;
+  if (obs_) to.put("obs", obs_->state());
+  if (reward_) to.put("reward", reward_->state());
+  std::vector<std::string> pending;
+  for (const auto& each : pending_) pending.push_back(to_bytes(each));
+  to.put("pending", pending);
+  to.put("ended", ended_);
+  return to.bytes();
+}
+
+void run_normalizer::restore(std::string_view bytes) {
+  const state_reader from(bytes);
+  if (obs_) obs_->set_state(from.get<std::string>("obs"));
+  if (reward_) reward_->set_state(from.get<std::string>("reward"));
+  pending_.clear();
+  for (const auto& each : from.get<std::vector<std::string>>("pending")) {
+    pending_.push_back(seen_statistics_of(each));
+  }
+  from.get("ended", ended_);
+}
+
+std::string to_bytes(const seen_statistics& seen) {
+  state_writer to;
+  to.put("obs", seen.obs.state());
+  to.put("reward", seen.reward.state());
+  to.put("replica", seen.replica);
+  to.put("number", seen.number);
+  return to.bytes();
+}
+
+seen_statistics seen_statistics_of(std::string_view bytes) {
+  const state_reader from(bytes);
+  return {running_moments::of_state(from.get<std::string>("obs")),
+          running_moments::of_state(from.get<std::string>("reward")),
+          from.get<std::int64_t>("replica"), from.get<std::int64_t>("number")};
+}
+
+}  // namespace troupe

@@ -1,0 +1,179 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/training_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace troupe::detail {
+namespace {
+
+template <class T>
+void gather_rows(const at::Tensor& from, std::size_t width, std::span<const row_index> index,
+                 std::vector<T>& to) {
+  if (to.size() < index.size() * width) to.resize(index.size() * width);
+  const T* source = from.data_ptr<T>();
+  T* target = to.data();
+  for (auto row : index) {
+    const T* begin = source + row * width;
+    for (std::size_t i = 0; i < width; ++i) target[i] = begin[i];
+    target += width;
+  }
+}
+
+bool all_finite(const float* x, std::size_t count) {
+  return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
+}
+
+void check_choices(const std::int64_t* chosen, const std::vector<int>& choices) {
+  for (int count : choices) {
+    TORCH_CHECK(*chosen >= 0 && *chosen < count, "rollout batch: action ", *chosen,
+                " is no choice, expected 0 to ", count - 1);
+    ++chosen;
+  }
+}
+
+}  // namespace
+
+minibatch::minibatch(const network_shape& shape)
+    : obs_size_(shape.obs_size),
+      action_size_(shape.action_size()),
+      continuous_(shape.is_continuous()) {}
+
+void minibatch::gather(const rollout_batch& batch, std::span<const row_index> index) {
+  rows_ = static_cast<int>(index.size());
+  gather_rows(batch.obs, obs_size_, index, obs_);
+  if (continuous_) {
+    gather_rows(batch.action, action_size_, index, action_value_);
+  } else {
+    gather_rows(batch.action, action_size_, index, action_choice_);
+  }
+}
+
+void minibatch::gather(const rollout_batch& batch, const training_targets& targets,
+                       std::span<const row_index> index) {
+  gather(batch, index);
+  gather_rows(batch.log_prob, 1, index, behaviour_log_prob_);
+  gather_rows(targets.value, 1, index, old_value_);
+  gather_rows(targets.advantage, 1, index, advantage_);
+  gather_rows(targets.returns, 1, index, returns_);
+  stale_ = targets.proximal_log_prob.defined();
+  if (stale_) gather_rows(targets.proximal_log_prob, 1, index, proximal_log_prob_);
+}
+
+void minibatch::normalise_advantage(const advantage_scale& by) {
+  for (int i = 0; i < rows_; ++i) advantage_[i] = by.scale * (advantage_[i] - by.mean);
+}
+
+action_rows minibatch::actions() const {
+  if (continuous_) return {.value = action_value_.data()};
+  return {.choice = action_choice_.data()};
+}
+
+ppo_loss_rows minibatch::loss_rows(const evaluation_rows& evaluation) const {
+  return {.rows = rows_,
+          .log_prob = evaluation.log_prob,
+          .entropy = evaluation.entropy,
+          .value = evaluation.value,
+          .behaviour_log_prob = behaviour_log_prob_.data(),
+          .proximal_log_prob = stale_ ? proximal_log_prob_.data() : nullptr,
+          .advantage = advantage_.data(),
+          .returns = returns_.data(),
+          .old_value = old_value_.data()};
+}
+
+namespace {
+
+template <class T>
+at::Tensor tensor_over(const std::vector<T>& numbers, std::initializer_list<std::int64_t> sizes) {
+  return at::from_blob(const_cast<T*>(numbers.data()), sizes, c10::CppTypeToScalarType<T>::value);
+}
+
+}  // namespace
+
+at::Tensor minibatch::obs_tensor() const {
+  return tensor_over(obs_, {rows_, static_cast<std::int64_t>(obs_size_)});
+}
+
+at::Tensor minibatch::action_tensor() const {
+  const auto width = static_cast<std::int64_t>(action_size_);
+  return continuous_ ? tensor_over(action_value_, {rows_, width})
+                     : tensor_over(action_choice_, {rows_, width});
+}
+
+ppo_loss_inputs minibatch::loss_inputs(const action_evaluation& evaluation) const {
+  return {.log_prob = evaluation.log_prob,
+          .entropy = evaluation.entropy,
+          .value = evaluation.value,
+          .behaviour_log_prob = tensor_over(behaviour_log_prob_, {rows_}),
+          .proximal_log_prob = stale_ ? tensor_over(proximal_log_prob_, {rows_}) : at::Tensor(),
+          .advantage = tensor_over(advantage_, {rows_}),
+          .returns = tensor_over(returns_, {rows_}),
+          .old_value = tensor_over(old_value_, {rows_})};
+}
+
+std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
+                                   const network_shape& shape) {
+  const auto T = batch.steps();
+  const auto B = batch.environments();
+  TORCH_CHECK(T * B <= std::numeric_limits<row_index>::max(), "rollout batch of ", T * B,
+              " steps, expected fewer than 2^32");
+  const bool* valid = batch.valid.defined() ? batch.valid.data_ptr<bool>() : nullptr;
+  const float* obs = batch.obs.data_ptr<float>();
+  const float* log_prob = batch.log_prob.data_ptr<float>();
+  const float* advantage = targets.advantage.data_ptr<float>();
+  const float* returns = targets.returns.data_ptr<float>();
+  const std::size_t D = shape.obs_size;
+  const std::size_t A = shape.action_size();
+  const auto choices = shape.choices();
+
+  std::vector<row_index> usable;
+  usable.reserve(T * B);
+  for (std::int64_t b = 0; b < B; ++b) {
+    for (std::int64_t t = 0; t < T; ++t) {
+      const auto i = static_cast<std::size_t>(t * B + b);
+      if (valid && !valid[i]) continue;
+      if (!std::isfinite(log_prob[i]) || !std::isfinite(advantage[i]) ||
+          !std::isfinite(returns[i]) || !all_finite(obs + i * D, D)) {
+        continue;
+      }
+      if (shape.is_continuous()) {
+        if (!all_finite(batch.action.data_ptr<float>() + i * A, A)) continue;
+      } else {
+        check_choices(batch.action.data_ptr<std::int64_t>() + i * A, choices);
+      }
+      usable.push_back(static_cast<row_index>(i));
+    }
+  }
+  return usable;
+}
+
+void shuffle(std::span<row_index> index, action_random& random) {
+  for (std::size_t left = index.size(); left > 1; --left) {
+    std::swap(index[left - 1], index[random.below(left)]);
+  }
+}
+
+double explained_variance(const training_targets& targets, std::span<const row_index> index,
+                          collective& ranks) {
+  const float* value = targets.value.data_ptr<float>();
+  const float* returns = targets.returns.data_ptr<float>();
+  const auto sum_of = [&](double sum) {
+    ranks.sum(std::span<double>(&sum, 1));
+    return sum;
+  };
+  const double count = sum_of(static_cast<double>(index.size()));
+  const auto variance = [&](auto number) {
+    double mean = 0.0, squares = 0.0;
+    for (auto i : index) mean += number(i);
+    mean = sum_of(mean) / count;
+    for (auto i : index) squares += (number(i) - mean) * (number(i) - mean);
+    return sum_of(squares) / count;
+  };
+  const double total = variance([&](row_index i) -> double { return returns[i]; });
+  const double left = variance([&](row_index i) -> double { return returns[i] - value[i]; });
+  return total == 0.0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 - left / total;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "actors/collective/collective.hpp"
+#include "actors/policy/actor_critic.hpp"
+#include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/on_policy/rollout_batch.hpp"
+
+namespace troupe::detail {
+
+using row_index = std::uint32_t;
+
+/// What the loss needs of each of the T * B steps of a rollout, step (t, b) at t * B + b.
+struct training_targets {
+  at::Tensor value;
+  at::Tensor advantage;
+  at::Tensor returns;
+  at::Tensor proximal_log_prob;  ///< undefined unless the batch is stale
+};
+
+/// Some steps of a rollout, copied next to one another. Used again for each minibatch.
+class minibatch {
+ public:
+  explicit minibatch(const network_shape& shape);
+
+  /// Copies the steps named by `index`. The tensors must be contiguous.
+  void gather(const rollout_batch& batch, const training_targets& targets,
+              std::span<const row_index> index);
+  /// Advantages become scale * (advantage - mean).
+  void normalise_advantage(const advantage_scale& by);
+  /// Observations and actions alone.
+  void gather(const rollout_batch& batch, std::span<const row_index> index);
+
+  int rows() const { return rows_; }
+  const float* obs() const { return obs_.data(); }
+  action_rows actions() const;
+  ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
+
+  /// The same as tensors, of the same memory: until the next gather.
+  at::Tensor obs_tensor() const;
+  at::Tensor action_tensor() const;
+  ppo_loss_inputs loss_inputs(const action_evaluation& evaluation) const;
+
+ private:
+  std::size_t obs_size_;
+  std::size_t action_size_;
+  bool continuous_;
+  bool stale_ = false;
+  int rows_ = 0;
+  std::vector<float> obs_, action_value_;
+  std::vector<std::int64_t> action_choice_;
+  std::vector<float> behaviour_log_prob_, proximal_log_prob_, advantage_, returns_, old_value_;
+};
+
+/// The steps to train on, environment by environment as Stable-Baselines3 orders them: those that
+/// are valid and whose numbers are all finite. Throws c10::Error for an action that is no choice.
+std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
+                                   const network_shape& shape);
+
+/// A new random order, all equally likely (Fisher and Yates).
+void shuffle(std::span<row_index> index, action_random& random);
+
+/// 1 - Var(returns - value) / Var(returns) over all ranks' steps, of which `index` are this rank's;
+/// NaN if returns do not vary.
+double explained_variance(const training_targets& targets, std::span<const row_index> index,
+                          collective& ranks);
+
+}  // namespace troupe::detail

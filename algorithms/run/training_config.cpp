@@ -1,0 +1,178 @@
+#include "algorithms/run/training_config.hpp"
+
+#include "actors/env/registry.hpp"
+
+namespace troupe {
+
+wrapper_options env_section::wrappers() const {
+  return {.max_episode_steps = max_episode_steps,
+          .frames = frame_stack,
+          .rescale_actions = rescale_action};
+}
+
+env_spec spec_of(const env_section& env) {
+  return make_vector_environment(env.id, 1, env.wrappers())->spec();
+}
+
+namespace {
+
+/// No lambda, so that it crosses processes.
+struct registered_environments {
+  std::string id;
+  wrapper_options wrappers;
+  std::size_t count;
+
+  std::unique_ptr<vector_environment> operator()() const {
+    return make_vector_environment(id, count, wrappers);
+  }
+};
+
+}  // namespace
+
+placement placement_of(const std::string& text) {
+  constexpr std::string_view node = "node:";
+  if (text == "shared") return placement::shared;
+  if (text == "thread") return placement::thread;
+  if (text == "process") return placement::process;
+  if (text.starts_with(node) && text.size() > node.size()) {
+    return placement::node(text.substr(node.size()));
+  }
+  throw std::invalid_argument(
+      "placement: expected shared, thread, process or node:PATTERN, got \"" + text + '"');
+}
+
+bool is_placement(const std::string& text) {
+  try {
+    placement_of(text);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+hosted_environment::factory environments_of(const env_section& env, int count) {
+  return registered_environments{env.id, env.wrappers(), static_cast<std::size_t>(count)};
+}
+
+void describe(enum_schema<training_mode>& s) {
+  s.name("sync", training_mode::sync).name("async", training_mode::async);
+}
+
+void describe(enum_schema<activation>& s) {
+  for (const auto kind : {activation::tanh, activation::relu, activation::elu,
+                          activation::leaky_relu, activation::silu}) {
+    s.name(to_string(kind), kind);
+  }
+}
+
+void describe(enum_schema<annealing>& s) {
+  s.name("constant", annealing::constant).name("linear", annealing::linear);
+}
+
+void describe(enum_schema<network_body>& s) {
+  for (const auto body : {network_body::automatic, network_body::mlp, network_body::cnn}) {
+    s.name(to_string(body), body);
+  }
+}
+
+void describe(enum_schema<gradient_backend>& s) {
+  s.name("auto", gradient_backend::automatic)
+      .name("fused", gradient_backend::fused)
+      .name("libtorch", gradient_backend::libtorch);
+}
+
+void describe(options_schema<cnn_options>& s) {
+  const auto list = [&](const char* name, std::vector<int> cnn_options::* member, int most,
+                        const char* example) -> detail::field_schema& {
+    return s.field(name, member).items(1, 8).example(example).at_least(1).at_most(most);
+  };
+  list("channels", &cnn_options::channels, 4096, "[32,64,64]")
+      .help("that each convolution makes; Mnih et al. 2015");
+  list("kernels", &cnn_options::kernels, 256, "[8,4,3]")
+      .unit("pixels")
+      .help("height and width of each convolution's kernel");
+  list("strides", &cnn_options::strides, 256, "[4,2,1]").unit("pixels").help("of each convolution");
+  s.field("features", &cnn_options::features)
+      .also_known_as({"features_dim"})
+      .at_least(1)
+      .at_most(16384)
+      .help("width of the fully connected layer after them");
+  s.rule("channels", "as many as kernels and strides", [](const cnn_options& c) {
+    return c.channels.size() == c.kernels.size() && c.channels.size() == c.strides.size();
+  });
+}
+
+void describe(options_schema<env_section>& s) {
+  s.field("id", &env_section::id).help("the environment; `troupe list` names them");
+  s.field("n_envs", &env_section::n_envs)
+      .also_known_as({"num_envs"})
+      .at_least(1)
+      .at_most(65536)
+      .help("environments of one replica, stepped in one message");
+  s.field("replicas", &env_section::replicas)
+      .at_least(1)
+      .at_most(4096)
+      .help("environment replicas; async mode starts as many as it has workers");
+  s.field("normalize_obs", &env_section::normalize_obs)
+      .help(
+          "observations are scaled by their running mean and variance, and cut to +-10; the "
+          "statistics are part of the weights");
+  s.field("normalize_reward", &env_section::normalize_reward)
+      .help(
+          "rewards are scaled by the deviation of discounted returns, and cut to +-10, for the "
+          "trainer alone: returns are reported as they are");
+  s.field("max_episode_steps", &env_section::max_episode_steps)
+      .also_known_as({"time_limit"})
+      .at_least(1)
+      .unit("steps")
+      .help("after which an episode is truncated; null: the environment's own limit");
+  s.field("frame_stack", &env_section::frame_stack)
+      .also_known_as({"frames", "n_stack"})
+      .at_least(1)
+      .at_most(64)
+      .unit("observations")
+      .help("the newest ones, shown at once, the oldest first; images gain channels");
+  s.field("rescale_action", &env_section::rescale_action)
+      .help(
+          "continuous actions are -1..1 and stretched to the environment's bounds; they are "
+          "clipped to those in any case");
+  describe_placement(s, "placement", &env_section::placement)
+      .help(
+          "where its replicas run: shared (on the pool), thread, process (a child process each) or "
+          "node:PATTERN (machines that have joined under such a name; '*' stands for any text)");
+}
+
+void describe(options_schema<evaluation_section>& s) {
+  s.field("every_steps", &evaluation_section::every_steps)
+      .also_known_as({"eval_freq"})
+      .at_least(0)
+      .unit("environment steps")
+      .help("between evaluations; 0: only at the end");
+  s.field("episodes", &evaluation_section::episodes)
+      .also_known_as({"n_eval_episodes"})
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("of an evaluation during training");
+  s.field("final_episodes", &evaluation_section::final_episodes)
+      .at_least(1)
+      .at_most(1'000'000)
+      .help("of the evaluation at the end");
+  s.field("stop_at", &evaluation_section::stop_at)
+      .unit("return")
+      .help("mean of an evaluation during training that ends it; null: total_steps alone do");
+}
+
+void describe(options_schema<checkpoint_section>& s) {
+  s.field("every_updates", &checkpoint_section::every_updates)
+      .at_least(0)
+      .unit("updates")
+      .help(
+          "between checkpoints, at which rollouts come to rest; 0, the default: none. 10 costs "
+          "a run of seconds little, 1 loses the least");
+  s.field("keep", &checkpoint_section::keep)
+      .at_least(1)
+      .at_most(1000)
+      .help("checkpoints that stay; a damaged one is passed over for the one before");
+}
+
+}  // namespace troupe

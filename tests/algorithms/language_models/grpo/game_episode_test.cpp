@@ -1,0 +1,314 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/grpo/game_episode.hpp"
+
+#include <limits>
+#include <map>
+
+#include "actors/env/openenv_server/local_world.hpp"
+#include "runtime/system.hpp"
+#include "tests/algorithms/language_models/grpo/small_groups.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+/// Counts down from three; a word's reward is how many letters it has.
+struct countdown final : openenv::json_world {
+  int left = 0;
+  std::uint64_t seed = 0;
+
+  task<openenv::result> reset(json with) override {
+    seed = with["seed"].get<std::uint64_t>();
+    left = 3;
+    co_return shown(0);
+  }
+  task<openenv::result> step(json said) override {
+    --left;
+    co_return shown(double(said["said"].get<std::string>().size()));
+  }
+
+ private:
+  openenv::result shown(double reward) const {
+    return {
+        .observation = {{"left", left}, {"deal", seed % 10}}, .reward = reward, .ended = left == 0};
+  }
+};
+
+openenv::text_view countdown_view() {
+  const auto show = [](const json& now) {
+    return openenv::wording{
+        "", std::to_string(now["deal"].get<int>()) + "-" + std::to_string(now["left"].get<int>())};
+  };
+  const auto act = [](const json&, std::string_view said) {
+    return std::optional(json::object({{"said", said}}));
+  };
+  return {.rules = "", .show = show, .act = act, .practise = {}};
+}
+
+std::shared_ptr<const grpo_subject> subject_for(std::int64_t max_positions) {
+  const auto subject = std::make_shared<grpo_subject>(subject_of({}));
+  subject->config = small_model();
+  subject->config.max_positions = max_positions;
+  return subject;
+}
+
+/// The services of an episode on such worlds, of which generator and worlds have that deadline, and
+/// the generator alone has late messages where a test says that any are.
+task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
+                               duration deadline = no_limit) {
+  const auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
+  weights first{3, small_weights(), {}};
+  co_await store.route<&weight_store::put>(first);
+  answer_roles roles;
+  roles.subject = subject_for(64);
+  llm::generator_options writing{
+      .config = small_model(), .engine = {}, .texts = llm::texts_of(roles.subject->tokens)};
+  roles.generators = co_await sys.serve<llm::generator>(
+      {.name = "generator", .max_ongoing = 64, .deadline = deadline}, writing, store);
+  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
+                                                    std::vector<llm::problem>(1), true, 1u);
+  roles.worlds = co_await sys.serve<openenv::text_world>(
+      {.name = "worlds", .replicas = 3, .deadline = deadline, .faults = false}, countdown_view(),
+      make, -1.0);
+  roles.group = 6;
+  roles.answer_tokens = 4;
+  roles.turns = 5;
+  co_return roles;
+}
+
+openenv::world_maker countdowns() {
+  return [] { return std::make_unique<countdown>(); };
+}
+
+void play(task<> (*what)(system&), const fault_plan& faults = {}) {
+  troupe::system sys({.deterministic = true, .seed = 1, .faults = faults});
+  sys.run(what(sys));
+}
+
+/// Pieces of the answer that were sampled, and those that were read, in turn.
+std::vector<std::vector<llm::token_id>> pieces_of(const sampled_answer& a) {
+  std::vector<std::vector<llm::token_id>> pieces;
+  std::int64_t next = 0;
+  const auto add = [&](std::int64_t end) {
+    pieces.emplace_back(a.tokens.begin() + next, a.tokens.begin() + end);
+    next = end;
+  };
+  for (const auto& range : a.read) {
+    add(range.begin);
+    add(range.end);
+  }
+  add(std::ssize(a.tokens));
+  return pieces;
+}
+
+task<> play_one_group(system& sys) {
+  const auto roles = co_await serve_roles(sys, countdowns());
+  const auto group = co_await play_games(roles);
+  CHECK(group.version == 3);
+  CHECK(group.dropped.empty());
+  REQUIRE(group.answers.size() == 6);
+  const auto& letters = roles.subject->tokens;
+  const auto deal = group.asked.letters.substr(0, 1);
+  CHECK(group.asked.letters == deal + "-3");
+  CHECK(group.prompt == letters.encode(deal + "-3"));
+  llm::token_group trained{.prompt = group.prompt, .answers = {}, .read = {}};
+  std::vector<float> as_drawn;
+  for (const auto& a : group.answers) {
+    const auto pieces = pieces_of(a);
+    REQUIRE(pieces.size() == 5);
+    std::size_t sampled = 0, said = 0;
+    bool cut = false;
+    for (std::size_t i = 0; i < 5; i += 2) {
+      const auto& move = pieces[i];
+      const bool ended = move.back() == roles.subject->stop_ids().back();
+      sampled += move.size();
+      said += move.size() - ended;
+      CHECK((ended || move.size() == 4));
+      cut = cut || !ended;
+      if (i == 4) break;
+      // What the game said, after an end of the turn that the model may have owed.
+      auto expected = letters.encode(deal + "-" + std::to_string(2 - i / 2));
+      if (!ended) expected.insert(expected.begin(), roles.subject->stop_ids().back());
+      CHECK(pieces[i + 1] == expected);
+    }
+    CHECK(a.log_probs.size() == sampled);
+    CHECK(a.reward == double(said));
+    CHECK(a.right == (said > 0));
+    CHECK(a.truncated == cut);
+    trained.answers.push_back(a.tokens);
+    trained.read.push_back(a.read);
+    as_drawn.insert(as_drawn.end(), a.log_probs.begin(), a.log_probs.end());
+  }
+  // What was sampled in later turns saw the turns before it, in the trainer, too.
+  const at::NoGradGuard no_grad;
+  const auto weights = small_weights();
+  const auto config = small_model();
+  const auto found = llm::answer_log_probs(config, llm::weights_in(config, weights), {&trained, 1});
+  const auto apart = (found - at::tensor(as_drawn)).abs().max().item<double>();
+  CHECK(apart < 1e-4);
+  CHECK(found.std().item<double>() > 0.5);
+  trained.read.clear();  // so it isn't for nothing
+  CHECK(llm::answer_log_probs(config, llm::weights_in(config, weights), {&trained, 1}).size(0) >
+        found.size(0));
+
+  const auto again = co_await play_games(roles);
+  CHECK(again.answers[0].tokens != group.answers[0].tokens);
+}
+
+TEST_CASE("play_games: turns on one list of tokens, of which the sampled ones are trained on") {
+  play(play_one_group);
+}
+
+task<> play_a_group_twice(system& sys) {
+  const auto roles = co_await serve_roles(sys, countdowns());
+  const auto group = co_await play_games(roles);
+  co_await roles.prompts.route<&prompt_source::rewind>(std::uint64_t{1});
+  auto alone = roles;
+  alone.group = 2;
+  const auto two = co_await play_games(alone);
+  CHECK(two.asked.letters == group.asked.letters);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(two.answers[i].tokens == group.answers[i].tokens);
+}
+
+TEST_CASE("play_games: what a game is doesn't depend on those beside it") {
+  play(play_a_group_twice);
+}
+
+task<> cut_long_games(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns());
+  roles.turns = 2;
+  const auto group = co_await play_games(roles);
+  for (const auto& a : group.answers) {
+    CHECK(a.truncated);
+    CHECK(a.read.size() == 1);
+  }
+  // Prompt, four tokens, an end and three letters leave no room for another move.
+  roles.subject = subject_for(3 + 4 + 4);
+  roles.turns = 5;
+  const auto short_of_room = co_await play_games(roles);
+  for (const auto& a : short_of_room.answers) {
+    CHECK(a.truncated);
+    CHECK(std::ssize(a.tokens) <= 3 + 4 + 4);
+  }
+}
+
+TEST_CASE("play_games: a game ends at the limit of turns, and where the context is full") {
+  play(cut_long_games);
+}
+
+/// A world that goes wrong, at its second turn, if the count of its episode says so.
+struct frail final : openenv::json_world {
+  enum class fault { none, dies, cheats, pays_nan };
+
+  explicit frail(std::shared_ptr<int> episodes) : episodes(std::move(episodes)) {}
+
+  task<openenv::result> reset(json with) override {
+    faulty = fault((*episodes)++ % 4);
+    if (faulty == fault::cheats) with["seed"] = with["seed"].get<std::uint64_t>() + 1;
+    return inner.reset(std::move(with));
+  }
+  task<openenv::result> step(json said) override {
+    if (inner.left == 2 && faulty == fault::dies)
+      throw openenv::error(openenv::failure::closed, "the server is gone");
+    auto made = co_await inner.step(std::move(said));
+    if (faulty == fault::pays_nan) made.reward = std::numeric_limits<double>::quiet_NaN();
+    co_return made;
+  }
+
+  std::shared_ptr<int> episodes;
+  countdown inner;
+  fault faulty = fault::none;
+};
+
+task<> drop_what_goes_wrong(system& sys) {
+  const auto episodes = std::make_shared<int>(0);
+  auto roles = co_await serve_roles(sys, [=] { return std::make_unique<frail>(episodes); });
+  roles.group = 8;
+  const auto group = co_await play_games(roles);
+  CHECK(*episodes == 8);
+  CHECK(group.answers.size() == 2);
+  CHECK(group.dropped ==
+        std::map<std::string, std::int64_t>{{"deal", 2}, {"environment", 2}, {"reward", 2}});
+  for (const auto& a : group.answers) CHECK(a.read.size() == 2);
+}
+
+TEST_CASE(
+    "play_games: games whose world dies, deals otherwise or pays NaN are dropped and counted") {
+  play(drop_what_goes_wrong);
+}
+
+task<> drop_late_moves(system& sys) {
+  auto roles = co_await serve_roles(sys, countdowns(), std::chrono::seconds(10));
+  roles.group = 8;
+  roles.rounds = 10;
+  const auto group = co_await play_games(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.answers.size() < 8);
+  CHECK(group.dropped.at("deadline") > 0);
+  std::int64_t dropped = 0;  // those that have waited too long for a world among them
+  for (const auto& [reason, count] : group.dropped) dropped += count;
+  CHECK(dropped % 8 == 8 - std::ssize(group.answers));
+}
+
+TEST_CASE("play_games: a game whose move is written too late is dropped and counted") {
+  play(drop_late_moves, {.delay = 1, .delay_limit = std::chrono::seconds(10)});
+}
+
+/// A world that takes its time.
+struct slow final : openenv::json_world {
+  task<openenv::result> reset(json with) override {
+    auto made = co_await inner.reset(std::move(with));
+    co_return made;
+  }
+  task<openenv::result> step(json said) override {
+    co_await sleep_for(std::chrono::seconds(30));
+    auto made = co_await inner.step(std::move(said));
+    co_return made;
+  }
+
+  countdown inner;
+};
+
+task<> wait_for_worlds(system& sys) {
+  // Six games want three worlds, each of which is busy with its first for a minute and a half.
+  auto roles =
+      co_await serve_roles(sys, [] { return std::make_unique<slow>(); }, std::chrono::seconds(61));
+  const auto group = co_await play_games(roles);
+  CHECK(group.answers.size() == 3);
+  CHECK(group.dropped == std::map<std::string, std::int64_t>{{"environment", 3}});
+}
+
+TEST_CASE("play_games: a game that waits too long for a world is dropped") {
+  play(wait_for_worlds);
+}
+
+struct dead final : openenv::json_world {
+  task<openenv::result> reset(json) override {
+    throw openenv::error(openenv::failure::connect, "nobody is there");
+  }
+  task<openenv::result> step(json) override { throw std::logic_error("no episode"); }
+};
+
+task<> play_in_vain(system& sys) {
+  auto roles = co_await serve_roles(sys, [] { return std::make_unique<dead>(); });
+  roles.rounds = 3;
+  std::string said;
+  try {
+    co_await play_games(roles);
+  } catch (const std::runtime_error& e) {
+    said = e.what();
+  }
+  CHECK(said ==
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: "
+        "environment 18");
+}
+
+TEST_CASE("play_games: where no world answers, other deals are tried, and then it is an error") {
+  play(play_in_vain);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,194 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/grpo/grpo_episode.hpp"
+
+#include <limits>
+
+#include "runtime/system.hpp"
+#include "tests/algorithms/language_models/grpo/small_groups.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using judge_function = std::function<double(const llm::answered_problem&)>;
+
+/// The services of an episode, with a judge of the test's own. `deadline`: of the generator, whose
+/// messages alone are late where a test says that any are.
+task<answer_roles> serve_roles(system& sys, judge_function judge, duration deadline = no_limit) {
+  auto config = small_model();
+  auto store = co_await sys.serve<weight_store>({.name = "weights", .faults = false});
+  weights first{3, small_weights(), {}};
+  co_await store.route<&weight_store::put>(first);
+  answer_roles roles;
+  auto subject = std::make_shared<grpo_subject>(subject_of({}));
+  subject->config = config;
+  roles.subject = subject;
+  llm::generator_options writing{
+      .config = config, .engine = {}, .texts = llm::texts_of(subject->tokens)};
+  roles.generators = co_await sys.serve<llm::generator>({.name = "generator", .deadline = deadline},
+                                                        writing, store);
+  auto problems = llm::make_problems(llm::sum_digits_task(), {.training = 20, .held_out = 5}, 1);
+  roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
+                                                    problems.training, true, 1);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"test", judge}};
+  roles.rewards = co_await sys.serve<answer_judge>({.name = "rewards", .faults = false}, functions);
+  roles.replay =
+      co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, replay_options{});
+  roles.group = 6;
+  roles.answer_tokens = 4;
+  co_return roles;
+}
+
+void play(task<> (*what)(system&), const fault_plan& faults = {}) {
+  troupe::system sys({.deterministic = true, .seed = 1, .faults = faults});
+  sys.run(what(sys));
+}
+
+double length_of(const llm::answered_problem& a) { return double(a.answer.size()); }
+
+task<> answer_one_prompt(system& sys) {
+  const auto roles = co_await serve_roles(sys, length_of);
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.version == 3);
+  CHECK(group.answers.size() == 6);
+  CHECK(group.prompt == roles.subject->prompt_of(group.asked));
+  CHECK(group.dropped.empty());
+  const auto stop = roles.subject->stop_ids();
+  for (const auto& a : group.answers) {
+    CHECK(a.tokens.size() == a.log_probs.size());
+    CHECK(a.reward == double(a.text.size()));
+    // The token that ends an answer is trained on, too.
+    CHECK(a.truncated == (a.tokens.back() != stop.back()));
+    CHECK(a.text.size() + !a.truncated == a.tokens.size());
+  }
+  const auto next = co_await generate_answers(roles);
+  CHECK(next.asked.letters != group.asked.letters);
+}
+
+TEST_CASE("generate_answers: a prompt, its answers and their rewards") { play(answer_one_prompt); }
+
+double always_one(const llm::answered_problem&) { return 1.0; }
+
+task<> weigh_rewards(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"length", length_of, 0.25},
+                                                                      {"one", always_one, 3.0}};
+  roles.rewards =
+      co_await sys.serve<answer_judge>({.name = "weighted", .faults = false}, functions);
+  const auto group = co_await generate_answers(roles);
+  for (const auto& a : group.answers) {
+    CHECK(a.reward == 0.25 * double(a.text.size()) + 3.0);
+    CHECK(a.right == double(a.text.size()));
+  }
+}
+
+TEST_CASE("generate_answers: a reward is the weighted sum, and right is its first part") {
+  play(weigh_rewards);
+}
+
+double sometimes_broken(const llm::answered_problem& a) {
+  if (a.answer.size() == 4) throw std::runtime_error("the judge has fallen asleep");
+  if (a.answer.size() == 3) return std::numeric_limits<double>::quiet_NaN();
+  return length_of(a);
+}
+
+task<> drop_what_cannot_be_judged(system& sys) {
+  auto roles = co_await serve_roles(sys, sometimes_broken);
+  roles.group = 40;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.dropped.at("reward") == 40 - std::ssize(group.answers));
+  CHECK(group.dropped.at("reward") > 0);
+  for (const auto& a : group.answers) CHECK(a.text.size() < 3);
+}
+
+TEST_CASE("generate_answers: an answer whose reward throws or is NaN is dropped and counted") {
+  play(drop_what_cannot_be_judged);
+}
+
+/// Three prompts are asked, and none of the answers can be trained on.
+task<> check_all_dropped(answer_roles roles, std::string reason) {
+  roles.rounds = 3;
+  std::string said;
+  try {
+    co_await generate_answers(roles);
+  } catch (const std::runtime_error& e) {
+    said = e.what();
+  }
+  CHECK(said ==
+        "grpo: none of the 6 answers to each of 3 prompts can be trained on; dropped, by reason: " +
+            reason + " 18");
+}
+
+double always_broken(const llm::answered_problem&) { throw std::runtime_error("no"); }
+
+task<> ask_in_vain(system& sys) {
+  const auto roles = co_await serve_roles(sys, always_broken);
+  co_await check_all_dropped(roles, "reward");
+}
+
+TEST_CASE("generate_answers: a group without any answer is asked anew, and then an error") {
+  play(ask_in_vain);
+}
+
+/// Requests and replies take up to ten seconds each: one of 22 calls ends within three.
+const fault_plan slow_messages{.delay = 1, .delay_limit = std::chrono::seconds(10)};
+
+task<> drop_what_is_late(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of, std::chrono::seconds(3));
+  roles.rounds = 100;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() == 6);
+  CHECK(group.dropped.at("deadline") > 0);
+  CHECK(group.dropped.at("deadline") % 6 == 0);
+}
+
+TEST_CASE("generate_answers: a group that is written too late is dropped and counted") {
+  play(drop_what_is_late, slow_messages);
+}
+
+task<> wait_in_vain(system& sys) {
+  const auto roles = co_await serve_roles(sys, length_of, std::chrono::milliseconds(1));
+  co_await check_all_dropped(roles, "deadline");
+}
+
+TEST_CASE("generate_answers: where none is written in time that is an error, after all rounds") {
+  play(wait_in_vain, slow_messages);
+}
+
+task<> drop_what_is_judged_late(system& sys) {
+  auto roles = co_await serve_roles(sys, length_of);
+  const std::vector<reward_function<llm::answered_problem>> functions{{"test", length_of}};
+  roles.rewards = co_await sys.serve<answer_judge>(
+      {.name = "slow", .deadline = std::chrono::seconds(10)}, functions);
+  roles.group = 40;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.answers.size() > 0);
+  CHECK(group.dropped.at("reward") == 40 - std::ssize(group.answers));
+  CHECK(group.dropped.at("reward") > 0);
+}
+
+TEST_CASE("generate_answers: an answer that is judged too late is dropped and counted") {
+  play(drop_what_is_judged_late, slow_messages);
+}
+
+double constant(const llm::answered_problem&) { return 0.5; }
+
+task<> refill(system& sys) {
+  auto roles = co_await serve_roles(sys, constant);
+  roles.rounds = 3;
+  const auto first = co_await generate_answers(roles);
+  CHECK(first.flat_before == 0);
+  roles.refill_flat = true;
+  const auto group = co_await generate_answers(roles);
+  CHECK(group.flat_before == 2);
+  CHECK(group.answers.size() == 6);
+}
+
+TEST_CASE("generate_answers: groups without variance are replaced, as often as is allowed") {
+  play(refill);
+}
+
+}  // namespace
+}  // namespace troupe

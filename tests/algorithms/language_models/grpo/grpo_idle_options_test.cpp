@@ -1,0 +1,110 @@
+#include "algorithms/language_models/grpo/grpo_idle_options.hpp"
+
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+std::vector<std::string> idle_of(const grpo_config& config) {
+  std::vector<std::string> names;
+  for (const auto& each : grpo_idle_options(config, find_task(config.task.name)))
+    names.push_back(each.name + "=" + each.value);
+  return names;
+}
+
+/// Of a trainer's options, by their names there.
+std::vector<std::string> idle_of(const grpo_options& options) {
+  grpo_config config;
+  config.trainer = options;
+  auto names = idle_of(config);
+  for (auto& name : names) name = name.substr(name.find('.') + 1);
+  return names;
+}
+
+using names = std::vector<std::string>;
+
+TEST_CASE("grpo_idle_options: what is as by default is never blamed") {
+  for (const auto variant :
+       {grpo_variant::grpo, grpo_variant::dr_grpo, grpo_variant::dapo, grpo_variant::gspo,
+        grpo_variant::cispo, grpo_variant::rloo, grpo_variant::reinforce}) {
+    CHECK(idle_of(grpo_options{.variant = variant}) == names{});
+  }
+}
+
+TEST_CASE("grpo_idle_options: options of another term are told") {
+  const grpo_options clips{.clip_low = 0.1, .clip_high = 0.3, .dual_clip = 0.0};
+  CHECK(idle_of(clips) == names{"clip_low=0.1", "clip_high=0.3", "dual_clip=0.0"});
+  auto clipped = clips;
+  clipped.variant = grpo_variant::grpo;
+  CHECK(idle_of(clipped) == names{});
+  clipped.cispo_max = 2.0;
+  CHECK(idle_of(clipped) == names{"cispo_max=2.0"});
+  CHECK(idle_of(grpo_options{.variant = grpo_variant::rloo,
+                             .ratio = ratio_level::sequence,
+                             .proximal = proximal_policy::recomputed}) ==
+        names{"ratio=\"sequence\"", "proximal=\"recomputed\""});
+}
+
+TEST_CASE("grpo_idle_options: corrections where there is nothing to correct are told") {
+  const grpo_options asked{.correction = correction_kind::truncate,
+                           .correction_by = correction_level::sequence,
+                           .correction_max = 2.0};
+  CHECK(idle_of(asked) ==
+        names{"correction=\"truncate\"", "correction_by=\"sequence\"", "correction_max=2.0"});
+  auto corrected = asked;
+  corrected.epochs = 2;
+  CHECK(idle_of(corrected) == names{});
+  corrected.correction_min = 0.5;
+  CHECK(idle_of(corrected) == names{"correction_min=0.5"});
+  corrected.correction = correction_kind::mask;
+  CHECK(idle_of(corrected) == names{});
+  corrected.correction = correction_kind::none;
+  CHECK(idle_of(corrected) ==
+        names{"correction_by=\"sequence\"", "correction_max=2.0", "correction_min=0.5"});
+  CHECK(idle_of(grpo_options{.variant = grpo_variant::rloo, .correction = correction_kind::none}) ==
+        names{});
+}
+
+TEST_CASE("grpo_idle_options: penalties, deviations and flat groups that there aren't are told") {
+  CHECK(idle_of(grpo_options{.kl_in = kl_place::reward, .kl = kl_kind::k2}) ==
+        names{"kl_in=\"reward\"", "kl=\"k2\""});
+  CHECK(idle_of(grpo_options{.kl_coef = 0.1, .kl_in = kl_place::reward, .kl = kl_kind::k2}) ==
+        names{"kl=\"k2\""});
+  CHECK(idle_of(grpo_options{.kl_coef = 0.1, .kl = kl_kind::k2}) == names{});
+  CHECK(idle_of(grpo_options{.variant = grpo_variant::dr_grpo, .advantage_eps = 0.1}) ==
+        names{"advantage_eps=0.1"});
+  CHECK(idle_of(grpo_options{.advantage = advantage_kind::reward,
+                             .flat_groups = flat_group_rule::drop}) ==
+        names{"flat_groups=\"drop\""});
+  CHECK(idle_of(grpo_options{.flat_groups = flat_group_rule::drop}) == names{});
+  grpo_config config;
+  config.trainer = {.term = policy_term::clip, .cispo_max = 2.0};
+  CHECK(grpo_idle_options(config, find_task("sum_digits")).front().why ==
+        "only term cispo has such a bound");
+}
+
+TEST_CASE("grpo_idle_options: sections that a run has no use for are told") {
+  grpo_config config;
+  config.evaluation = {.every_updates = 0, .problems = 50, .final_problems = 60, .stop_at = 0.9};
+  config.warm_start = {.batches = 0, .batch_size = 8, .lr = 1e-2, .keep_moments = false};
+  config.rollout.workers = 3;
+  config.rollout.max_staleness = 2;
+  config.task.shots = 2;
+  config.code.coders = 5;
+  config.game.worlds = 7;
+  config.checkpoint.keep = 9;
+  CHECK(idle_of(config) == names{"rollout.workers=3", "rollout.max_staleness=2",
+                                 "evaluation.stop_at=0.9", "evaluation.problems=50",
+                                 "warm_start.batch_size=8", "warm_start.lr=0.01",
+                                 "warm_start.keep_moments=false", "task.shots=2", "code.coders=5",
+                                 "game.worlds=7", "checkpoint.keep=9"});
+  config.mode = training_mode::async;
+  config.evaluation.every_updates = 10;
+  config.warm_start.batches.reset();
+  config.checkpoint.every_updates = 1;
+  config.task = {.name = "blackjack", .problems = {.training = 10}, .shots = 0};
+  CHECK(idle_of(config) == names{"code.coders=5", "task.problems.training=10"});
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,541 @@
+#include "actors/torch.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "actors/llm/files/llm_file_error.hpp"
+#include "actors/llm/model/read_model.hpp"
+#include "actors/llm/tasks/letters_model.hpp"
+#include "actors/llm/tokenizer/read_tokenizer.hpp"
+#include "algorithms/language_models/grpo/grpo_cast.hpp"
+#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/grpo_defaults.hpp"
+#include "algorithms/language_models/grpo/grpo_evaluation.hpp"
+#include "algorithms/language_models/grpo/grpo_task.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/language_models/grpo/weight_bytes.hpp"
+#include "tests/algorithms/stop_after.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+/// Four updates, each of four groups of four answers.
+grpo_config small_run(training_mode mode, const std::string& task = "sum_digits") {
+  grpo_config config;
+  config.task.name = task;
+  config.total_steps = 4;
+  config.seed = 5;
+  config.mode = mode;
+  config.deterministic = true;
+  config.warm_start = {.batches = 3, .batch_size = 8, .lr = 1e-3};
+  config.rollout.prompts = config.rollout.group = 4;
+  config.rollout.answer_tokens = 4;
+  config.rollout.workers = 6;
+  config.rollout.max_staleness = 2;
+  config.trainer.flat_groups = flat_group_rule::keep;
+  config.evaluation = {.every_updates = 2, .problems = 4, .final_problems = 6, .stop_at = {}};
+  return config;
+}
+
+const std::vector<std::string> tasks{"sum_digits", "blackjack"};
+
+training_summary run(const grpo_config& config, const std::string& root) {
+  auto result = run_training(trainable_of(config), {.root = root}, {});
+  REQUIRE(result.summary);
+  return *result.summary;
+}
+
+/// What a run in that folder has to have left behind.
+void check_files(const std::filesystem::path& run) {
+  for (const auto* name : {"config.json", "progress.csv", "summary.json", "samples.jsonl",
+                           "last_model/model.safetensors", "last_model/config.json"}) {
+    CAPTURE(name);
+    CHECK(std::filesystem::exists(run / name));
+  }
+  std::ifstream samples(run / "samples.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(samples, line); ++lines) {
+    const auto sample = nlohmann::json::parse(line);
+    CHECK(sample["best"]["reward"] >= sample["worst"]["reward"]);
+    CHECK(sample["answers"] == 4);
+  }
+  CHECK(lines == 4 * 4);
+}
+
+TEST_CASE("grpo: a run leaves its configuration, numbers, samples and models behind") {
+  const temporary_folder folder;
+  for (const auto* task : {"sum_digits", "blackjack", "tic_tac_toe"}) {
+    for (const auto mode : {training_mode::sync, training_mode::async}) {
+      const auto summary = run(small_run(mode, task), folder.path.string());
+      CHECK(summary.steps == 4);
+      CHECK(summary.env == task);
+      CHECK(summary.eval_episodes == 6);
+      CHECK(summary.rollouts_failed == 0);
+      CHECK(summary.staleness_max <= (mode == training_mode::sync ? 0 : 2));
+      check_files(summary.run_directory);
+    }
+  }
+}
+
+/// A chat model of random weights, as small as they come.
+void write_chat_model(const std::filesystem::path& folder) {
+  const std::filesystem::path words = TROUPE_FIXTURES "/llm/tokenizers/smollm";
+  const auto tokens = llm::read_tokenizer(words);
+  const llm::model_config config{.hidden_size = 64,
+                                 .intermediate_size = 128,
+                                 .layers = 2,
+                                 .heads = 4,
+                                 .kv_heads = 4,
+                                 .head_dim = 16,
+                                 .vocab_size = tokens.size(),
+                                 .max_positions = 512,
+                                 .tied_embeddings = true,
+                                 .eos_tokens = {tokens.find("<|im_end|>").value()}};
+  llm::write_model(folder, config, llm::random_weights(config, 3));
+  for (const auto* name : {"tokenizer.json", "chat_template.jinja"}) {
+    std::filesystem::copy_file(words / name, folder / name);
+  }
+}
+
+/// One function to be written, which the warm start teaches by heart.
+grpo_config code_run(const std::filesystem::path& model) {
+  auto config = small_run(training_mode::sync);
+  config.task = {.name = "code", .problems = {.size = 1, .training = 1, .held_out = 1}};
+  config.allow_unsandboxed_code = true;
+  config.code.wall_s = 60;
+  config.model.path = model.string();
+  config.deterministic = false;
+  config.total_steps = 1;
+  config.warm_start = {.batches = 100, .batch_size = 1, .lr = 5e-3};
+  config.rollout.prompts = config.rollout.group = 2;
+  config.rollout.answer_tokens = 80;
+  config.rollout.temperature = 0.1;
+  config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 1, .stop_at = {}};
+  return config;
+}
+
+TEST_CASE("grpo: a deadline that no answer can keep ends the run with its reason") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.deterministic = false;
+  config.warm_start.batches = 0;
+  config.evaluation.every_updates = 0;
+  config.rollout.prompts = config.rollout.group = 64;
+  config.rollout.rounds = 1;
+  config.rollout.answer_deadline_s = 1e-9;
+  log::set_level("off");
+  CHECK_THROWS_WITH(run(config, folder.path.string()),
+                    Catch::Contains("dropped, by reason: deadline 64"));
+  log::set_level("info");
+}
+
+TEST_CASE("grpo: coders have the limits and the users of the configuration") {
+  grpo_config config;
+  config.code = {
+      .wall_s = 1.5, .memory_mib = 64, .processes = 7, .first_user = 2000, .last_user = 3000};
+  const auto made = detail::coders_of(config);
+  CHECK(!made.allow_unsandboxed);
+  CHECK(made.limits.wall_s == 1.5);
+  CHECK(made.limits.cpu_s == 2);
+  CHECK(made.limits.memory_bytes == 64 << 20);
+  CHECK(made.limits.processes == 7);
+  CHECK(made.first_user == 2000);
+  CHECK(made.last_user == 3000);
+  config.allow_unsandboxed_code = true;
+  CHECK(detail::coders_of(config).allow_unsandboxed);
+}
+
+TEST_CASE("grpo: code that a chat model writes is run on its tests") {
+  const temporary_folder folder;
+  write_chat_model(folder.path / "model");
+  const auto config = code_run(folder.path / "model");
+  const auto summary = run(config, folder.path.string());
+  CHECK(summary.rollouts_failed == 0);
+  std::ifstream samples(std::filesystem::path(summary.run_directory) / "samples.jsonl");
+  int groups = 0;
+  for (std::string line; std::getline(samples, line); ++groups) {
+    const auto sample = nlohmann::json::parse(line);
+    CAPTURE(line);
+    CHECK(sample["answers"] == 2);
+    CHECK(sample["best"]["reward"] == 1.0);
+  }
+  CHECK(groups == 2);
+
+  // Its model has all that a chat model's folder needs.
+  std::filesystem::remove_all(folder.path / "model");
+  const auto last = std::filesystem::path(summary.run_directory) / "last_model";
+  CHECK(evaluate_model(config, last, 1).mean == summary.eval_mean);
+}
+
+TEST_CASE("grpo: code is refused where it may not be run, or can't be written") {
+  auto config = code_run("nowhere");
+  config.allow_unsandboxed_code = false;
+  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("without a sandbox") &&
+                                              Catch::Contains("--allow-unsandboxed-code"));
+  config.allow_unsandboxed_code = true;
+  config.deterministic = true;
+  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/deterministic: expected false"));
+  config.deterministic = false;
+  config.model.path = "";
+  CHECK_THROWS_WITH(trainable_of(config),
+                    Catch::Contains("/model/path: expected a chat model's folder"));
+  CHECK_THROWS_AS(
+      parse_config<grpo_config>(nlohmann::json::parse(R"({"allow_unsandboxed_code": true})")),
+      config_error);
+}
+
+TEST_CASE("grpo: the model of a run is evaluated as the run has evaluated it") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.warm_start = {.batches = 30, .batch_size = 32, .lr = 3e-3};
+  config.task.problems = {.size = 1, .training = 4, .held_out = 5};
+  config.evaluation = {.every_updates = 2, .problems = 2, .final_problems = 3, .stop_at = {}};
+  const auto summary = run(config, folder.path.string());
+  const auto last = std::filesystem::path(summary.run_directory) / "last_model";
+  const auto seen = evaluate_model(config, last, 3);
+  CHECK(seen.mean == summary.eval_mean);
+  CHECK(seen.returns.size() == 3);
+  CHECK_THROWS_WITH(evaluate_model(config, last, 4), Catch::Contains("1 to 3 problems"));
+  CHECK_THROWS_AS(evaluate_model(config, folder.path / "nowhere", 3), llm::llm_file_error);
+
+  const auto tokens = llm::read_tokenizer(last);
+  CHECK(tokens.encode("12+3=") == llm::letters_tokenizer().encode("12+3="));
+}
+
+TEST_CASE("grpo: a stop in the warm start ends the run there") {
+  const temporary_folder folder;
+  for (const bool deterministic : {true, false}) {
+    for (const std::int64_t checkpoint_every : {0, 2}) {
+      CAPTURE(deterministic, checkpoint_every);
+      auto config = small_run(training_mode::sync);
+      config.deterministic = deterministic;
+      config.checkpoint.every_updates = checkpoint_every;
+      config.warm_start.batches = 30;
+      const auto what = trainable_of(config);
+      int asked = 0;
+      const training_run_options stopping{.stop_asked = [&] { return ++asked > 5; }};
+      const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+      CHECK(!stopped.summary);
+      CHECK(stopped.steps == 0);
+      CHECK(asked < 20);
+      CHECK(stopped.run_directory.empty() == (checkpoint_every == 0));
+      if (checkpoint_every == 0) continue;
+      metrics_registry metrics;
+      CHECK(!newest_checkpoint(stopped.run_directory, what.settings, metrics));
+      const auto resumed = run_training(what, {.directory = stopped.run_directory}, {});
+      REQUIRE(resumed.summary);
+      CHECK(resumed.summary->steps == 4);
+      if (!deterministic) continue;
+      CHECK(resumed.summary->weights_sha256 == run(config, folder.path.string()).weights_sha256);
+    }
+  }
+}
+
+TEST_CASE("grpo: a stop ends an evaluation, before the first update as at the end") {
+  const temporary_folder folder;
+  for (const auto& task : tasks) {
+    CAPTURE(task);
+    auto config = small_run(training_mode::sync, task);
+    config.warm_start.batches = 0;
+    int asked = 0;
+    const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+    const auto begun = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!begun.summary);
+    CHECK(begun.steps == 0);
+
+    config.evaluation.every_updates = 0;
+    asked = -5;  // before the first update, and after each
+    const auto ended = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    CHECK(!ended.summary);
+    CHECK(ended.steps == 4);
+    CHECK(std::filesystem::exists(std::filesystem::path(ended.run_directory) / "last_model"));
+  }
+}
+
+TEST_CASE("grpo: a run whose start is good enough ends there, with its model") {
+  const temporary_folder folder;
+  for (const std::int64_t checkpoint_every : {0, 2}) {
+    CAPTURE(checkpoint_every);
+    auto config = small_run(training_mode::sync);
+    config.evaluation.stop_at = 0.0;
+    config.checkpoint.every_updates = checkpoint_every;
+    const auto summary = run(config, folder.path.string());
+    CHECK(summary.steps == 0);
+    CHECK(summary.stopped);
+    CHECK(summary.eval_episodes == 6);
+    const std::filesystem::path left = summary.run_directory;
+    CHECK(testing::weight_bytes(left / "best_model") == testing::weight_bytes(left / "last_model"));
+    if (checkpoint_every == 0) continue;
+    metrics_registry metrics;
+    const auto what = trainable_of(config);
+    auto from = newest_checkpoint(left.string(), what.settings, metrics);
+    REQUIRE(from);
+    const auto again = run_training(what, {.directory = left.string()}, {}, std::move(from));
+    CHECK(again.summary.value().steps == 0);
+    CHECK(again.summary->eval_mean == summary.eval_mean);
+  }
+}
+
+TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with that") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.deterministic = false;
+  config.checkpoint.every_updates = 2;
+  const auto what = trainable_of(config);
+  int asked = 0;  // at the beginning, before each batch of the warm start, after each of 4 answers
+  const training_run_options stopping{.stop_asked = [&] { return ++asked > 6; }};
+  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  REQUIRE(!stopped.summary);
+  CHECK(stopped.steps == 0);
+  metrics_registry metrics;
+  auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+  REQUIRE(from);  // the warm start is not done again
+
+  std::vector<std::int64_t> evaluations;
+  training_run_options watching;
+  watching.callbacks.stop = {[&](const loops::score_history& seen) {
+    evaluations.push_back(seen.evaluations);
+    return false;
+  }};
+  const auto resumed =
+      run_training(what, {.directory = stopped.run_directory}, watching, std::move(from));
+  REQUIRE(resumed.summary);
+  CHECK(resumed.summary->steps == 4);
+  CHECK(evaluations == std::vector<std::int64_t>{1, 2, 3});
+}
+
+void check_resumed(const grpo_config& config, const std::string& root) {
+  const auto whole = run(config, root);
+  CHECK(run(config, root).weights_sha256 == whole.weights_sha256);
+
+  for (const int updates : {2, 3}) {  // where there is a checkpoint, and after it
+    CAPTURE(updates);
+    const auto what = trainable_of(config);
+    const auto stopped = run_training(what, {.root = root}, testing::stop_after(updates));
+    REQUIRE(!stopped.summary);
+    metrics_registry metrics;
+    auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
+    REQUIRE(from);
+    CHECK(from->step == 2);
+    const auto resumed =
+        run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+    REQUIRE(resumed.summary);
+    CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
+    CHECK(resumed.summary->eval_mean == whole.eval_mean);
+  }
+}
+
+TEST_CASE("grpo: a run that is repeated, or stopped and resumed, ends with the same weights") {
+  const temporary_folder folder;
+  for (const auto& task : tasks) {
+    for (const auto mode : {training_mode::sync, training_mode::async}) {
+      CAPTURE(task, int(mode));
+      auto config = small_run(mode, task);
+      config.checkpoint.every_updates = 2;
+      check_resumed(config, folder.path.string());
+    }
+  }
+}
+
+TEST_CASE("grpo: games have defaults of their own, and what is said wins over them") {
+  grpo_config config;
+  const auto completed = [](const grpo_config& c) {
+    return troupe::completed(c, find_task(c.task.name));
+  };
+  CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
+  CHECK(completed(config).trainer.penalty() == 0.0);
+  CHECK(completed(config).trainer.lr == 1e-4);
+  config.task.name = "blackjack";
+  CHECK(completed(config).trainer.advantages() == advantage_kind::group_mean);
+  CHECK(completed(config).trainer.penalty() == 0.1);
+  CHECK(completed(config).trainer.lr == 1e-3);
+  CHECK(completed(config).game.turns == 6);
+  config.task.name = "connect_four";
+  CHECK(completed(config).game.turns == 21);
+  config.game.turns = 3;
+  config.trainer.variant = grpo_variant::dapo;
+  config.trainer.kl_coef = 0.0;
+  config.trainer.lr = 1e-4;
+  CHECK(completed(config).trainer.advantages() == advantage_kind::group_std);
+  CHECK(completed(config).trainer.penalty() == 0.0);
+  CHECK(completed(config).trainer.lr == 1e-4);
+  CHECK(completed(config).game.turns == 3);
+  config.trainer.lr.reset();
+  config.model.path = "a chat model";
+  CHECK(completed(config).trainer.lr == 1e-5);
+}
+
+/// What a run's progress.csv says of one name, update by update.
+std::vector<double> column_of(const training_summary& summary, const std::string& name) {
+  std::ifstream file(std::filesystem::path(summary.run_directory) / "progress.csv");
+  const auto cells_of = [](const std::string& line) {
+    std::vector<std::string> cells;
+    std::istringstream rest(line);
+    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
+    return cells;
+  };
+  std::string line;
+  std::getline(file, line);
+  const auto names = cells_of(line);
+  const auto place = std::size_t(std::ranges::find(names, name) - names.begin());
+  REQUIRE(place < names.size());
+  std::vector<double> found;
+  while (std::getline(file, line)) {
+    const auto cells = cells_of(line);
+    if (place < cells.size() && !cells[place].empty()) found.push_back(std::stod(cells[place]));
+  }
+  REQUIRE(!found.empty());
+  return found;
+}
+
+TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long answers cost") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync);
+  config.trainer.flat_groups.reset();
+  const auto seen = [&](grpo_variant variant, const char* name) {
+    config.trainer.variant = variant;
+    const auto all = column_of(run(config, folder.path.string()), name);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  CHECK(seen(grpo_variant::dapo, "rollout/flat_groups_replaced") > 0);
+  CHECK(seen(grpo_variant::dapo, "rollout/overlong_reward") < 0);
+  CHECK(seen(grpo_variant::grpo, "rollout/flat_groups_replaced") == 0);
+  CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
+}
+
+TEST_CASE("grpo: games are counted as episodes, and without one nothing of an environment is") {
+  const auto metrics_of = [](const std::string& task) {
+    const temporary_folder folder;
+    const auto metrics = std::make_shared<metrics_registry>();
+    const auto result = run_training(trainable_of(small_run(training_mode::sync, task)),
+                                     {.root = folder.path.string()}, {.metrics = metrics});
+    REQUIRE(result.summary);
+    return metrics->text();
+  };
+  const auto played = metrics_of("blackjack");
+  const auto count = [&](const std::string& outcome) {
+    return series(played, "troupe_episodes_total{env=\"blackjack\",outcome=\"" + outcome + "\"}");
+  };
+  constexpr double games = 4 * 4 * 4;
+  CHECK(count("terminated") + count("truncated") == games);
+  CHECK(series(played, "troupe_episode_return_count{env=\"blackjack\"}") == games);
+  CHECK(series(played, "troupe_env_steps_total{env=\"blackjack\"}") >= games);
+
+  const auto answered = metrics_of("sum_digits");
+  CHECK(series(answered, "troupe_train_steps_total") == 4);
+  for (const auto* name : {"troupe_env_steps_total", "troupe_episodes_total",
+                           "troupe_episode_return", "troupe_env_failures_total"}) {
+    CAPTURE(name);
+    CHECK(occurrences(answered, name) == 0);
+  }
+}
+
+TEST_CASE("grpo: the letters model's warm-up is 20 updates, and at most half of the run") {
+  grpo_config config;
+  const auto warmup = [&](std::int64_t updates) {
+    config.total_steps = updates;
+    return completed(config, find_task(config.task.name)).trainer.warmup_updates.value();
+  };
+  CHECK(warmup(240) == 20);
+  CHECK(warmup(8) == 4);
+  CHECK(warmup(1) == 0);
+  config.trainer.warmup_updates = 3;
+  CHECK(warmup(8) == 3);
+}
+
+TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv") {
+  const temporary_folder folder;
+  auto config = small_run(training_mode::sync, "blackjack");
+  config.seed = 2;
+  const auto summary = run(config, folder.path.string());
+  const auto deviations = column_of(summary, "rollout/reward_std");
+  const auto flat = column_of(summary, "rollout/frac_reward_zero_std");
+  const auto counts = column_of(summary, "rollout/flat_groups");
+  REQUIRE(deviations.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(flat[i] == counts[i] / 4);
+    CHECK((deviations[i] == 0) == (flat[i] == 1));
+  }
+  CHECK(std::ranges::max(deviations) > 0);
+}
+
+TEST_CASE("grpo: a variant's preset stands in the configuration that a run keeps") {
+  grpo_config config;
+  config.rollout.answer_tokens = 20;
+  const auto of = [&](std::optional<grpo_variant> variant) {
+    config.trainer.variant = variant;
+    return completed(config, find_task(config.task.name)).trainer;
+  };
+  CHECK(of({}).flat_groups == flat_group_rule::keep);
+  CHECK(of({}).overlong_cache == 0);
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 4);
+  config.trainer.flat_groups = flat_group_rule::drop;
+  config.trainer.overlong_cache = 7;
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::drop);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 7);
+  config.trainer.flat_groups.reset();
+  config.trainer.overlong_cache.reset();
+  CHECK(of(grpo_variant::reinforce).flat_groups == flat_group_rule::keep);
+  config.task.name = "blackjack";
+  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).overlong_cache == 0);
+}
+
+TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
+  const auto refusal = [](const char* text) {
+    try {
+      parse_config<grpo_config>(nlohmann::json::parse(text));
+    } catch (const config_error& e) {
+      return std::string(e.what());
+    }
+    return std::string("taken");
+  };
+  CHECK(refusal("{}") == "taken");
+  CHECK(refusal(R"({"rollout": {"group": 1}})") ==
+        "/rollout/group: expected at least 2, as advantages are differences within a group but of "
+        "trainer.advantage of reward, got 1");
+  CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "taken");
+  CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
+  CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
+        "/trainer/overlong_cache: expected at most rollout.answer_tokens, 8, got 9");
+  CHECK(refusal(R"({"trainer": {"correction_min": 6}})") ==
+        "/trainer/correction_min: expected at most correction_max, 5, got 6.0");
+  CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==
+        "/trainer/dual_clip: expected 0 or a number > 1, as the ratio of fresh answers is 1, got "
+        "1.0");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 8}})") ==
+        "/trainer/warmup_updates: expected fewer than total_steps, 8, as the step size never comes "
+        "to lr else, got 8");
+  CHECK(refusal(R"({"total_steps": 8, "trainer": {"warmup_updates": 7}})") == "taken");
+  CHECK(refusal(R"({"trainer": {"correction_min": 5, "dual_clip": 1.1}})") == "taken");
+  CHECK(refusal(R"({"game": {"urls": ["http://localhost:1"]}, "deterministic": true})") ==
+        "/game/urls: expected [] where deterministic is true, as a server's replies come when they "
+        "come, got [\"http://localhost:1\"]");
+  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2007}})") == "taken");
+  CHECK(refusal(R"({"code": {"coders": 3, "first_user": 2001, "last_user": 2006}})") ==
+        "/code/last_user: expected at least 2007, two after code.first_user for each of "
+        "code.coders, got 2006");
+  grpo_config config;
+  config.rollout.prompts = 6;
+  for (const int parts : {4, 12}) {
+    config.trainer.minibatches = parts;
+    CHECK_THROWS_WITH(trainable_of(config),
+                      "/trainer/minibatches: expected a divisor of rollout.prompts, 6, got " +
+                          std::to_string(parts));
+  }
+  config.trainer.minibatches = 3;
+  CHECK_NOTHROW(trainable_of(config));
+  config.task.name = "catch";
+  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/game/urls"));
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,349 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
+
+#include <fstream>
+
+#include "actors/env/cartpole.hpp"
+#include "actors/env/registry.hpp"
+#include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "algorithms/on_policy/rollout_state.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
+#include "tests/algorithms/stop_after.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using testing::stop_after;
+
+/// CartPole that can't be saved.
+class forgetful_cartpole final : public environment {
+ public:
+  env_spec spec() const override {
+    auto spec = inner_.spec();
+    spec.id = "ForgetfulCartPole-v1";
+    return spec;
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    inner_.reset(seed, obs);
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    return inner_.step(action, obs);
+  }
+
+ private:
+  cartpole inner_;
+};
+
+ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1") {
+  static const bool known =
+      (register_environment<forgetful_cartpole>("ForgetfulCartPole-v1"), true);
+  REQUIRE(known);
+  ppo_config config;
+  config.env = {.id = env, .n_envs = 2};
+  config.total_steps = 7 * 2 * 32 * 2;
+  config.mode = mode;
+  config.rollout = {.n_steps = 32, .batch = 2, .workers = 3};
+  config.trainer.batch_size = 16;
+  config.trainer.n_epochs = 2;
+  config.policy.hidden = {8};
+  config.evaluation = {.every_steps = 300, .episodes = 2, .final_episodes = 2};
+  config.checkpoint.every_updates = 2;
+  config.deterministic = true;
+  return config;
+}
+
+/// Runs and their counts in a folder of their own.
+struct stage {
+  stage() { log::set_level("off"); }
+  ~stage() { log::set_level("info"); }
+  ppo_result run(const ppo_config& config, const std::string& name) {
+    return run_ppo(config, {.root = folder.path / name}, {.metrics = metrics});
+  }
+  /// Stops after `updates` updates, goes on, and so on until the end.
+  ppo_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
+    ppo_output output{.root = folder.path / name};
+    std::optional<checkpoint> from;
+    for (;;) {
+      const bool trained = from && from->step >= config.total_steps;
+      auto options = trained ? ppo_run_options{} : stop_after(updates);
+      options.metrics = metrics;
+      auto result = run_ppo(config, output, options, from);
+      if (result.summary) return result;
+      REQUIRE(result.steps > 0);
+      output.directory = result.run_directory;
+      auto again = open_ppo_run(output.directory, *metrics);
+      REQUIRE(again.from);
+      CHECK(again.from->step == result.steps);
+      from = std::move(again.from);
+    }
+  }
+  double checkpoints(const std::string& outcome) const {
+    return series(metrics->text(), "troupe_checkpoints_total{outcome=\"" + outcome + "\"}");
+  }
+
+  temporary_folder folder;
+  std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
+};
+
+TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    for (const char* env : {"CartPole-v1", "ForgetfulCartPole-v1"}) {
+      auto config = short_run(mode, env);
+      config.checkpoint.every_updates = 1;
+      const auto name = std::string(env) + (mode == training_mode::sync ? "sync" : "async");
+      CAPTURE(name);
+      const auto whole = on.run(config, name).summary.value();
+      const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+      CHECK(pieces.weights_sha256 == whole.weights_sha256);
+      CHECK(pieces.steps == whole.steps);
+      CHECK(pieces.eval_mean == whole.eval_mean);
+      CHECK(pieces.staleness_mean == whole.staleness_mean);
+      CHECK(pieces.resumed_from_step > 0);
+      CHECK(whole.resumed_from_step == 0);
+    }
+  }
+}
+
+TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of the whole") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    const auto config = short_run(mode);
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    for (const int updates : {1, 3}) {  // there are checkpoints after 2, 4, 6 and 7
+      CAPTURE(updates);
+      const auto half = run_ppo(config, {.root = on.folder.path / name}, stop_after(updates));
+      REQUIRE_FALSE(half.summary);
+      CHECK(half.steps == (updates - 1) * 2 * 32 * 2);
+      auto again = open_ppo_run(half.run_directory, *on.metrics);
+      CHECK(again.from.has_value() == (updates > 1));
+      const auto end =
+          run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
+              .summary.value();
+      CHECK(end.weights_sha256 == whole.weights_sha256);
+      CHECK(end.eval_mean == whole.eval_mean);
+      CHECK(end.staleness_mean == whole.staleness_mean);
+    }
+  }
+}
+
+TEST_CASE("run_ppo: one that is not deterministic keeps what it had learned when it was stopped") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.deterministic = false;
+  const auto half = run_ppo(config, {.root = on.folder.path}, stop_after(3));
+  REQUIRE_FALSE(half.summary);
+  CHECK(half.steps == 3 * 2 * 32 * 2);
+}
+
+TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent exploration") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run(mode, "Pendulum-v1");
+    config.checkpoint.every_updates = 1;
+    config.policy.use_sde = true;
+    config.policy.sde_sample_freq = 5;
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+    CHECK(pieces.eval_mean == whole.eval_mean);
+    config.seed = 2;
+    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
+  }
+}
+
+TEST_CASE("run_ppo: pieces come to the weights of the whole with normalised observations") {
+  stage on;
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    auto config = short_run(mode, "Pendulum-v1");
+    config.env.normalize_obs = config.env.normalize_reward = true;
+    config.checkpoint.every_updates = 1;
+    const std::string name = mode == training_mode::sync ? "sync" : "async";
+    CAPTURE(name);
+    const auto whole = on.run(config, name).summary.value();
+    const auto pieces = on.run_in_pieces(config, name + "pieces", 2).summary.value();
+    CHECK(pieces.weights_sha256 == whole.weights_sha256);
+    CHECK(pieces.eval_mean == whole.eval_mean);
+    config.env.normalize_reward = false;
+    CHECK(on.run(config, name + "other").summary->weights_sha256 != whole.weights_sha256);
+  }
+}
+
+TEST_CASE("run_ppo: another seed comes to other weights") {
+  stage on;
+  auto config = short_run(training_mode::async);
+  const auto one = on.run(config, "one").summary.value();
+  config.seed = 2;
+  CHECK(on.run(config, "other").summary->weights_sha256 != one.weights_sha256);
+}
+
+TEST_CASE("run_ppo: what a stopped run recorded is that of one that went on") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 1;
+  const auto rows = [](const ppo_result& of) {
+    const auto csv = read_text(std::filesystem::path(of.run_directory) / "progress.csv");
+    return std::count(csv.begin(), csv.end(), '\n');
+  };
+  const auto whole = on.run(config, "whole");
+  CHECK(rows(on.run_in_pieces(config, "pieces", 1)) == rows(whole));
+}
+
+TEST_CASE("run_ppo: checkpoints are counted, and the newest are kept") {
+  stage on;
+  const auto result = on.run(short_run(training_mode::sync), "run");
+  CHECK(on.checkpoints("ok") == 4);  // after updates 2, 4, 6 and 7
+  CHECK(on.checkpoints("write_error") == 0);
+  const auto text = on.metrics->text();
+  CHECK(series(text, "troupe_checkpoint_step") == result.steps);
+  CHECK(series(text, "troupe_checkpoint_last_success_timestamp_seconds") > 1.6e9);
+  const checkpoint_directory kept(std::filesystem::path(result.run_directory) / "checkpoints");
+  CHECK(kept.steps() == std::vector<std::int64_t>{7 * 128, 6 * 128, 4 * 128});
+}
+
+TEST_CASE("run_ppo: checkpoints that can't be written don't change the training") {
+  log::set_level("off");
+  stage on;
+  const auto config = short_run(training_mode::async);
+  const auto good = on.run(config, "good");
+  const auto bad = std::filesystem::path(good.run_directory).parent_path() / "bad";
+  std::filesystem::create_directory(bad);
+  std::ofstream(bad / "checkpoints") << "a file in the place of the folder";
+  const auto result = run_ppo(config, {.directory = bad}, {.metrics = on.metrics});
+  log::set_level("info");
+  REQUIRE(result.summary);
+  CHECK(result.summary->weights_sha256 == good.summary->weights_sha256);
+  CHECK(on.checkpoints("ok") == 4);
+  CHECK(on.checkpoints("write_error") == 4);
+  CHECK(result.saved_steps == 0);
+  CHECK(result.unwritten == std::vector<std::filesystem::path>{bad / "checkpoints"});
+  CHECK(good.saved_steps == good.steps);
+  CHECK(good.unwritten.empty());
+}
+
+TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it was saved") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 0;
+  const auto run = on.folder.path / "run";
+  for (const char* name : {"best_model", "last_model", "summary.json"}) {
+    std::filesystem::create_directories(run / name / "in the way");
+  }
+  const auto ended = run_ppo(config, {.directory = run}, {});
+  CHECK(ended.summary);
+  CHECK(ended.unwritten == std::vector<std::filesystem::path>{
+                               run / "best_model", run / "last_model", run / "summary.json"});
+
+  config.checkpoint.every_updates = 1;
+  const auto kept = on.folder.path / "kept";
+  std::filesystem::create_directory(kept);
+  const auto stop = [&] {
+    if (std::filesystem::is_directory(kept / "checkpoints" / "ckpt-384")) {
+      std::filesystem::rename(kept / "checkpoints", kept / "aside");
+      std::ofstream(kept / "checkpoints") << "a file in the place of the folder";
+    }
+    return on.checkpoints("write_error") >= 2;
+  };
+  const auto stopped =
+      run_ppo(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
+  CHECK_FALSE(stopped.summary);
+  CHECK(stopped.steps == 5 * 128);
+  CHECK(stopped.saved_steps == 3 * 128);
+}
+
+TEST_CASE(
+    "open_ppo_run: a damaged checkpoint is passed over and counted, another network refused") {
+  log::set_level("off");
+  stage on;
+  const auto result = on.run(short_run(training_mode::sync), "run");
+  const std::filesystem::path run = result.run_directory;
+  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.cbor") << "damaged";
+  CHECK(open_ppo_run(run, *on.metrics).from->step == 6 * 128);
+  CHECK(on.checkpoints("refused") == 1);
+
+  auto text = read_text(run / "config.json");
+  text.replace(text.find("8\n", text.find("\"hidden\"")), 1, "9");
+  std::ofstream(run / "config.json") << text;
+  CHECK_THROWS_WITH(open_ppo_run(run, *on.metrics),
+                    Catch::Contains("hidden 9") && Catch::Contains("hidden 8"));
+  log::set_level("info");
+}
+
+TEST_CASE("run_ppo: one that has checkpoints is not begun anew in its directory") {
+  stage on;
+  const auto config = short_run(training_mode::sync);
+  const auto run = on.run(config, "run").run_directory;
+  CHECK_THROWS_WITH(run_ppo(config, {.directory = run}, {}),
+                    Catch::Contains("expected a checkpoint to go on from, got none; there is one "
+                                    "of step 896"));
+}
+
+TEST_CASE("run_ppo: going on from an older checkpoint leaves those of the other future behind") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.deterministic = false;  // else it is not saved where it stops
+  const std::filesystem::path run = on.run(config, "run").run_directory;
+  const checkpoint_directory kept(run / "checkpoints");
+  const auto stopped = run_ppo(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
+  CHECK(stopped.steps == 5 * 128);
+  CHECK(kept.steps() == std::vector<std::int64_t>{5 * 128, 4 * 128});
+}
+
+TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of that moment") {
+  for (const auto mode : {training_mode::sync, training_mode::async}) {
+    stage on;
+    auto config = short_run(mode);
+    config.checkpoint.every_updates = 0;
+    const auto result = run_ppo(config, {.root = on.folder.path}, stop_after(4));
+    CHECK_FALSE(result.summary);
+    CHECK(result.steps == 4 * 2 * 32 * 2);
+    const auto run = run_directory::open(result.run_directory);
+    CHECK(load_model(run.last_model()).policy_version == 4);
+    CHECK_FALSE(std::filesystem::exists(run.summary_json()));
+  }
+}
+
+TEST_CASE("open_ppo_run: a run that keeps no checkpoints is refused") {
+  stage on;
+  auto config = short_run(training_mode::sync);
+  config.checkpoint.every_updates = 0;
+  const auto result = on.run(config, "run");
+  CHECK_THROWS_WITH(open_ppo_run(result.run_directory, *on.metrics),
+                    Catch::Contains("expected a run with checkpoints"));
+}
+
+TEST_CASE("rollout: one that was saved comes back whole") {
+  rollout r(2, 1);
+  r.obs = {1.5f, -0.0f};
+  r.discrete = {0, 1};
+  r.log_prob = {-0.7f, -0.1f};
+  r.truncated = {0, 1};
+  r.cuts = {{1, 0}};
+  r.episodes = {{1, 17.25, 9}};
+  r.version = 3;
+  r.last_version = 4;
+  r.seen = {.obs = running_moments::unit(2, 3.0), .reward = {}, .replica = 5, .number = 6};
+  const auto back = rollout_of(to_bytes(r));
+  CHECK(to_bytes(back) == to_bytes(r));
+  CHECK(back.obs == r.obs);
+  CHECK(back.cuts.at(0).step == 1);
+  CHECK(back.episodes.at(0).episode_return == 17.25);
+  CHECK(back.episodes.at(0).length == 9);
+  CHECK(back.last_version == 4);
+  CHECK(back.seen.obs.count() == 3.0);
+  CHECK(back.seen.replica == 5);
+  CHECK(back.seen.number == 6);
+}
+
+}  // namespace
+}  // namespace troupe
