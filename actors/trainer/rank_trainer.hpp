@@ -2,6 +2,7 @@
 
 #include "actors/collective/gloo_collective.hpp"
 #include "actors/trainer/trainer.hpp"
+#include "runtime/outcome.hpp"
 #include "runtime/service/replica_info.hpp"
 
 namespace troupe {
@@ -48,5 +49,46 @@ class rank_trainer final : public trainer<Learner> {
   std::size_t generation_;
   bool joined_ = false;
 };
+
+namespace detail {
+
+/// Whether a rank's part in an update failed because a rank is lost, itself or another.
+inline bool is_loss_of_a_rank(const std::exception_ptr& error) {
+  if (is_kind(error, error_kind::replica_lost)) return true;
+  try {
+    std::rethrow_exception(error);
+  } catch (const role_error& e) {
+    try {
+      std::rethrow_exception(e.cause());
+    } catch (const collective_error&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace detail
+
+/// The part of all `world` ranks in one update, of which they report the same. Throws
+/// collective_error where one is lost: those that stayed are in the middle of the update.
+template <class Learner>
+task<outcome<typename Learner::report>> train_ranks(service<trainer<Learner>> ranks,
+                                                    typename Learner::batch batch,
+                                                    std::size_t world) {
+  auto reports =
+      co_await ranks.template fanout_settled<&trainer<Learner>::train_step>(std::move(batch));
+  std::string lost;
+  for (const auto& one : reports) {
+    if (!one.ok() && detail::is_loss_of_a_rank(one.error())) lost += "; " + describe(one.error());
+  }
+  if (!lost.empty() || reports.size() < world) {
+    throw collective_error("the trainer has lost a rank: " + std::to_string(reports.size()) +
+                           " of " + std::to_string(world) + " took part" + lost);
+  }
+  co_return std::move(reports.front());
+}
 
 }  // namespace troupe

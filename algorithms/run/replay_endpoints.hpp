@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Every endpoint of a replay queue that a cast calls: each may be called again where the replica
+/// Every endpoint of a replay queue that a run calls: each may be called again where the replica
 /// is lost, as what it holds is on a shelf.
 template <class Experience>
 std::vector<const endpoint_info*> replay_endpoints() {

@@ -2,17 +2,16 @@
 
 #include "algorithms/run/training_run.hpp"
 
-#include <unistd.h>
+#include <sys/resource.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <limits>
+#include <ranges>
 
-#include "actors/checkpoint_metrics.hpp"
-#include "actors/collective/collective.hpp"
 #include "actors/derived_seed.hpp"
-#include "actors/policy/acting_network.hpp"
-#include "actors/policy/shape_of.hpp"
-#include "algorithms/run/cast_state.hpp"
+#include "actors/recorder/pretty_json.hpp"
+#include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/run_state.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -21,348 +20,360 @@ namespace troupe {
 
 namespace {
 
-std::filesystem::path folder_of_checkpoints(const run_directory& run) {
-  return run.path() / "checkpoints";
+double process_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-checkpoint_directory checkpoints_of(const run_directory& run, const training_settings& settings) {
-  return checkpoint_directory(folder_of_checkpoints(run),
-                              static_cast<std::size_t>(settings.checkpoint.keep));
-}
-
-bool is_stop(const training_cast& cast, const call_error& error) {
-  return error.kind() == error_kind::cancelled && is_stop_asked(cast);
-}
-
-/// The state after the update that ends the segment, or the one before a stop. None: it was stopped
-/// before there was one, or in deterministic mode, where what goes on from a rest that nobody else
-/// takes would be another run.
-task<std::optional<checkpoint>> train_segment(training_cast& cast, const checkpoint* from,
-                                              std::int64_t until) {
-  bool stopped = false;
-  try {
-    co_await cast.serve(from);
-    co_await make_up_for_stop(cast);
-    if (!cast.done.over() && cast.done.owed == 0) co_await cast.train_until(until, true);
-  } catch (const call_error& e) {
-    if (!is_stop(cast, e)) throw;
-    stopped = true;
-  }
-  if (stopped) co_return std::nullopt;
-  if (cast.done.version < until) {
-    const auto last = co_await cast.newest();
-    keep_last_model(cast, last);
-  }
-  const bool whole = cast.done.version == until && cast.done.owed == 0;
-  if (cast.settings.deterministic && !whole && !cast.done.over()) co_return std::nullopt;
-  co_return co_await cast.save();
-}
-
-task<training_summary> finish_segment(training_cast& cast, const checkpoint* from) {
-  co_await cast.serve(from);
-  co_await make_up_for_stop(cast);
-  co_return co_await cast.conclude();
-}
-
-/// Attempts at one segment while a data-parallel trainer loses ranks.
-constexpr int failures_max = 10;
-
-/// How often a run without checkpoints looks whether it is asked to stop.
-constexpr auto stop_poll = std::chrono::milliseconds(50);
-
-task<std::optional<training_summary>> finish_whole(training_cast& cast) {
-  auto summary = co_await run_from_the_start(cast);
-  co_return summary;
-}
-
-/// Where time is virtual, training itself asks after each update, and nobody else may: a run would
-/// depend on when it is asked.
-task<std::optional<training_summary>> wait_for_stop(training_cast& cast) {
-  if (cast.settings.deterministic || !cast.stop_asked) co_await sleep_for(duration::max());
-  while (!cast.stop_asked()) co_await sleep_for(stop_poll);
-  co_return std::nullopt;
-}
-
-/// Without a summary if it is stopped; and without a run directory if that was before it trained.
-task<training_result> run_whole(training_cast& cast) {
-  std::optional<training_summary> summary;
-  try {
-    auto first = co_await any(finish_whole(cast), wait_for_stop(cast));
-    summary = std::move(first.value);
-  } catch (const call_error& e) {
-    if (!is_stop(cast, e)) throw;
-  }
-  if (!summary && !cast.store) co_return training_result{};
-  if (!summary) co_await keep_model_of_now(cast);
-  co_return training_result{.summary = std::move(summary),
-                            .run_directory = cast.directory.path().string(),
-                            .steps = cast.done.steps,
-                            .unwritten = {cast.unwritten.begin(), cast.unwritten.end()}};
-}
-
-class segments {
- public:
-  segments(const trainable& what, training_output output, const training_run_options& options)
-      : what_(what),
-        settings_(what.settings),
-        output_(std::move(output)),
-        options_(options),
-        metrics_(registry()) {}
-
-  training_result run(std::optional<checkpoint> from) {
-    const auto every = settings_.checkpoint.every_updates;
-    if (from && !output_.directory.empty()) abandoned_ = checkpoints().whole_after(from->step);
-    std::int64_t version = from ? progress_of(*from, settings_).version : 0;
-    saved_steps_ = from ? from->step : 0;
-    int failures = 0;
-    while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
-      if (stop_asked()) return stopped(from);
-      const auto until = std::min(settings_.updates, (version / every + 1) * every);
-      std::optional<checkpoint> state;
-      try {
-        state = in_system(version, [&](training_cast& cast) {
-          auto made = cast.sys.run(train_segment(cast, from ? &*from : nullptr, until));
-          if (cast.records) {
-            output_.directory = cast.directory.path().string();
-            output_.lock = cast.lock;
-          }
-          version = cast.done.version;
-          return made;
-        });
-      } catch (const collective_error& e) {
-        if (++failures == failures_max) throw;
-        log::error("training goes on from the last checkpoint",
-                   {{"error", e.what()}, {"step", from ? from->step : 0}});
-        continue;
-      }
-      failures = 0;
-      if (!state) return stopped(from);
-      from = std::move(state);
-      write(*from);
-    }
-    if (stop_asked()) return stopped(from);
-    try {
-      return in_system(version, [&](training_cast& cast) { return finished(cast, *from); });
-    } catch (const call_error& e) {
-      if (e.kind() == error_kind::cancelled && stop_asked()) return stopped(from);
-      throw;
-    }
-  }
-
-  training_result run_without_checkpoints() {
-    return in_system(0, [](training_cast& cast) { return cast.sys.run(run_whole(cast)); });
-  }
-
- private:
-  metrics_registry& registry() {
-    if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
-    return *options_.metrics;
-  }
-
-  bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
-
-  training_result stopped(const std::optional<checkpoint>& at) const {
-    return {.summary = std::nullopt,
-            .run_directory = output_.directory,
-            .steps = at ? at->step : 0,
-            .saved_steps = saved_steps_};
-  }
-
-  training_result finished(training_cast& cast, const checkpoint& from) const {
-    auto summary = cast.sys.run(finish_segment(cast, &from));
-    training_result result{.summary = summary,
-                           .run_directory = summary.run_directory,
-                           .steps = summary.steps,
-                           .saved_steps = saved_steps_,
-                           .unwritten = {cast.unwritten.begin(), cast.unwritten.end()}};
-    if (saved_steps_ != from.step) {
-      result.unwritten.push_back(folder_of_checkpoints(cast.directory));
-    }
-    return result;
-  }
-
-  /// Calls `play` with a cast on a new system.
-  template <class Play>
-  std::invoke_result_t<const Play&, training_cast&> in_system(std::int64_t version,
-                                                              const Play& play) {
-    // Drawn anew for each segment, and from nothing that an interruption could change.
-    const auto seed = derived_seed(settings_.seed, "system", {static_cast<std::uint64_t>(version)});
-    system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
-                .deterministic = settings_.deterministic,
-                .seed = seed,
-                .faults = settings_.faults,
-                .listen = options_.listen,
-                .certs = options_.certs,
-                .join_secret = options_.join_secret,
-                .metrics = options_.metrics,
-                .trace = options_.trace});
-    if (options_.nodes > 0) sys.run(sys.wait_for_nodes(options_.nodes));
-    const auto cast = what_.make(sys, output_, options_.callbacks);
-    cast->stop_asked = options_.stop_asked;
-    return play(*cast);
-  }
-
-  checkpoint_directory checkpoints() const {
-    return checkpoints_of(run_directory::open(output_.directory), settings_);
-  }
-
-  void write(const checkpoint& state) {
-    const auto began = std::chrono::steady_clock::now();
-    try {
-      const auto place = checkpoints().write(state, abandoned_);
-      abandoned_.clear();
-      saved_steps_ = state.step;
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-      metrics_.written(state.step, state.size(), took.count());
-      log::debug("a checkpoint was written",
-                 {{"path", place.string()}, {"bytes", state.size()}, {"seconds", took.count()}});
-    } catch (const std::exception& e) {
-      metrics_.not_written();
-      log::error("a checkpoint was not written; training goes on, those before are kept",
-                 {{"step", state.step}, {"error", e.what()}});
-    }
-  }
-
-  const trainable& what_;
-  const training_settings& settings_;
-  training_output output_;
-  training_run_options options_;
-  const checkpoint_metrics metrics_;
-  std::int64_t saved_steps_ = 0;         ///< Of the newest checkpoint on the disk.
-  std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
-};
-
-/// Holds the run's directory, or finds out whether one can be made.
-void require_place(training_output& output, const training_settings& settings) {
-  if (output.directory.empty()) {
-    require_run_folder(output.root, settings.algo);
-  } else if (!output.lock) {
-    output.lock = std::make_shared<const run_lock>(run_directory::open(output.directory));
-  }
-}
-
-/// A run that begins anew removes what is recorded of the one before, and in time its checkpoints.
-void refuse_checkpoints(const std::string& directory, const training_settings& settings) {
-  const auto run = run_directory::open(directory);
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder_of_checkpoints(run), ignored)) return;
-  const auto steps = checkpoints_of(run, settings).steps();
-  if (steps.empty()) return;
-  throw run_directory_error(directory +
-                            ": expected a checkpoint to go on from, got none; there is " +
-                            "one of step " + std::to_string(steps.front()));
+/// What a callback is told: of the whole run, of which this loop may be a part.
+loops::progress whole_progress(const run_progress& done, const run_progress& before,
+                               loops::progress now) {
+  now.updates = done.version;
+  now.steps = done.steps;
+  now.episodes += before.episodes;
+  now.seconds += before.wall;
+  return now;
 }
 
 }  // namespace
 
-training_result run_training(const trainable& what, training_output output,
-                             const training_run_options& options, std::optional<checkpoint> from) {
-  const auto& settings = what.settings;
-  what.check();
-  if (from) require_kind(*from, kind_of(settings), settings.algo);
-  require_place(output, settings);
-  if (!output.directory.empty() && !from) refuse_checkpoints(output.directory, settings);
-  if (from) {
-    output.resumed_from_step = from->step;
-  } else {
-    tell_idle_options(settings.idle);
-  }
-  segments run(what, std::move(output), options);
-  if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
-  return run.run(std::move(from));
+bool reaches_goal(const loops::score_history& scores, const evaluation_section& of) {
+  return of.stop_at && scores.evaluations > 0 && scores.last >= *of.stop_at;
 }
 
-task<training_summary> train_in(system& sys, trainable what, training_output output,
-                                training_callbacks callbacks) {
-  what.check();
-  require_place(output, what.settings);
-  const auto cast = what.make(sys, output, std::move(callbacks));
-  tell_idle_options(what.settings.idle);
-  co_return co_await run_from_the_start(*cast);
+// ---- services --------------------------------------------------------------------------------
+
+training_run::training_run(system& sys, const trainable& what, training_output output,
+                           training_callbacks callbacks, std::function<bool()> stop_asked)
+    : sys(sys),
+      settings(what.settings),
+      output(std::move(output)),
+      callbacks(std::move(callbacks)),
+      metrics(sys.metrics(), settings.without_environment ? "" : settings.env.id),
+      stop_asked(std::move(stop_asked)),
+      algorithm_(what.make(*this)) {}
+
+training_run::~training_run() {
+  for (const auto& stop : std::views::reverse(to_stop_)) stop();
 }
 
-std::optional<checkpoint> newest_checkpoint(const std::string& directory,
-                                            const training_settings& settings,
-                                            metrics_registry& metrics) {
-  const auto run = run_directory::open(directory);
-  if (settings.checkpoint.every_updates == 0) {
-    throw std::invalid_argument(directory +
-                                ": expected a run with checkpoints, but its config.json has a "
-                                "checkpoint.every_updates of 0");
-  }
-  const checkpoint_metrics counted(metrics);
-  const auto refused = [&](const std::filesystem::path& path, const std::string& why) {
-    counted.refused();
-    log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
-  };
-  auto from = checkpoints_of(run, settings).load_newest(kind_of(settings), refused);
-  if (from && from->config_sha256 != sha256_of_config(settings)) {
-    log::warn("the configuration has changed since the checkpoint was written",
-              {{"path", run.config_json().string()}});
-  }
-  return from;
+serve_options training_run::prepared(serve_options options) const {
+  options.name = output.prefix + options.name;
+  if (!sys.options().faults.any() || !options.faults) return options;
+  options.deadline = no_limit;  // else a message that is lost on purpose is waited for until then
+  options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
+  options.backoff_limit = std::chrono::milliseconds(100);
+  return options;
 }
 
-bool is_at_goal(const checkpoint& from, const training_settings& settings) {
-  return progress_of(from, settings).at_goal;
+task<> training_run::serve_roles(const checkpoint* from) {
+  if (from) begin_from(*this, *from);
+  co_await serve_recorder(from);
+  co_await serve_weight_store(from);
+  co_await algorithm_->serve(from);
+  serves_ = true;
 }
 
-checkpoint_kind kind_of(const training_settings& settings) {
-  const auto network = [&] { return to_string(shape_of(spec_of(settings.env)), settings.network); };
-  return {.algorithm = settings.algo,
-          .environment = settings.env.id,
-          .network = settings.model.empty() ? network() : settings.model};
+/// Before the recorder is served, whose replica's error would not be told here.
+held_run training_run::hold_directory() const {
+  if (!output.directory.empty()) return {run_directory::open(output.directory), output.lock};
+  return begin_run(output.root, settings.algo, settings.env.id,
+                   pretty_json(settings.config, "configuration"));
 }
 
-void require_network(const training_settings& settings) {
-  const auto spec = spec_of(settings.env);
-  auto network = settings.network;
-  network.ortho_init = false;  // slow where layers are wide, and it is thrown away
-  make_acting_network(shape_of(spec), network, spec.action_space, 0);
-}
-
-void require_run_folder(const std::string& root, const std::string& algo) {
-  const auto folder = std::filesystem::path(root) / algo;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
-    error.assign(errno, std::generic_category());
-  }
-  if (error) {
-    throw run_directory_error("cannot create a run directory in " + folder.string() + ": " +
-                              error.message() + "; expected a folder that can be written to");
+task<> training_run::serve_recorder(const checkpoint* from) {
+  const auto& s = settings;
+  auto held = hold_directory();
+  directory = std::move(held.directory);
+  lock = std::move(held.lock);
+  run_options recorded{
+      .directory = directory.path(),
+      .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
+      .algo = s.algo,
+      .env = s.env.id,
+      .config = s.config,
+      .total_steps = s.total_steps,
+      .words = s.words,
+      .threshold = algorithm_->threshold(),
+      .table = output.table,
+      .progress_bar = output.progress_bar,
+      .board_changed = [metrics = &sys.metrics(), name = output.prefix + "run"](
+                           std::string board) { metrics->show(name, std::move(board)); },
+      .on_failure = [](const std::string& what) { log::error(what); },
+      .write_failed = [metrics = metrics] { metrics.write_failed(); }};
+  // It stands for the disk.
+  serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
+  records = co_await serve<recorder>(std::move(options), std::move(recorded));
+  const auto path = directory.path().string();
+  if (output.directory.empty()) {
+    log::info("a run begins", {{"env", s.env.id}, {"directory", path}});
+  } else if (output.resumed_from_step == done.steps) {
+    log::info("a run goes on", {{"directory", path}, {"step", done.steps}});
   }
 }
 
-std::string training_summary::to_json() const {
-  const auto threshold =
-      reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
-  return nlohmann::ordered_json{{"algo", algo},
-                                {"env", env},
-                                {"mode", mode == training_mode::sync ? "sync" : "async"},
-                                {"seed", seed},
-                                {"steps", steps},
-                                {"start_s", start_s},
-                                {"wall_s", wall_s},
-                                {"cpu_s", cpu_s},
-                                {"steps_per_s", steps_per_s},
-                                {"eval_mean", eval_mean},
-                                {"eval_std", eval_std},
-                                {"eval_episodes", eval_episodes},
-                                {"solved", solved},
-                                {"reward_threshold", threshold},
-                                {"stopped", stopped},
-                                {"rollouts_failed", rollouts_failed},
-                                {"staleness_mean", staleness_mean},
-                                {"staleness_max", staleness_max},
-                                {"stale_dropped", stale_dropped},
-                                {"stale_dropped_length", stale_dropped_length},
-                                {"overlap_fraction", overlap_fraction},
-                                {"metrics_port", metrics_port},
-                                {"resumed_from_step", resumed_from_step},
-                                {"weights_sha256", weights_sha256},
-                                {"run_directory", run_directory}}
-      .dump();
+/// Trainers and those who act take the newest weights from it.
+task<> training_run::serve_weight_store(const checkpoint* from) {
+  serve_options keeping{
+      .name = "weights",
+      .idempotent = {endpoint<&weight_store::put>, endpoint<&weight_store::get>,
+                     endpoint<&weight_store::latest>, endpoint<&weight_store::versions>}};
+  auto shelf = std::make_shared<weight_store::shelf>();
+  store = co_await serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(shelf));
+  if (from) co_await store.route<&weight_store::put>(weights_of(*from));
+}
+
+// ---- training --------------------------------------------------------------------------------
+
+task<> training_run::train_until(std::int64_t version, bool drain) {
+  steps_before_update_ = done.steps;
+  return algorithm_->train_until(version, drain);
+}
+
+task<training_summary> training_run::train_from_the_start() {
+  co_await serve_roles(nullptr);
+  std::exception_ptr failure;
+  try {
+    co_await train_until(settings.updates, false);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) {
+    co_await keep_model_of_now();
+    std::rethrow_exception(failure);
+  }
+  if (done.version < settings.updates && !done.over()) {
+    throw call_error(error_kind::cancelled, "training was stopped");
+  }
+  co_return co_await conclude();
+}
+
+task<checkpoint> training_run::save() {
+  auto state = co_await begin_checkpoint(*this);
+  co_await algorithm_->save(state);
+  co_return state;
+}
+
+task<loops::verdict> training_run::after_update(const run_progress& before, loops::progress now) {
+  now = whole_progress(done, before, now);
+  now.steps_of_update = done.steps - std::exchange(steps_before_update_, done.steps);
+  co_await end_update(now);
+  const bool stop = done.over() || is_stop_asked();
+  co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+}
+
+task<> training_run::make_up_for_stop() {
+  const auto steps = std::exchange(done.owed, 0);
+  if (steps == 0) co_return;
+  const loops::progress now{.updates = done.version,
+                            .steps = done.steps,
+                            .steps_of_update = steps,
+                            .episodes = done.episodes,
+                            .version = done.version,
+                            .seconds = done.wall};
+  co_await end_update(now);
+}
+
+/// Evaluates when another `every_steps` have passed, then asks the callback.
+task<> training_run::end_update(loops::progress now) {
+  const auto every = settings.evaluation.every_steps;
+  const auto before = done.steps - now.steps_of_update;
+  if (every > 0 && done.steps / every != before / every) {
+    const auto result = co_await evaluate_and_judge(now);
+    if (!result && is_stop_asked()) done.owed = now.steps_of_update;
+  }
+  if (done.owed > 0 || !callbacks.called) co_return;
+  const auto said = co_await callbacks.called(now);
+  done.stopped = done.stopped || said == loops::verdict::stop;
+}
+
+double training_run::progress_remaining() const {
+  const auto made = static_cast<double>(done.steps);
+  return std::max(0.0, 1.0 - made / static_cast<double>(settings.total_steps));
+}
+
+std::uint64_t training_run::seed_of_segment(std::string_view use) const {
+  return derived_seed(settings.seed, use, {static_cast<std::uint64_t>(done.version)});
+}
+
+void training_run::add_report(const loops::report& report) {
+  done.episodes += report.episodes;
+  done.failed += report.failed;
+  done.wall += report.wall;
+  done.overlapped += report.overlap_fraction * report.wall;
+}
+
+void training_run::require_no_stop() const {
+  if (is_stop_asked()) throw call_error(error_kind::cancelled, "the run was stopped");
+}
+
+// ---- models and evaluations ------------------------------------------------------------------
+
+task<weights> training_run::newest() { return algorithm_->newest(); }
+
+void training_run::keep_model(const std::filesystem::path& path, const weights& newest,
+                              std::optional<double> score) {
+  try {
+    algorithm_->write_model(path, newest, score);
+    unwritten.erase(path);
+  } catch (const std::exception& e) {
+    unwritten.insert(path);
+    metrics.write_failed();
+    log::error("a model was not saved; training goes on", {{"error", e.what()}});
+  }
+}
+
+void training_run::keep_last_model(const weights& last) {
+  keep_model(directory.last_model(), last);
+}
+
+task<> training_run::keep_model_of_now() {
+  // A trainer that is in the middle of an update ends it first.
+  constexpr auto limit = std::chrono::seconds(5);
+  try {
+    const auto last = co_await with_timeout(newest(), limit);
+    keep_last_model(last);
+  } catch (const std::exception& e) {
+    log::warn("the run ends without a model", {{"error", e.what()}});
+  }
+}
+
+/// The score of the best model on the disk. That may be newer than the checkpoint that the run went
+/// on from, and older than its last evaluation, if it could not be written then. One without a
+/// score was the best of those the run knows of.
+double training_run::score_to_beat() const {
+  constexpr auto none = -std::numeric_limits<double>::infinity();
+  const auto path = directory.best_model();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return none;
+  try {
+    return algorithm_->kept_score(path).value_or(done.scores.best);
+  } catch (const std::exception& e) {
+    log::warn("the best model can't be read", {{"error", e.what()}});
+    return done.scores.best;
+  }
+}
+
+/// Evaluates the newest weights, and keeps them if they are the best so far. None where a stop ends
+/// the evaluation, or where it fails, which is logged.
+task<std::optional<evaluation>> training_run::evaluate_newest() {
+  auto last = co_await newest();
+  const auto episodes = static_cast<std::size_t>(settings.evaluation.episodes);
+  // Evaluations have numbers by the weights' versions, so that a run that is resumed plays the
+  // same.
+  const auto seed =
+      derived_seed(settings.seed, "evaluation", {static_cast<std::uint64_t>(last.version)});
+  evaluation result;
+  std::exception_ptr failure;
+  try {
+    result = co_await algorithm_->evaluate(last, episodes, seed);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure && is_stop_asked()) co_return std::nullopt;
+  if (failure) {
+    log::warn("training goes on without an evaluation",
+              {{"env", settings.env.id}, {"error", describe(failure)}});
+    co_return std::nullopt;
+  }
+  co_await record_evaluation(result);
+  done.evaluated = last.version;
+  const bool best = result.mean > score_to_beat();
+  done.scores.add(result.mean);
+  if (best) keep_model(directory.best_model(), last, result.mean);
+  co_return result;
+}
+
+task<std::optional<evaluation>> training_run::evaluate_and_judge(loops::progress now) {
+  auto result = co_await evaluate_newest();
+  if (!result) co_return std::nullopt;
+  if (callbacks.evaluated) co_await callbacks.evaluated(now, *result);
+  done.at_goal = reaches_goal(done.scores, settings.evaluation);
+  const auto has_enough = [this](const auto& rule) { return rule(done.scores); };
+  done.stopped = done.stopped || std::ranges::any_of(callbacks.stop, has_enough);
+  co_return result;
+}
+
+task<> training_run::record_evaluation(evaluation seen) {
+  co_await records.route<&recorder::evaluation>(done.steps, seen.mean, seen.std, seen.mean_length);
+}
+
+/// The evaluation at the end. A stop may end it; it then throws call_error of kind cancelled.
+task<evaluation> training_run::evaluate_unless_stopped(weights last) {
+  std::exception_ptr failure;
+  try {
+    co_return co_await algorithm_->evaluate_at_the_end(std::move(last));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  require_no_stop();
+  std::rethrow_exception(failure);
+}
+
+// ---- the end ---------------------------------------------------------------------------------
+
+task<training_summary> training_run::conclude() {
+  const auto seen = co_await algorithm_->counts();
+  const auto last = co_await newest();
+  keep_last_model(last);
+  const auto final = co_await evaluate_unless_stopped(last);
+  const auto summary = summary_of(final, last, seen);
+  co_await finish(final, last, summary);
+  co_return summary;
+}
+
+training_summary training_run::summary_of(const evaluation& final, const weights& newest,
+                                          const replay_counts& seen) const {
+  const auto threshold = algorithm_->threshold();
+  return {.algo = settings.algo,
+          .env = settings.env.id,
+          .mode = settings.mode,
+          .seed = settings.seed,
+          .steps = done.steps,
+          .start_s = done.start,
+          .wall_s = done.wall,
+          .cpu_s = process_cpu_seconds(),
+          .steps_per_s = done.wall > 0 ? static_cast<double>(done.steps) / done.wall : 0,
+          .eval_mean = final.mean,
+          .eval_std = final.std,
+          .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
+          .solved = threshold && final.mean >= *threshold,
+          .reward_threshold = threshold,
+          .stopped = done.over(),
+          .rollouts_failed = done.failed,
+          .staleness_mean = seen.staleness_mean(),
+          .staleness_max = seen.staleness_max,
+          .stale_dropped = seen.stale,
+          .stale_dropped_length = seen.stale_length_mean(),
+          .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
+          .metrics_port = output.metrics_port,
+          .resumed_from_step = output.resumed_from_step,
+          .weights_sha256 = newest.sha256,
+          .run_directory = directory.path().string()};
+}
+
+/// Records the evaluation at the end and the summary. The best model is the one with the best mean
+/// among evaluations of evaluation.episodes episodes: the last weights get such an evaluation, too,
+/// if they have had none, because a mean of final_episodes can't be compared with the largest of
+/// many means of fewer. What of all this the disk has not taken is unwritten.
+task<> training_run::finish(evaluation final, weights newest, training_summary summary) {
+  if (done.scores.evaluations == 0) {
+    keep_model(directory.best_model(), newest);
+  } else if (done.evaluated != newest.version) {
+    const auto seen = co_await evaluate_newest();
+    if (!seen) require_no_stop();
+  }
+  // It may have been written, or not, in another segment.
+  if (score_to_beat() < done.scores.best) {
+    unwritten.insert(directory.best_model());
+  }
+  co_await record_evaluation(final);
+  const bool written = co_await records.route<&recorder::finish>(summary.to_json());
+  if (!written) unwritten.insert(directory.summary_json());
 }
 
 }  // namespace troupe

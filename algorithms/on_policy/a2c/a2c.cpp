@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
 
 namespace troupe {
 
@@ -60,40 +60,45 @@ void describe(options_schema<a2c_config>& s) {
   describe_trainer(s);
 }
 
-ppo_config as_ppo(const a2c_config& config) {
-  ppo_config same;
-  static_cast<on_policy_config&>(same) = config;
-  same.document = to_json(config).dump();
+namespace {
+
+/// What it is to PPO's learner: one epoch with the whole batch at once, nothing clipped.
+ppo_options learner_of(const a2c_config& config) {
   const auto& t = config.trainer;
-  same.trainer = {.lr = t.lr,
-                  .lr_schedule = t.lr_schedule,
-                  .batch_size = static_cast<int>(config.steps_of_update()),
-                  .n_epochs = 1,
-                  .gamma = t.gamma,
-                  .gae_lambda = t.gae_lambda,
-                  .clip_range = std::numeric_limits<double>::infinity(),
-                  .normalize_advantage = t.normalize_advantage,
-                  .ent_coef = t.ent_coef,
-                  .vf_coef = t.vf_coef,
-                  .max_grad_norm = t.max_grad_norm,
-                  .optimizer_eps = t.optimizer_eps,
-                  .importance_cap = t.importance_cap,
-                  .max_skipped_steps = t.max_skipped_steps,
-                  .replicas = t.replicas,
-                  .rank_timeout = t.rank_timeout,
-                  .optimizer = t.optimizer,
-                  .rmsprop_alpha = t.rmsprop_alpha};
-  return same;
+  return {.lr = t.lr,
+          .lr_schedule = t.lr_schedule,
+          .n_steps = config.rollout.n_steps,
+          .batch_size = static_cast<int>(config.steps_of_update()),
+          .n_epochs = 1,
+          .gamma = t.gamma,
+          .gae_lambda = t.gae_lambda,
+          .clip_range = std::numeric_limits<double>::infinity(),
+          .normalize_advantage = t.normalize_advantage,
+          .ent_coef = t.ent_coef,
+          .vf_coef = t.vf_coef,
+          .max_grad_norm = t.max_grad_norm,
+          .optimizer_eps = t.optimizer_eps,
+          .importance_cap = t.importance_cap,
+          .max_skipped_steps = t.max_skipped_steps,
+          .replicas = t.replicas,
+          .rank_timeout = t.rank_timeout,
+          .network = config.network(),
+          .optimizer = t.optimizer,
+          .rmsprop_alpha = t.rmsprop_alpha};
 }
 
-trainable trainable_of(const a2c_config& config) {
-  auto made = trainable_of(as_ppo(config));
-  auto rules = idle_rules_of(config);
+}  // namespace
+
+std::vector<idle_rule> idle_rules_of(const a2c_config& config) {
+  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
   rules.push_back({config.trainer.optimizer == optimizer_kind::adam,
                    "trainer.optimizer is adam",
                    {"trainer.rmsprop_alpha"}});
-  made.settings.idle = idle_options_of(config, rules);
-  return made;
+  return rules;
+}
+
+trainable trainable_of(const a2c_config& config) {
+  return on_policy_algorithm(config, {.config = config, .learner = learner_of(config)});
 }
 
 }  // namespace troupe

@@ -3,12 +3,12 @@
 //
 // It is PPO's first gradient step: at the weights that acted the ratio of probabilities is 1, so
 // the clipped surrogate's gradient is the policy gradient's (Huang et al. 2022,
-// https://arxiv.org/abs/2205.09123). So A2C is PPO's cast and learner, with one epoch, the whole
+// https://arxiv.org/abs/2205.09123). So A2C is PPO's roles and learner, with one epoch, the whole
 // batch at once, nothing clipped and its own defaults. In async mode stale rollouts are corrected
 // as PPO's are.
 
 #include "algorithms/on_policy/ppo/ppo_config.hpp"
-#include "algorithms/run/training_run.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 
@@ -42,8 +42,9 @@ void describe(enum_schema<optimizer_kind>& s);
 void describe(options_schema<a2c_options>& s);
 void describe(options_schema<a2c_config>& s);
 
-/// The same run as PPO's cast plays it.
-ppo_config as_ppo(const a2c_config& config);
+/// What changes nothing beside the others.
+std::vector<idle_rule> idle_rules_of(const a2c_config& config);
+
 /// For train_in and run_training.
 trainable trainable_of(const a2c_config& config);
 

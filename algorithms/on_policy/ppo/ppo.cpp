@@ -1,14 +1,16 @@
-#include "actors/torch.hpp"
-
 #include "algorithms/on_policy/ppo/ppo.hpp"
 
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include <nlohmann/json.hpp>
+
+#include "algorithms/on_policy/on_policy.hpp"
 
 namespace troupe {
 
-task<ppo_summary> train_ppo(system& sys, ppo_config config, ppo_output output,
-                            training_callbacks callbacks) {
-  return train_in(sys, trainable_of(config), std::move(output), std::move(callbacks));
+trainable trainable_of(const ppo_config& config) {
+  return on_policy_algorithm(config, {.config = config,
+                                      .learner = config.learner(),
+                                      .policy_loss = "train/policy_gradient_loss",
+                                      .clips = true});
 }
 
 }  // namespace troupe

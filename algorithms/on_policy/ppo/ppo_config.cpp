@@ -19,10 +19,6 @@ ppo_options ppo_config::learner() const {
   return options;
 }
 
-std::string ppo_config::stored() const {
-  return document.empty() ? to_json(*this).dump() : document;
-}
-
 std::int64_t on_policy_config::steps_of_update() const {
   return std::int64_t{rollout.n_steps} * env.n_envs * rollout.batch;
 }

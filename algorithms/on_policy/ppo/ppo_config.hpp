@@ -63,13 +63,9 @@ struct ppo_config : on_policy_config {
   ppo_config() { algo = "ppo"; }
 
   ppo_options trainer;  ///< its n_steps and network are taken from `rollout` and `policy`
-  /// Of a run of another algorithm that is a case of PPO: its configuration as JSON. Else empty.
-  std::string document;
 
   /// The learner's options, with rollout.n_steps and the network.
   ppo_options learner() const;
-  /// The configuration as it is stored with the run.
-  std::string stored() const;
 };
 
 /// What all on-policy algorithms leave unused.

@@ -8,12 +8,12 @@
 // count, since their return isn't known. (Those before it in the same rollout do; so n_steps is to
 // be several episodes long.) There is no discount of the gradient itself by gamma^t, as everywhere.
 //
-// It is PPO's cast and learner with one epoch, the whole batch at once, nothing clipped, lambda 1
+// It is PPO's roles and learner with one epoch, the whole batch at once, nothing clipped, lambda 1
 // and no value of an unfinished episode. An episode that is cut by its time limit goes on with the
 // baseline's value of what was seen last; without a baseline the cut is its end.
 
 #include "algorithms/on_policy/ppo/ppo_config.hpp"
-#include "algorithms/run/training_run.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 
@@ -43,8 +43,9 @@ struct reinforce_config : on_policy_config {
 void describe(options_schema<reinforce_options>& s);
 void describe(options_schema<reinforce_config>& s);
 
-/// The same run as PPO's cast plays it.
-ppo_config as_ppo(const reinforce_config& config);
+/// What changes nothing beside the others.
+std::vector<idle_rule> idle_rules_of(const reinforce_config& config);
+
 /// For train_in and run_training.
 trainable trainable_of(const reinforce_config& config);
 

@@ -1,12 +1,12 @@
 #pragma once
-// The state of a cast as the files of a checkpoint.
+// The state of a run as the files of a checkpoint.
 
 #include <chrono>
 #include <string>
 #include <vector>
 
 #include "actors/weights/weight_store.hpp"
-#include "algorithms/run/training_cast.hpp"
+#include "algorithms/run/training_run.hpp"
 #include "runtime/coroutine/sleep.hpp"
 
 namespace troupe {
@@ -20,7 +20,7 @@ std::string list_bytes(const std::vector<std::string>& replicas);
 
 /// Where the run was: run.cbor. Whether it is at its goal is judged by the goal that it has now, so
 /// one that is to go on gets another, or none.
-training_progress progress_of(const checkpoint& from, const training_settings& settings);
+run_progress progress_of(const checkpoint& from, const training_settings& settings);
 /// weights.cbor
 weights weights_of(const checkpoint& from);
 
@@ -29,9 +29,9 @@ weights weights_of(const checkpoint& from);
 std::string sha256_of_config(const training_settings& settings);
 
 /// Takes progress and callbacks from a checkpoint; its weights are for the store.
-void begin_from(training_cast& cast, const checkpoint& from);
-/// A checkpoint with what every cast has: progress, weights, recorder.
-task<checkpoint> begin_checkpoint(training_cast& cast);
+void begin_from(training_run& run, const checkpoint& from);
+/// A checkpoint with what every run has: progress, weights, recorder.
+task<checkpoint> begin_checkpoint(training_run& run);
 
 /// Attempts at giving replicas their states, or at getting them, while some of them die.
 inline constexpr int attempts_at_states = 1000;

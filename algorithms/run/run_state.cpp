@@ -1,6 +1,6 @@
 #include "actors/torch.hpp"
 
-#include "algorithms/run/cast_state.hpp"
+#include "algorithms/run/run_state.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -24,16 +24,16 @@ std::string list_bytes(const std::vector<std::string>& replicas) {
   return to.bytes();
 }
 
-training_progress progress_of(const checkpoint& from, const training_settings& settings) {
+run_progress progress_of(const checkpoint& from, const training_settings& settings) {
   const state_reader state(file_of(from, "run.cbor"));
-  training_progress done{.version = state.get<std::int64_t>("version"),
-                         .steps = state.get<std::int64_t>("steps"),
-                         .episodes = state.get<std::int64_t>("episodes"),
-                         .failed = state.get<std::int64_t>("failed"),
-                         .scores = {},
-                         .stopped = state.get<bool>("stopped"),
-                         .wall = state.get<double>("wall"),
-                         .overlapped = state.get<double>("overlapped")};
+  run_progress done{.version = state.get<std::int64_t>("version"),
+                    .steps = state.get<std::int64_t>("steps"),
+                    .episodes = state.get<std::int64_t>("episodes"),
+                    .failed = state.get<std::int64_t>("failed"),
+                    .scores = {},
+                    .stopped = state.get<bool>("stopped"),
+                    .wall = state.get<double>("wall"),
+                    .overlapped = state.get<double>("overlapped")};
   // None of these is in those of older versions.
   if (state.has("start")) state.get("start", done.start);
   if (state.has("evaluated")) state.get("evaluated", done.evaluated);
@@ -64,7 +64,7 @@ weights weights_of(const checkpoint& from) {
 
 namespace {
 
-std::string progress_bytes(const training_progress& done) {
+std::string progress_bytes(const run_progress& done) {
   state_writer to;
   to.put("version", done.version);
   to.put("steps", done.steps);
@@ -91,21 +91,21 @@ std::string weights_bytes(const weights& of) {
 
 }  // namespace
 
-void begin_from(training_cast& cast, const checkpoint& from) {
-  cast.done = progress_of(from, cast.settings);
-  if (cast.callbacks.restore) cast.callbacks.restore(file_of(from, "callbacks"));
+void begin_from(training_run& run, const checkpoint& from) {
+  run.done = progress_of(from, run.settings);
+  if (run.callbacks.restore) run.callbacks.restore(file_of(from, "callbacks"));
 }
 
-task<checkpoint> begin_checkpoint(training_cast& cast) {
-  checkpoint state{.kind = kind_of(cast.settings),
-                   .step = cast.done.steps,
-                   .config_sha256 = sha256_of_config(cast.settings),
+task<checkpoint> begin_checkpoint(training_run& run) {
+  checkpoint state{.kind = kind_of(run.settings),
+                   .step = run.done.steps,
+                   .config_sha256 = sha256_of_config(run.settings),
                    .files = {}};
-  state.files["run.cbor"] = progress_bytes(cast.done);
-  if (cast.callbacks.save) state.files["callbacks"] = cast.callbacks.save();
-  const auto newest = co_await cast.newest();
+  state.files["run.cbor"] = progress_bytes(run.done);
+  if (run.callbacks.save) state.files["callbacks"] = run.callbacks.save();
+  const auto newest = co_await run.newest();
   state.files["weights.cbor"] = weights_bytes(newest);
-  state.files["recorder.cbor"] = co_await cast.records.route<&recorder::save>();
+  state.files["recorder.cbor"] = co_await run.records.route<&recorder::save>();
   co_return state;
 }
 

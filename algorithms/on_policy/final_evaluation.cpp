@@ -1,0 +1,77 @@
+#include "actors/torch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "actors/derived_seed.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// What the evaluation at the end gathers from rollouts: as many episodes of each environment, so
+/// that short ones don't weigh more.
+struct final_returns {
+  final_returns(std::size_t wanted, std::size_t environments) : wanted(wanted) {
+    for (std::size_t i = 0; i < environments; ++i) {
+      left.push_back((wanted + i) / environments);
+    }
+  }
+
+  /// True once there are enough, or none will come. Throws evaluation_error if no episode ends.
+  bool add(const rollout& r) {
+    lost = lost || r.losses > 0;
+    if (lost) return true;
+    // Where episodes are dropped, each environment's steps are waited for in vain.
+    waited += r.failure.empty() ? r.steps : r.steps * r.environments;
+    if (waited > evaluator::patience) {
+      throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
+                             std::to_string(waited) + " steps" +
+                             (r.failure.empty() ? "" : "; each was dropped: " + r.failure));
+    }
+    for (const auto& e : r.episodes) {
+      auto& owed = left[static_cast<std::size_t>(e.environment)];
+      if (owed == 0) continue;
+      --owed;
+      played.push_back({e.episode_return, static_cast<double>(e.length)});
+      waited = 0;
+    }
+    return played.size() == wanted;
+  }
+
+  std::size_t wanted;
+  std::vector<std::size_t> left;  ///< Episodes that each environment still owes.
+  std::vector<evaluated_episode> played;
+  std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
+  bool lost = false;        ///< Environments died: long episodes would be missing from the mean.
+};
+
+}  // namespace
+
+task<evaluation> on_policy::evaluate_at_the_end(weights of) {
+  const auto& c = options_.config;
+  const auto wanted = c.evaluation.final_episodes;
+  const auto environments = std::min(wanted, 10);
+  const auto seed = derived_seed(c.seed, "final evaluation");
+  auto playing = roles;
+  playing.deterministic = true;
+  playing.groups = 1;
+  playing.normalizer = nullptr;  // the statistics are those in the weights
+  playing.n_steps = 250;         // little is played in vain when the last episode ends
+  serve_options hosting{.name = "evaluation", .placement = place_of_evaluation(c.env)};
+  playing.environments = co_await in.serve<hosted_environment>(
+      std::move(hosting), environments_of(c.env, environments), seed);
+  final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
+  std::function<bool(const rollout&)> enough = [&](const rollout& r) {
+    in.require_no_stop();
+    return seen.add(r);
+  };
+  co_await loops::evaluate(playing, generate_rollout, enough);
+  if (!seen.lost) co_return summarise(seen.played, in.done.version);
+  auto whole = co_await evaluate(std::move(of), seen.wanted, seed);
+  co_return whole;
+}
+
+}  // namespace troupe

@@ -1,0 +1,103 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/on_policy.hpp"
+
+#include <algorithm>
+
+#include "actors/trainer/learn_and_push.hpp"
+#include "actors/trainer/rank_trainer.hpp"
+
+namespace troupe {
+
+on_policy::on_policy(training_run& in, on_policy_spec options)
+    : environment_algorithm(in), options_(std::move(options)) {}
+
+// ---- one update, in the order in which it happens --------------------------------------------
+
+task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
+  co_await record_episodes(rollouts);
+  const auto batch = batch_of(std::move(rollouts));
+  const auto version = in.done.version;
+  const auto world = static_cast<std::size_t>(options_.learner.replicas);
+  const auto train = [&] {
+    return world > 1 ? train_ranks(trainer_, batch, world)
+                     : trainer_.try_route<&rollout_trainer::train_step>(batch);
+  };
+  const auto push = [&] { return trainer_.route<&rollout_trainer::push_weights>(roles.policies); };
+  auto updated = co_await learn_and_push<ppo_metrics>(version, train, push);
+  in.done.version = updated.version;
+  in.metrics.trained(updated.report.trained_rows, updated.train_s);
+  in.metrics.weights_pushed(updated.version, updated.push_s);
+  co_await record(std::move(updated.report));
+  co_return in.done.version;
+}
+
+/// Tells the recorder of the episodes that ended in these rollouts.
+task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
+  for (const auto& r : rollouts) {
+    for (const auto& e : r.episodes) {
+      const std::int64_t step = in.done.steps + (e.step + 1) * r.environments;
+      co_await in.records.route<&recorder::episode>(step, e.episode_return, e.length);
+    }
+    in.done.steps += r.steps * r.environments;
+  }
+}
+
+rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
+  rollout_learner::batch batch{.progress_remaining = in.progress_remaining()};
+  for (const auto& r : rollouts) {
+    batch.stale = batch.stale || r.version != in.done.version;
+    in.metrics.batch_sampled(in.done.version - r.version);
+  }
+  if (roles.normalizer) {
+    std::vector<seen_statistics> seen;
+    for (auto& r : rollouts) seen.push_back(std::move(r.seen));
+    roles.normalizer->take_in(std::move(seen));
+    batch.obs_statistics = roles.normalizer->obs();
+  }
+  batch.rollouts = std::move(rollouts);
+  return batch;
+}
+
+task<> on_policy::record(ppo_metrics learned) {
+  update_figures figures{.loss = learned.loss.loss,
+                         .kl = learned.loss.approx_kl,
+                         .entropy = -learned.loss.entropy_loss,
+                         .grad_norm = learned.grad_norm,
+                         .clip_ratio = {},
+                         .lr = learned.learning_rate};
+  if (options_.clips) figures.clip_ratio = learned.loss.clip_fraction;
+  in.metrics.updated(figures);
+  in.metrics.steps_skipped(learned.skipped_steps);
+  const auto seen = co_await roles.replay.route<&replay_queue<rollout>::counts>();
+  in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+  if (in.done.version % options_.config.log.every_updates != 0) co_return;
+
+  const auto& m = learned;
+  progress_row row{in.done.steps,
+                   {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
+                    {"time/iterations", static_cast<double>(in.done.version)},
+                    {"train/loss", m.loss.loss},
+                    {options_.policy_loss, m.loss.policy_gradient_loss},
+                    {"train/value_loss", m.loss.value_loss},
+                    {"train/entropy_loss", m.loss.entropy_loss},
+                    {"train/approx_kl", m.loss.approx_kl},
+                    {"train/clip_fraction", m.loss.clip_fraction},
+                    {"train/importance_weight", m.loss.importance_weight},
+                    {"train/explained_variance", m.explained_variance},
+                    {"train/grad_norm", m.grad_norm},
+                    {"train/learning_rate", m.learning_rate},
+                    {"train/clip_range", m.clip_range},
+                    {"train/n_updates", static_cast<double>(m.n_updates)},
+                    {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
+  if (shape.is_continuous()) row.values["train/std"] = m.std;
+  co_await in.records.route<&recorder::record>(std::move(row));
+}
+
+loop_sizes on_policy::sizes() const {
+  const auto& rollouts = options_.config.rollout;
+  return {.batch = static_cast<std::size_t>(rollouts.batch),
+          .rollouts = static_cast<std::size_t>(rollouts.workers)};
+}
+
+}  // namespace troupe

@@ -1,0 +1,85 @@
+#pragma once
+// What PPO, A2C and REINFORCE are to a run: roles, an episode and an update.
+//
+//   environments   one or more replicas, B environments each
+//   policies       act on observations, in batches
+//   replay         hands each rollout to the trainer once, none too stale
+//   trainer        updates the weights, on a thread of its own in async mode
+//   evaluator      plays deterministic episodes now and then
+//
+// The way of one rollout: generate_rollout (episode.hpp) asks policies and environments in turn,
+// T steps of B environments; the loop puts it into the replay; `update` gives it to the trainer,
+// whose learner takes its gradient steps; the new weights go to the store and to the policies.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/collective/rendezvous_folder.hpp"
+#include "actors/trainer/trainer.hpp"
+#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/rollout_learner.hpp"
+#include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/environment_algorithm.hpp"
+
+namespace troupe {
+
+/// What an on-policy algorithm says of itself.
+struct on_policy_spec {
+  on_policy_config config;
+  ppo_options learner;  ///< With the network.
+  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its
+  /// A2C policy_loss.
+  std::string policy_loss = "train/policy_loss";
+  bool clips = false;  ///< Whether there is a clip fraction to be told.
+};
+
+class on_policy : public environment_algorithm {
+ public:
+  using experience = rollout;
+  using rollout_trainer = trainer<rollout_learner>;
+
+  on_policy(training_run& in, on_policy_spec options);
+
+  rollout_roles roles;
+  static task<rollout> generate(rollout_roles with) { return generate_rollout(std::move(with)); }
+  task<std::int64_t> update(std::vector<rollout> rollouts);
+  loop_sizes sizes() const;
+
+  task<> serve(const checkpoint* from);
+  task<> save(checkpoint& to);
+  /// Deterministic episodes on environments of their own, by the same episode function as training.
+  task<evaluation> evaluate_at_the_end(weights of);
+
+ private:
+  std::size_t environment_replicas() const;
+  task<> serve_trainer(const checkpoint* from);
+  task<> serve_policies(const checkpoint* from);
+  task<> serve_environments(const checkpoint* from);
+  task<> serve_replay(const checkpoint* from);
+  task<> record_episodes(std::vector<rollout>& rollouts);
+  rollout_learner::batch batch_of(std::vector<rollout> rollouts);
+  task<> record(ppo_metrics learned);
+
+  const on_policy_spec options_;
+  std::optional<rendezvous_folder> meeting_;  ///< Of the trainer's ranks, if there are several.
+  service<rollout_trainer> trainer_;
+};
+
+/// The settings of a run by that configuration. `resolved`: the whole of it as JSON. `idle`: what
+/// changes nothing.
+training_settings settings_of(const on_policy_config& config, std::string resolved,
+                              std::vector<idle_option> idle);
+
+/// An on-policy algorithm for a run. `Config` is derived from on_policy_config; its describe and
+/// idle_rules_of stand beside it.
+template <class Config, class Json = nlohmann::json>
+trainable on_policy_algorithm(const Config& config, on_policy_spec options) {
+  auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
+                              idle_options_of<Config, Json>(config, idle_rules_of(config)));
+  auto check = [settings] { require_network(settings); };
+  return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(options));
+}
+
+}  // namespace troupe

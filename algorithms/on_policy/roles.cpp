@@ -1,0 +1,161 @@
+#include "actors/torch.hpp"
+
+#include <algorithm>
+
+#include "actors/trainer/rank_trainer.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/rollout_state.hpp"
+#include "algorithms/run/replay_endpoints.hpp"
+#include "algorithms/run/run_state.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// No lambda, so that it crosses processes.
+struct new_learner {
+  network_shape shape;
+  ppo_options options;
+  std::uint64_t seed;
+
+  rollout_learner operator()() const { return rollout_learner(shape, options, seed); }
+};
+
+placement place_of_trainer(const on_policy_config& config, int ranks) {
+  if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
+  // Ranks wait for one another.
+  const bool blocks = config.mode == training_mode::async || ranks > 1;
+  return blocks ? placement::thread : placement::shared;
+}
+
+}  // namespace
+
+task<> on_policy::serve(const checkpoint* from) {
+  co_await serve_trainer(from);
+  co_await serve_policies(from);
+  co_await serve_environments(from);
+  co_await serve_replay(from);
+  co_await serve_evaluator();
+}
+
+task<> on_policy::serve_trainer(const checkpoint* from) {
+  const auto& c = options_.config;
+  const auto world = static_cast<std::size_t>(options_.learner.replicas);
+  portable_function<rollout_learner()> make = new_learner{shape, options_.learner, c.seed};
+  serve_options learning{
+      .name = "trainer",
+      .replicas = world,
+      .placement = place_of_trainer(c, options_.learner.replicas),
+      .deadline = long_call,
+      .idempotent = {endpoint<&rollout_trainer::push_weights>, endpoint<&rollout_trainer::save>,
+                     endpoint<&rollout_trainer::restore>}};
+  if (world == 1) {
+    trainer_ = co_await in.serve<rollout_trainer>(std::move(learning), std::move(make), in.store);
+  } else {
+    const std::chrono::duration<double, std::milli> timeout(options_.learner.rank_timeout * 1000.0);
+    gloo_rendezvous group{
+        .world = world,
+        .file = meeting_.emplace().file(),
+        .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout.count()))};
+    trainer_ = co_await in.serve<rank_trainer<rollout_learner>>(
+        std::move(learning), std::move(make), in.store, std::move(group));
+  }
+  if (!from) co_return;
+  const std::vector states(world, file_of(*from, "trainer.cbor"));
+  co_await restore_each<&rollout_trainer::restore>(trainer_, states);
+}
+
+task<> on_policy::serve_policies(const checkpoint* from) {
+  const auto& c = options_.config;
+  policy_options acting{.shape = shape, .network = c.network(), .seed = c.seed};
+  serve_options deciding{.name = "policy",
+                         .placement = placement_of(c.placement.policy),
+                         .idempotent = {endpoint<&policy::act>, endpoint<&policy::values>}};
+  roles.policies = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
+  if (!from) co_return;
+  auto saved = list_of(*from, "policies.cbor");
+  co_await restore_each<&policy::restore>(roles.policies, std::move(saved));
+}
+
+std::size_t on_policy::environment_replicas() const {
+  const auto& c = options_.config;
+  const int rollouts = c.mode == training_mode::async ? c.rollout.workers : c.rollout.batch;
+  return static_cast<std::size_t>(std::max(c.env.replicas, rollouts) * c.rollout.groups);
+}
+
+task<> on_policy::serve_environments(const checkpoint* from) {
+  const auto& c = options_.config;
+  const auto replicas = environment_replicas();
+  const auto discount =
+      c.env.normalize_reward ? std::optional(options_.learner.gamma) : std::nullopt;
+  serve_options hosting{
+      .name = "environments", .replicas = replicas, .placement = placement_of(c.env.placement)};
+  roles.environments = co_await in.serve<hosted_environment>(
+      std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
+      in.seed_of_segment("environments"), observers_of(in.metrics, c.env.id), discount,
+      static_cast<std::size_t>(c.rollout.groups));
+  roles.n_steps = c.rollout.n_steps;
+  roles.sde_sample_freq = c.policy.sde_sample_freq;
+  roles.groups = static_cast<std::size_t>(c.rollout.groups);
+  if (c.env.normalize_obs || c.env.normalize_reward) {
+    const auto width = c.env.normalize_obs ? static_cast<std::size_t>(shape.obs_size) : 0;
+    roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
+  }
+  if (!from) co_return;
+  auto saved = list_of(*from, "environments.cbor");
+  if (saved.size() != replicas) {
+    throw state_error("checkpoint: expected " + std::to_string(replicas) +
+                      " replicas of environments, got " + std::to_string(saved.size()));
+  }
+  co_await restore_each<&hosted_environment::restore>(roles.environments, std::move(saved));
+  if (roles.normalizer) roles.normalizer->restore(file_of(*from, "normalizer.cbor"));
+}
+
+task<> on_policy::serve_replay(const checkpoint* from) {
+  const auto& c = options_.config;
+  using queue = replay_queue<rollout>;
+  // In sync mode 1, because a policy that is restarted while weights are pushed may come back with
+  // those before: its rollout is corrected for. It would be waited for in vain if it were dropped.
+  const bool async = c.mode == training_mode::async;
+  replay_options kept{.batch = c.rollout.batch,
+                      .max_staleness = async ? c.rollout.max_staleness : 1};
+  kept.capacity = std::max(kept.capacity, static_cast<std::size_t>(c.rollout.batch));
+  serve_options queueing{
+      .name = "replay", .deadline = long_call, .idempotent = replay_endpoints<rollout>()};
+  roles.replay =
+      co_await in.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
+  if (!from) co_return;
+  auto held = replay_state_of(file_of(*from, "replay.cbor"));
+  co_await roles.replay.route<&queue::restore>(std::move(held));
+}
+
+task<> on_policy::save(checkpoint& to) {
+  to.files["trainer.cbor"] = co_await trainer_.route<&rollout_trainer::save>();
+  const auto policies = co_await save_each<&policy::save>(roles.policies, 1);
+  to.files["policies.cbor"] = list_bytes(policies);
+  const auto environments =
+      co_await save_each<&hosted_environment::save>(roles.environments, environment_replicas());
+  to.files["environments.cbor"] = list_bytes(environments);
+  const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
+  to.files["replay.cbor"] = to_bytes(held);
+  if (roles.normalizer) to.files["normalizer.cbor"] = roles.normalizer->save();
+}
+
+training_settings settings_of(const on_policy_config& c, std::string resolved,
+                              std::vector<idle_option> idle) {
+  return {.algo = c.algo,
+          .env = c.env,
+          .seed = c.seed,
+          .mode = c.mode,
+          .evaluation = c.evaluation,
+          .checkpoint = c.checkpoint,
+          .deterministic = c.deterministic,
+          .faults = c.plan(),
+          .network = c.network(),
+          .updates = c.updates(),
+          .total_steps = c.updates() * c.steps_of_update(),
+          .config = std::move(resolved),
+          .idle = std::move(idle)};
+}
+
+}  // namespace troupe

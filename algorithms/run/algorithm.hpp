@@ -1,0 +1,150 @@
+#pragma once
+// What an algorithm is to a run: a plain class with these members.
+//
+//   class my_algorithm {
+//    public:
+//     using experience = rollout;                  // what an episode gives
+//
+//     explicit my_algorithm(training_run& in, ...);         // `in` outlives it
+//
+//     rollout_roles roles;                         // what the episode takes; it has a `replay`
+//     static task<rollout> generate(rollout_roles);           // the episode
+//     task<std::int64_t> update(std::vector<rollout> batch);  // learns, and gives everyone the
+//                                                  // new weights; returns their version
+//     loop_sizes sizes() const;
+//
+//     task<> serve(const checkpoint* from);        // its roles, by in.serve; restored from `from`
+//     task<> save(checkpoint& to);                 // their state
+//
+//     task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed);
+//     task<evaluation> evaluate_at_the_end(weights of);
+//     void write_model(const std::filesystem::path&, const weights&, std::optional<double>) const;
+//     std::optional<double> kept_score(const std::filesystem::path&) const;
+//     std::optional<double> threshold() const;
+//   };
+//
+// The last four come with environment_algorithm.hpp where the algorithm learns on an environment.
+// Optional members: `task<bool> begin()`, which is awaited before the first update of a run or of a
+// part of it and says whether there is to be one, and `task<weights> newest()`, where the store may
+// be behind.
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "algorithms/run/training_run.hpp"
+
+namespace troupe {
+
+/// How many episodes a loop has under way.
+struct loop_sizes {
+  std::size_t batch = 1;     ///< Of an update in sync mode.
+  std::size_t rollouts = 1;  ///< At once in async mode.
+};
+
+namespace detail {
+
+/// An algorithm as a run holds it, whatever its experience is.
+class running_algorithm {
+ public:
+  virtual ~running_algorithm() = default;
+  virtual task<> serve(const checkpoint* from) = 0;
+  virtual task<> train_until(std::int64_t version, bool drain) = 0;
+  virtual task<> save(checkpoint& to) = 0;
+  virtual task<weights> newest() = 0;
+  virtual task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) = 0;
+  virtual task<evaluation> evaluate_at_the_end(weights of) = 0;
+  /// What the replay has seen.
+  virtual task<replay_counts> counts() = 0;
+  virtual void write_model(const std::filesystem::path& path, const weights& of,
+                           std::optional<double> score) const = 0;
+  virtual std::optional<double> kept_score(const std::filesystem::path& path) const = 0;
+  virtual std::optional<double> threshold() const = 0;
+};
+
+template <class Algorithm>
+class running final : public running_algorithm {
+ public:
+  template <class... A>
+  explicit running(training_run& in, A&&... args) : run_(in), what_(in, std::forward<A>(args)...) {}
+
+  task<> serve(const checkpoint* from) override { return what_.serve(from); }
+  task<> save(checkpoint& to) override { return what_.save(to); }
+  task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) override {
+    return what_.evaluate(std::move(of), episodes, seed);
+  }
+  task<evaluation> evaluate_at_the_end(weights of) override {
+    return what_.evaluate_at_the_end(std::move(of));
+  }
+  void write_model(const std::filesystem::path& path, const weights& of,
+                   std::optional<double> score) const override {
+    what_.write_model(path, of, score);
+  }
+  std::optional<double> kept_score(const std::filesystem::path& path) const override {
+    return what_.kept_score(path);
+  }
+  std::optional<double> threshold() const override { return what_.threshold(); }
+
+  /// The loop of the run's mode.
+  task<> train_until(std::int64_t version, bool drain) override {
+    if constexpr (requires { what_.begin(); }) {
+      const bool begun = co_await what_.begin();
+      if (!begun) co_return;
+    }
+    const auto before = run_.done;
+    loops::hooks<experience> hooks{
+        .train = [this](std::vector<experience> batch) { return what_.update(std::move(batch)); },
+        .called = [this, &before](loops::progress now) { return run_.after_update(before, now); },
+        .metrics = run_.metrics};
+    const auto sizes = what_.sizes();
+    const auto updates = version - run_.done.version;
+    loops::report report;
+    if (run_.settings.mode == training_mode::sync) {
+      report = co_await loops::synchronous(what_.roles, &Algorithm::generate, std::move(hooks),
+                                           {.batch = sizes.batch, .updates = updates});
+    } else {
+      report = co_await loops::asynchronous(
+          what_.roles, &Algorithm::generate, std::move(hooks),
+          {.rollouts = sizes.rollouts, .updates = updates, .drain = drain});
+    }
+    run_.add_report(report);
+  }
+
+  task<weights> newest() override {
+    if constexpr (requires { what_.newest(); }) {
+      return what_.newest();
+    } else {
+      return stored();
+    }
+  }
+
+  task<replay_counts> counts() override {
+    using queue = typename decltype(what_.roles.replay)::role_type;
+    co_return co_await what_.roles.replay.template route<&queue::counts>();
+  }
+
+ private:
+  using experience = typename Algorithm::experience;
+
+  task<weights> stored() { co_return co_await run_.store.route<&weight_store::latest>(); }
+
+  training_run& run_;
+  Algorithm what_;
+};
+
+}  // namespace detail
+
+/// An algorithm of that class, with these settings; `args` follow the run in its constructor.
+/// `check` throws unknown_environment, and std::invalid_argument if it does not fit the environment
+/// or the machine; it is called before anything is made.
+template <class Algorithm, class... A>
+trainable make_algorithm(training_settings settings, std::function<void()> check, A... args) {
+  return {std::move(settings),
+          [args...](training_run& in) -> std::unique_ptr<detail::running_algorithm> {
+            return std::make_unique<detail::running<Algorithm>>(in, args...);
+          },
+          std::move(check)};
+}
+
+}  // namespace troupe

@@ -1,0 +1,368 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/run/train.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "actors/checkpoint_metrics.hpp"
+#include "actors/collective/collective.hpp"
+#include "actors/derived_seed.hpp"
+#include "actors/policy/acting_network.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/run_state.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe {
+
+namespace {
+
+std::filesystem::path folder_of_checkpoints(const run_directory& run) {
+  return run.path() / "checkpoints";
+}
+
+checkpoint_directory checkpoints_of(const run_directory& run, const training_settings& settings) {
+  return checkpoint_directory(folder_of_checkpoints(run),
+                              static_cast<std::size_t>(settings.checkpoint.keep));
+}
+
+bool is_stop(const training_run& run, const call_error& error) {
+  return error.kind() == error_kind::cancelled && run.is_stop_asked();
+}
+
+/// The state after the update that ends the segment, or the one before a stop. None: it was stopped
+/// before there was one, or in deterministic mode, where what goes on from a rest that nobody else
+/// takes would be another run.
+task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoint* from,
+                                              std::int64_t until) {
+  bool stopped = false;
+  try {
+    co_await run.serve_roles(from);
+    co_await run.make_up_for_stop();
+    if (!run.done.over() && run.done.owed == 0) co_await run.train_until(until, true);
+  } catch (const call_error& e) {
+    if (!is_stop(run, e)) throw;
+    stopped = true;
+  }
+  if (stopped) co_return std::nullopt;
+  if (run.done.version < until) {
+    const auto last = co_await run.newest();
+    run.keep_last_model(last);
+  }
+  const bool whole = run.done.version == until && run.done.owed == 0;
+  if (run.settings.deterministic && !whole && !run.done.over()) co_return std::nullopt;
+  co_return co_await run.save();
+}
+
+task<training_summary> finish_segment(training_run& run, const checkpoint* from) {
+  co_await run.serve_roles(from);
+  co_await run.make_up_for_stop();
+  co_return co_await run.conclude();
+}
+
+/// Attempts at one segment while a data-parallel trainer loses ranks.
+constexpr int failures_max = 10;
+
+/// How often a run without checkpoints looks whether it is asked to stop.
+constexpr auto stop_poll = std::chrono::milliseconds(50);
+
+task<std::optional<training_summary>> finish_whole(training_run& run) {
+  auto summary = co_await run.train_from_the_start();
+  co_return summary;
+}
+
+/// Where time is virtual, training itself asks after each update, and nobody else may: a run would
+/// depend on when it is asked.
+task<std::optional<training_summary>> wait_for_stop(training_run& run) {
+  if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
+  while (!run.stop_asked()) co_await sleep_for(stop_poll);
+  co_return std::nullopt;
+}
+
+/// Without a summary if it is stopped; and without a run directory if that was before it trained.
+task<training_result> run_whole(training_run& run) {
+  std::optional<training_summary> summary;
+  try {
+    auto first = co_await any(finish_whole(run), wait_for_stop(run));
+    summary = std::move(first.value);
+  } catch (const call_error& e) {
+    if (!is_stop(run, e)) throw;
+  }
+  if (!summary && !run.serves()) co_return training_result{};
+  if (!summary) co_await run.keep_model_of_now();
+  co_return training_result{.summary = std::move(summary),
+                            .run_directory = run.directory.path().string(),
+                            .steps = run.done.steps,
+                            .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
+}
+
+class segments {
+ public:
+  segments(const trainable& what, training_output output, const training_run_options& options)
+      : what_(what),
+        settings_(what.settings),
+        output_(std::move(output)),
+        options_(options),
+        metrics_(registry()) {}
+
+  training_result run(std::optional<checkpoint> from) {
+    const auto every = settings_.checkpoint.every_updates;
+    if (from && !output_.directory.empty()) abandoned_ = checkpoints().whole_after(from->step);
+    std::int64_t version = from ? progress_of(*from, settings_).version : 0;
+    saved_steps_ = from ? from->step : 0;
+    int failures = 0;
+    while (version < settings_.updates && !(from && progress_of(*from, settings_).over())) {
+      if (stop_asked()) return stopped(from);
+      const auto until = std::min(settings_.updates, (version / every + 1) * every);
+      std::optional<checkpoint> state;
+      try {
+        state = in_system(version, [&](training_run& run) {
+          auto made = run.sys.run(train_segment(run, from ? &*from : nullptr, until));
+          if (run.records) {
+            output_.directory = run.directory.path().string();
+            output_.lock = run.lock;
+          }
+          version = run.done.version;
+          return made;
+        });
+      } catch (const collective_error& e) {
+        if (++failures == failures_max) throw;
+        log::error("training goes on from the last checkpoint",
+                   {{"error", e.what()}, {"step", from ? from->step : 0}});
+        continue;
+      }
+      failures = 0;
+      if (!state) return stopped(from);
+      from = std::move(state);
+      write(*from);
+    }
+    if (stop_asked()) return stopped(from);
+    try {
+      return in_system(version, [&](training_run& run) { return finished(run, *from); });
+    } catch (const call_error& e) {
+      if (e.kind() == error_kind::cancelled && stop_asked()) return stopped(from);
+      throw;
+    }
+  }
+
+  training_result run_without_checkpoints() {
+    return in_system(0, [](training_run& run) { return run.sys.run(run_whole(run)); });
+  }
+
+ private:
+  metrics_registry& registry() {
+    if (!options_.metrics) options_.metrics = std::make_shared<metrics_registry>();
+    return *options_.metrics;
+  }
+
+  bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
+
+  training_result stopped(const std::optional<checkpoint>& at) const {
+    return {.summary = std::nullopt,
+            .run_directory = output_.directory,
+            .steps = at ? at->step : 0,
+            .saved_steps = saved_steps_};
+  }
+
+  training_result finished(training_run& run, const checkpoint& from) const {
+    auto summary = run.sys.run(finish_segment(run, &from));
+    training_result result{.summary = summary,
+                           .run_directory = summary.run_directory,
+                           .steps = summary.steps,
+                           .saved_steps = saved_steps_,
+                           .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
+    if (saved_steps_ != from.step) {
+      result.unwritten.push_back(folder_of_checkpoints(run.directory));
+    }
+    return result;
+  }
+
+  /// Calls `play` with a run on a new system.
+  template <class Play>
+  std::invoke_result_t<const Play&, training_run&> in_system(std::int64_t version,
+                                                             const Play& play) {
+    // Drawn anew for each segment, and from nothing that an interruption could change.
+    const auto seed = derived_seed(settings_.seed, "system", {static_cast<std::uint64_t>(version)});
+    system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
+                .deterministic = settings_.deterministic,
+                .seed = seed,
+                .faults = settings_.faults,
+                .listen = options_.listen,
+                .certs = options_.certs,
+                .join_secret = options_.join_secret,
+                .metrics = options_.metrics,
+                .trace = options_.trace});
+    if (options_.nodes > 0) sys.run(sys.wait_for_nodes(options_.nodes));
+    training_run run(sys, what_, output_, options_.callbacks, options_.stop_asked);
+    return play(run);
+  }
+
+  checkpoint_directory checkpoints() const {
+    return checkpoints_of(run_directory::open(output_.directory), settings_);
+  }
+
+  void write(const checkpoint& state) {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      const auto place = checkpoints().write(state, abandoned_);
+      abandoned_.clear();
+      saved_steps_ = state.step;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+      metrics_.written(state.step, state.size(), took.count());
+      log::debug("a checkpoint was written",
+                 {{"path", place.string()}, {"bytes", state.size()}, {"seconds", took.count()}});
+    } catch (const std::exception& e) {
+      metrics_.not_written();
+      log::error("a checkpoint was not written; training goes on, those before are kept",
+                 {{"step", state.step}, {"error", e.what()}});
+    }
+  }
+
+  const trainable& what_;
+  const training_settings& settings_;
+  training_output output_;
+  training_run_options options_;
+  const checkpoint_metrics metrics_;
+  std::int64_t saved_steps_ = 0;         ///< Of the newest checkpoint on the disk.
+  std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
+};
+
+/// Holds the run's directory, or finds out whether one can be made.
+void require_place(training_output& output, const training_settings& settings) {
+  if (output.directory.empty()) {
+    require_run_folder(output.root, settings.algo);
+  } else if (!output.lock) {
+    output.lock = std::make_shared<const run_lock>(run_directory::open(output.directory));
+  }
+}
+
+/// A run that begins anew removes what is recorded of the one before, and in time its checkpoints.
+void refuse_checkpoints(const std::string& directory, const training_settings& settings) {
+  const auto run = run_directory::open(directory);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder_of_checkpoints(run), ignored)) return;
+  const auto steps = checkpoints_of(run, settings).steps();
+  if (steps.empty()) return;
+  throw run_directory_error(directory +
+                            ": expected a checkpoint to go on from, got none; there is " +
+                            "one of step " + std::to_string(steps.front()));
+}
+
+}  // namespace
+
+training_result run_training(const trainable& what, training_output output,
+                             const training_run_options& options, std::optional<checkpoint> from) {
+  const auto& settings = what.settings;
+  what.check();
+  if (from) require_kind(*from, kind_of(settings), settings.algo);
+  require_place(output, settings);
+  if (!output.directory.empty() && !from) refuse_checkpoints(output.directory, settings);
+  if (from) {
+    output.resumed_from_step = from->step;
+  } else {
+    tell_idle_options(settings.idle);
+  }
+  segments run(what, std::move(output), options);
+  if (settings.checkpoint.every_updates == 0) return run.run_without_checkpoints();
+  return run.run(std::move(from));
+}
+
+task<training_summary> train_in(system& sys, trainable what, training_output output,
+                                training_callbacks callbacks) {
+  what.check();
+  require_place(output, what.settings);
+  training_run run(sys, what, std::move(output), std::move(callbacks));
+  tell_idle_options(what.settings.idle);
+  co_return co_await run.train_from_the_start();
+}
+
+std::optional<checkpoint> newest_checkpoint(const std::string& directory,
+                                            const training_settings& settings,
+                                            metrics_registry& metrics) {
+  const auto run = run_directory::open(directory);
+  if (settings.checkpoint.every_updates == 0) {
+    throw std::invalid_argument(directory +
+                                ": expected a run with checkpoints, but its config.json has a "
+                                "checkpoint.every_updates of 0");
+  }
+  const checkpoint_metrics counted(metrics);
+  const auto refused = [&](const std::filesystem::path& path, const std::string& why) {
+    counted.refused();
+    log::warn("a damaged checkpoint was passed over", {{"path", path.string()}, {"error", why}});
+  };
+  auto from = checkpoints_of(run, settings).load_newest(kind_of(settings), refused);
+  if (from && from->config_sha256 != sha256_of_config(settings)) {
+    log::warn("the configuration has changed since the checkpoint was written",
+              {{"path", run.config_json().string()}});
+  }
+  return from;
+}
+
+bool is_at_goal(const checkpoint& from, const training_settings& settings) {
+  return progress_of(from, settings).at_goal;
+}
+
+checkpoint_kind kind_of(const training_settings& settings) {
+  const auto network = [&] { return to_string(shape_of(spec_of(settings.env)), settings.network); };
+  return {.algorithm = settings.algo,
+          .environment = settings.env.id,
+          .network = settings.model.empty() ? network() : settings.model};
+}
+
+void require_network(const training_settings& settings) {
+  const auto spec = spec_of(settings.env);
+  auto network = settings.network;
+  network.ortho_init = false;  // slow where layers are wide, and it is thrown away
+  make_acting_network(shape_of(spec), network, spec.action_space, 0);
+}
+
+void require_run_folder(const std::string& root, const std::string& algo) {
+  const auto folder = std::filesystem::path(root) / algo;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    error.assign(errno, std::generic_category());
+  }
+  if (error) {
+    throw run_directory_error("cannot create a run directory in " + folder.string() + ": " +
+                              error.message() + "; expected a folder that can be written to");
+  }
+}
+
+std::string training_summary::to_json() const {
+  const auto threshold =
+      reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
+  return nlohmann::ordered_json{{"algo", algo},
+                                {"env", env},
+                                {"mode", mode == training_mode::sync ? "sync" : "async"},
+                                {"seed", seed},
+                                {"steps", steps},
+                                {"start_s", start_s},
+                                {"wall_s", wall_s},
+                                {"cpu_s", cpu_s},
+                                {"steps_per_s", steps_per_s},
+                                {"eval_mean", eval_mean},
+                                {"eval_std", eval_std},
+                                {"eval_episodes", eval_episodes},
+                                {"solved", solved},
+                                {"reward_threshold", threshold},
+                                {"stopped", stopped},
+                                {"rollouts_failed", rollouts_failed},
+                                {"staleness_mean", staleness_mean},
+                                {"staleness_max", staleness_max},
+                                {"stale_dropped", stale_dropped},
+                                {"stale_dropped_length", stale_dropped_length},
+                                {"overlap_fraction", overlap_fraction},
+                                {"metrics_port", metrics_port},
+                                {"resumed_from_step", resumed_from_step},
+                                {"weights_sha256", weights_sha256},
+                                {"run_directory", run_directory}}
+      .dump();
+}
+
+}  // namespace troupe
