@@ -2,7 +2,7 @@
 // trainer trains. The episode function is the same (generate_rollout in
 // algorithms/on_policy/rollout.cpp); only the loop around it differs.
 //
-// The cast, made by train_ppo: environments, policies, replay, trainer, weights, evaluator,
+// The cast, made by train_in: environments, policies, replay, trainer, weights, evaluator,
 // recorder.
 //
 //   build/release/examples/cartpole_ppo
@@ -27,13 +27,13 @@ task<loops::verdict> tell(loops::progress now) {  // after each update
 const training_callbacks own{.called = tell, .stop = {loops::score_reached(475)}};
 // readme: end
 
-// readme: train_ppo
+// readme: train_in
 task<> learn(troupe::system& sys, training_mode mode) {
   ppo_config config;  // Stable-Baselines3's defaults, on CartPole-v1
   config.mode = mode;
   config.total_steps = 60'000;
   config.seed = 1;
-  const auto result = co_await train_ppo(sys, config, {.root = "runs"}, own);
+  const auto result = co_await train_in(sys, config, {.root = "runs"}, own);
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
               mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
               static_cast<long long>(result.staleness_max), result.run_directory.c_str());

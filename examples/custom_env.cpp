@@ -1,6 +1,6 @@
 // An environment of your own, trained on: a corridor with the exit at its right end.
 //
-// The cast: `corridor`, written below; all others are made by train_ppo.
+// The cast: `corridor`, written below; all others are made by train_in.
 //
 //   build/release/examples/custom_env
 //
@@ -53,7 +53,7 @@ task<> main_task(troupe::system& sys) {
   config.env = {.id = "Corridor-v0", .n_envs = 8};
   config.total_steps = 20'000;
   config.rollout.n_steps = 128;
-  const auto result = co_await train_ppo(sys, config, {.root = "runs"});
+  const auto result = co_await train_in(sys, config, {.root = "runs"});
   std::printf("Corridor-v0: return %.2f%s: %s\n", result.eval_mean, result.solved ? ", solved" : "",
               result.run_directory.c_str());
   if (!result.solved) throw std::runtime_error("the corridor was not learned");

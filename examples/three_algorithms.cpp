@@ -13,7 +13,7 @@
 #include "actors/torch_threads.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

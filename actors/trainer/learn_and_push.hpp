@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/service/errors.hpp"
+#include "runtime/outcome.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {

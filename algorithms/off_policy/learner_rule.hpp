@@ -14,7 +14,7 @@
 
 #include "actors/derived_seed.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
-#include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe {
 

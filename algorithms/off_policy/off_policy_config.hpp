@@ -13,8 +13,8 @@
 #include "algorithms/run/faults_option.hpp"
 #include "algorithms/run/idle_options.hpp"
 #include "algorithms/run/option_rule.hpp"
+#include "algorithms/run/settings.hpp"
 #include "algorithms/run/training_config.hpp"
-#include "algorithms/run/training_run.hpp"
 
 namespace troupe {
 

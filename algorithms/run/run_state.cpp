@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/checkpoint/sha256.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 

@@ -23,7 +23,6 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/run/settings.hpp"
-#include "runtime/config/config.hpp"
 #include "runtime/coroutine/task.hpp"
 
 namespace troupe {
@@ -69,22 +68,6 @@ task<training_summary> train_in(system& sys, const Config& config, training_outp
 std::optional<checkpoint> newest_checkpoint(const std::string& directory,
                                             const training_settings& settings,
                                             metrics_registry& metrics);
-
-/// A run that is to go on.
-template <class Config>
-struct resumed_run {
-  Config config;                   ///< The one stored with the run.
-  std::optional<checkpoint> from;  ///< The newest good one; none: there was none yet.
-};
-
-/// Opens the run directory of an earlier run. Throws run_directory_error and config_error, and as
-/// newest_checkpoint.
-template <class Config>
-resumed_run<Config> open_run(const std::string& directory, metrics_registry& metrics) {
-  auto config = parse_config<Config>(read_json_file(run_directory::open(directory).config_json()));
-  auto from = newest_checkpoint(directory, trainable_of(config).settings, metrics);
-  return {std::move(config), std::move(from)};
-}
 
 /// Whether training has ended there because an evaluation reached the goal that the run has now,
 /// evaluation.stop_at. With another goal, or none, it goes on from there to its total_steps.

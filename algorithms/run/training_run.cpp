@@ -55,7 +55,7 @@ training_run::training_run(system& sys, const trainable& what, training_output o
       callbacks(std::move(callbacks)),
       metrics(sys.metrics(), settings.without_environment ? "" : settings.env.id),
       stop_asked(std::move(stop_asked)),
-      algorithm_(what.make(*this)) {}
+      algorithm_(what.make ? what.make(*this) : nullptr) {}
 
 training_run::~training_run() {
   for (const auto& stop : std::views::reverse(to_stop_)) stop();

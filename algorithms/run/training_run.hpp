@@ -55,7 +55,8 @@ inline constexpr duration long_call = std::chrono::hours(24);
 /// of its coroutines, which share it.
 class training_run {
  public:
-  /// `what` makes the algorithm. Throws unknown_environment, and what that throws.
+  /// `what` makes the algorithm; one that makes none trains nothing. Throws unknown_environment,
+  /// and what that throws.
   training_run(system& sys, const trainable& what, training_output output,
                training_callbacks callbacks, std::function<bool()> stop_asked = nullptr);
   /// Ends the services that were served, the latest first.
@@ -79,6 +80,8 @@ class training_run {
   task<> serve_roles(const checkpoint* from);
   /// Whether all of them serve.
   bool serves() const { return serves_; }
+  /// Serves the weight store alone.
+  task<> serve_weight_store(const checkpoint* from);
   /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
   /// under way end before this returns, so that the run can be saved. Throws call_error of kind
   /// cancelled if it is asked to stop before there is anything to save.
@@ -146,7 +149,6 @@ class training_run {
   serve_options prepared(serve_options options) const;
   held_run hold_directory() const;
   task<> serve_recorder(const checkpoint* from);
-  task<> serve_weight_store(const checkpoint* from);
 
   void keep_model(const std::filesystem::path& path, const weights& newest,
                   std::optional<double> score = std::nullopt);

@@ -8,7 +8,7 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
 #include "algorithms/run/configuration_schema.hpp"
 #include "runtime/config/config_error.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "algorithms/run/training_run.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe::command {
 

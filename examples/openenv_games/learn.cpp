@@ -117,7 +117,7 @@ task<player> learn_by_ppo(troupe::system& sys, game what, openenv::client_option
   config.trainer.lr_schedule = annealing::linear;
   config.trainer.ent_coef = 0.01;
   config.evaluation = {.every_steps = 0, .final_episodes = 100};
-  const auto run = co_await train_ppo(sys, config, {.root = "runs"});
+  const auto run = co_await train_in(sys, config, {.root = "runs"});
   const auto model = load_model(run_directory::open(run.run_directory).last_model());
   co_return player_of(what, model, seed);
 }

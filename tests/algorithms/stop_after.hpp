@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "algorithms/run/training_run.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe::testing {
 

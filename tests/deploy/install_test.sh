@@ -41,7 +41,7 @@ troupe::task<> demo(troupe::system& sys) {
   troupe::ppo_config config;
   config.total_steps = 256;
   config.rollout.n_steps = 128;
-  const auto result = co_await troupe::train_ppo(sys, config, {.root = "runs"});
+  const auto result = co_await troupe::train_in(sys, config, {.root = "runs"});
   std::printf("%lld\n", static_cast<long long>(result.steps));
 
   troupe::grpo_config answers;

@@ -99,10 +99,10 @@ void all_on_policy() {
             {.obs_size = 2 * 12 * 12, .discrete_actions = 3, .image = {2, 12, 12}}, options);
   a2c_config a2c;
   a2c.policy.hidden = {24};
-  on_policy("a2c-learner", continuous, as_ppo(a2c).learner());
+  on_policy("a2c-learner", continuous, learner_of(a2c));
   reinforce_config reinforce;
   reinforce.policy.hidden = {24};
-  on_policy("reinforce-learner", discrete, as_ppo(reinforce).learner());
+  on_policy("reinforce-learner", discrete, learner_of(reinforce));
 }
 
 template <class Learner, class Options>

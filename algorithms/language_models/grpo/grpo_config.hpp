@@ -9,8 +9,8 @@
 #include "actors/llm/tasks/problem.hpp"
 #include "algorithms/language_models/grpo/grpo_options.hpp"
 #include "algorithms/run/faults_option.hpp"
+#include "algorithms/run/settings.hpp"
 #include "algorithms/run/training_config.hpp"
-#include "algorithms/run/training_run.hpp"
 
 namespace troupe {
 

@@ -6,7 +6,7 @@
 
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
-#include "algorithms/language_models/grpo/grpo_cast.hpp"
+#include "algorithms/language_models/grpo/grpo.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 
 namespace troupe {
@@ -42,9 +42,11 @@ evaluation evaluate_model(grpo_config config, const grpo_task& task,
   detail::check_options(task, config);
   config = completed(std::move(config), task);
   system sys({.deterministic = config.deterministic, .seed = config.seed});
-  detail::grpo_cast cast(sys, std::move(config), task, {}, {});
-  const weights of{0, parameters_of(model, cast.subject->config), {}};
-  return sys.run(cast.examine(of, problems));
+  training_run in(sys, {.settings = detail::settings_of(config, task), .make = {}, .check = {}}, {},
+                  {});
+  grpo judge(in, std::move(config), task);
+  const weights of{0, parameters_of(model, judge.subject().config), {}};
+  return sys.run(judge.evaluate_alone(of, problems));
 }
 
 }  // namespace troupe

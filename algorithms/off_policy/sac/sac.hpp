@@ -1,9 +1,9 @@
 #pragma once
-// SAC as a cast of services (Haarnoja et al. 2018,
-// https://arxiv.org/abs/1812.05905); see off_policy/off_policy_cast.hpp for who
+// SAC (Haarnoja et al. 2018,
+// https://arxiv.org/abs/1812.05905); see off_policy/off_policy.hpp for who
 // is in it.
 
-#include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/off_policy/sac/sac_learner.hpp"
 
 namespace troupe {

@@ -1,9 +1,9 @@
 #pragma once
 // TD3 (Fujimoto et al. 2018, https://arxiv.org/abs/1802.09477) and DDPG
 // (Lillicrap et al. 2016, https://arxiv.org/abs/1509.02971) as casts of
-// services; see off_policy/off_policy_cast.hpp for who is in them.
+// services; see off_policy/off_policy.hpp for who is in them.
 
-#include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/off_policy/td3/td3_learner.hpp"
 
 namespace troupe {

@@ -60,9 +60,6 @@ void describe(options_schema<a2c_config>& s) {
   describe_trainer(s);
 }
 
-namespace {
-
-/// What it is to PPO's learner: one epoch with the whole batch at once, nothing clipped.
 ppo_options learner_of(const a2c_config& config) {
   const auto& t = config.trainer;
   return {.lr = t.lr,
@@ -86,8 +83,6 @@ ppo_options learner_of(const a2c_config& config) {
           .optimizer = t.optimizer,
           .rmsprop_alpha = t.rmsprop_alpha};
 }
-
-}  // namespace
 
 std::vector<idle_rule> idle_rules_of(const a2c_config& config) {
   auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));

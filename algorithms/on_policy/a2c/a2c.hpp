@@ -42,6 +42,8 @@ void describe(enum_schema<optimizer_kind>& s);
 void describe(options_schema<a2c_options>& s);
 void describe(options_schema<a2c_config>& s);
 
+/// What it is to PPO's learner: one epoch with the whole batch at once, nothing clipped.
+ppo_options learner_of(const a2c_config& config);
 /// What changes nothing beside the others.
 std::vector<idle_rule> idle_rules_of(const a2c_config& config);
 

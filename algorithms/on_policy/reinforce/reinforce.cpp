@@ -43,9 +43,6 @@ void describe(options_schema<reinforce_config>& s) {
   describe_trainer(s);
 }
 
-namespace {
-
-/// What it is to PPO's learner: one epoch with the whole batch at once, nothing clipped.
 ppo_options learner_of(const reinforce_config& config) {
   const auto& t = config.trainer;
   return {.lr = t.lr,
@@ -69,8 +66,6 @@ ppo_options learner_of(const reinforce_config& config) {
           .baseline = t.baseline,
           .whole_episodes = true};
 }
-
-}  // namespace
 
 std::vector<idle_rule> idle_rules_of(const reinforce_config& config) {
   auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));

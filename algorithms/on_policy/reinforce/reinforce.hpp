@@ -43,6 +43,8 @@ struct reinforce_config : on_policy_config {
 void describe(options_schema<reinforce_options>& s);
 void describe(options_schema<reinforce_config>& s);
 
+/// What it is to PPO's learner: one epoch with the whole batch at once, nothing clipped.
+ppo_options learner_of(const reinforce_config& config);
 /// What changes nothing beside the others.
 std::vector<idle_rule> idle_rules_of(const reinforce_config& config);
 

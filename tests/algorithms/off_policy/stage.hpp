@@ -10,7 +10,7 @@
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "algorithms/run/cast_state.hpp"
+#include "algorithms/run/run_state.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/stop_after.hpp"

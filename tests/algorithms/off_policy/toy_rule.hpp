@@ -4,7 +4,7 @@
 
 #include "actors/policy/acting_network.hpp"
 #include "algorithms/off_policy/learner_state.hpp"
-#include "algorithms/off_policy/off_policy_cast.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe::testing {
 

@@ -9,7 +9,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/policy/model_file.hpp"
-#include "algorithms/on_policy/ppo/ppo_cast.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

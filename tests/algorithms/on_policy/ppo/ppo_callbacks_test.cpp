@@ -2,7 +2,7 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "algorithms/loops/callbacks.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -79,19 +79,19 @@ TEST_CASE(
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     const auto config = short_run(mode, 1);
     notes whole;
-    const auto in_one = run_ppo(config, {.root = folder.path}, {.callbacks = noting(whole)});
+    const auto in_one = run_training(config, {.root = folder.path}, {.callbacks = noting(whole)});
     check_whole(whole, 7);
     CHECK(whole.evaluated == std::vector<std::int64_t>{2 * 128, 4 * 128, 6 * 128});
 
     notes first, second;
     const auto stop = [&] { return first.seen.size() >= 3; };
-    const auto half =
-        run_ppo(config, {.root = folder.path}, {.stop_asked = stop, .callbacks = noting(first)});
+    const auto half = run_training(config, {.root = folder.path},
+                                   {.stop_asked = stop, .callbacks = noting(first)});
     CHECK_FALSE(half.summary);
     metrics_registry metrics;
-    auto again = open_ppo_run(half.run_directory, metrics);
-    const auto end = run_ppo(again.config, {.directory = half.run_directory},
-                             {.callbacks = noting(second)}, std::move(again.from));
+    auto again = open_run<ppo_config>(half.run_directory, metrics);
+    const auto end = run_training(again.config, {.directory = half.run_directory},
+                                  {.callbacks = noting(second)}, std::move(again.from));
     REQUIRE(end.summary);
     CHECK(end.summary->weights_sha256 == in_one.summary->weights_sha256);
     first.seen.insert(first.seen.end(), second.seen.begin(), second.seen.end());
@@ -109,7 +109,7 @@ TEST_CASE(
       notes seen;
       seen.stop_at = 3;
       const auto config = short_run(mode, checkpoint_every);
-      const auto result = run_ppo(config, {.root = folder.path}, {.callbacks = noting(seen)});
+      const auto result = run_training(config, {.root = folder.path}, {.callbacks = noting(seen)});
       REQUIRE(result.summary);
       CHECK(result.summary->stopped);
       CHECK(result.summary->steps == 3 * steps_of_update);
@@ -118,9 +118,9 @@ TEST_CASE(
       if (checkpoint_every == 0) continue;
 
       metrics_registry metrics;
-      auto again = open_ppo_run(result.run_directory, metrics);
-      const auto end = run_ppo(again.config, {.directory = result.run_directory},
-                               {.callbacks = noting(seen)}, std::move(again.from));
+      auto again = open_run<ppo_config>(result.run_directory, metrics);
+      const auto end = run_training(again.config, {.directory = result.run_directory},
+                                    {.callbacks = noting(seen)}, std::move(again.from));
       CHECK(end.summary->steps == 3 * steps_of_update);
       CHECK(end.summary->weights_sha256 == result.summary->weights_sha256);
       CHECK(seen.seen.size() == 3);
@@ -140,8 +140,8 @@ TEST_CASE(
       most = std::max(most, scores.evaluations);
       return scores.evaluations == 3;
     };
-    const auto result = run_ppo(short_run(training_mode::sync, checkpoint_every),
-                                {.root = folder.path}, {.callbacks = {.stop = {third}}});
+    const auto result = run_training(short_run(training_mode::sync, checkpoint_every),
+                                     {.root = folder.path}, {.callbacks = {.stop = {third}}});
     CHECK(most == 3);
     CHECK(result.summary->steps == 6 * steps_of_update);
     CHECK(result.summary->stopped);
@@ -149,37 +149,37 @@ TEST_CASE(
   log::set_level("info");
 }
 
-TEST_CASE("run_ppo: evaluation.stop_at ends training at an evaluation that reaches it") {
+TEST_CASE("run_training: evaluation.stop_at ends training at an evaluation that reaches it") {
   const temporary_folder folder;
   log::set_level("off");
   auto config = short_run(training_mode::sync, 0);
   config.evaluation.stop_at = 1;  // a step's reward: any episode reaches it
-  const auto early = run_ppo(config, {.root = folder.path}, {});
+  const auto early = run_training(config, {.root = folder.path}, {});
   CHECK(early.summary->steps == 2 * steps_of_update);
   CHECK(early.summary->stopped);
   config.evaluation.stop_at = 1000;
-  const auto never = run_ppo(config, {.root = folder.path}, {});
+  const auto never = run_training(config, {.root = folder.path}, {});
   CHECK(never.summary->steps == config.total_steps);
   CHECK_FALSE(never.summary->stopped);
   log::set_level("info");
 }
 
-TEST_CASE("run_ppo: one that is at its goal goes on where it has another, or none") {
+TEST_CASE("run_training: one that is at its goal goes on where it has another, or none") {
   const temporary_folder folder;
   log::set_level("off");
   auto config = short_run(training_mode::sync, 1);
   config.evaluation.stop_at = 1;
-  const auto early = run_ppo(config, {.root = folder.path}, {});
+  const auto early = run_training(config, {.root = folder.path}, {});
   REQUIRE(early.summary);
   CHECK(early.summary->steps == 2 * steps_of_update);
   metrics_registry metrics;
-  const auto from = open_ppo_run(early.run_directory, metrics).from;
+  const auto from = open_run<ppo_config>(early.run_directory, metrics).from;
   REQUIRE(from);
   const auto settings = [](const ppo_config& of) { return trainable_of(of).settings; };
   CHECK(is_at_goal(*from, settings(config)));
   const auto resumed = [&](const std::optional<double>& goal) {
     config.evaluation.stop_at = goal;
-    return run_ppo(config, {.directory = early.run_directory}, {}, from).summary.value();
+    return run_training(config, {.directory = early.run_directory}, {}, from).summary.value();
   };
   const auto same = resumed(1);
   CHECK(same.steps == 2 * steps_of_update);
@@ -198,8 +198,8 @@ TEST_CASE("checkpoint: a configuration with another length or goal is the same, 
   log::set_level("off");
   const auto hash_of = [&](const ppo_config& config) {
     metrics_registry metrics;
-    const auto made = run_ppo(config, {.root = folder.path}, {});
-    return open_ppo_run(made.run_directory, metrics).from.value().config_sha256;
+    const auto made = run_training(config, {.root = folder.path}, {});
+    return open_run<ppo_config>(made.run_directory, metrics).from.value().config_sha256;
   };
   const auto config = short_run(training_mode::sync, 1);
   auto longer = config;
@@ -230,15 +230,15 @@ TEST_CASE("training_callbacks: what they keep is saved with each checkpoint and 
             state_reader(bytes).get("count", count);
             restored.push_back(count);
           }};
-  const auto result = run_ppo(short_run(training_mode::sync, 3), {.root = folder.path},
-                              {.callbacks = std::move(own)});
+  const auto result = run_training(short_run(training_mode::sync, 3), {.root = folder.path},
+                                   {.callbacks = std::move(own)});
   CHECK(result.summary);
   CHECK(count == 7);
   CHECK(restored == std::vector<std::int64_t>{3, 6, 7});  // the last by the evaluation at the end
   log::set_level("info");
 }
 
-TEST_CASE("train_ppo: what a callback throws is thrown there") {
+TEST_CASE("train_in: what a callback throws is thrown there") {
   const temporary_folder folder;
   log::set_level("off");
   const training_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
@@ -246,7 +246,7 @@ TEST_CASE("train_ppo: what a callback throws is thrown there") {
                                })};
   system sys({.deterministic = true, .seed = 1});
   CHECK_THROWS_WITH(
-      sys.run(train_ppo(sys, short_run(training_mode::sync, 0), {.root = folder.path}, own)),
+      sys.run(train_in(sys, short_run(training_mode::sync, 0), {.root = folder.path}, own)),
       "the user's own mistake");
   log::set_level("info");
 }

@@ -5,7 +5,7 @@
 #include "actors/env/registry.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -79,7 +79,7 @@ struct quiet {
   /// weights.
   std::vector<std::uint64_t> seeds_of(const ppo_config& config) {
     payday::seeds.clear();
-    run_ppo(config, {.root = folder.path}, {});
+    run_training(config, {.root = folder.path}, {});
     return payday::seeds;
   }
 };
@@ -104,14 +104,14 @@ TEST_CASE("evaluation: a run that was resumed plays the same episodes as one tha
   const auto whole = on.seeds_of(config);
   payday::seeds.clear();
   const auto between = stop_after(4);  // the two evaluations
-  const auto half = run_ppo(config, {.root = on.folder.path}, between);
+  const auto half = run_training(config, {.root = on.folder.path}, between);
   REQUIRE_FALSE(half.summary);
   const auto played = payday::seeds.size();
   CHECK(played < whole.size());
   metrics_registry metrics;
-  auto again = open_ppo_run(half.run_directory, metrics);
+  auto again = open_run<ppo_config>(half.run_directory, metrics);
   REQUIRE(again.from);
-  run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+  run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
   CHECK(payday::seeds == whole);
 }
 
@@ -143,7 +143,7 @@ TEST_CASE(
   config.checkpoint.every_updates = 2;
   payday::seeds.clear();
   told first, second;
-  const auto half = run_ppo(
+  const auto half = run_training(
       config, {.root = on.folder.path},
       {.stop_asked = [] { return payday::seeds.size() == 2; }, .callbacks = first.callbacks()});
   REQUIRE_FALSE(half.summary);
@@ -152,9 +152,9 @@ TEST_CASE(
   CHECK(first.evaluations.empty());
 
   metrics_registry metrics;
-  auto again = open_ppo_run(half.run_directory, metrics);
-  const auto end = run_ppo(again.config, {.directory = half.run_directory},
-                           {.callbacks = second.callbacks()}, std::move(again.from));
+  auto again = open_run<ppo_config>(half.run_directory, metrics);
+  const auto end = run_training(again.config, {.directory = half.run_directory},
+                                {.callbacks = second.callbacks()}, std::move(again.from));
   REQUIRE(end.summary);
   CHECK(second.updates == std::vector<std::int64_t>{24, 32, 40, 48, 56, 64});
   CHECK(second.evaluations == std::vector<std::int64_t>{24, 48});
@@ -172,15 +172,15 @@ TEST_CASE("evaluation: a stop ends the one at the end, and that of the last weig
     CAPTURE(played);
     payday::seeds.clear();
     const auto stop = [&] { return payday::seeds.size() >= played; };
-    const auto half = run_ppo(config, {.root = on.folder.path}, {.stop_asked = stop});
+    const auto half = run_training(config, {.root = on.folder.path}, {.stop_asked = stop});
     REQUIRE_FALSE(half.summary);
     CHECK(half.steps == 64);
     CHECK_FALSE(std::filesystem::exists(run_directory::open(half.run_directory).summary_json()));
     metrics_registry metrics;
-    auto again = open_ppo_run(half.run_directory, metrics);
+    auto again = open_run<ppo_config>(half.run_directory, metrics);
     payday::seeds.clear();
     const auto end =
-        run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+        run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
     REQUIRE(end.summary);
     CHECK(payday::seeds == std::vector(whole.begin() + 3, whole.end()));
   }
@@ -195,7 +195,7 @@ TEST_CASE("evaluation: the best model is judged by means of as many episodes") {
   const auto best_version = [&](std::vector<double> pay) {
     payday::pay = std::move(pay);
     payday::seeds.clear();
-    const auto result = run_ppo(short_run(), {.root = on.folder.path}, {});
+    const auto result = run_training(short_run(), {.root = on.folder.path}, {});
     payday::pay.clear();
     CHECK(result.summary->eval_episodes == 2);
     return best_version_in(result.run_directory);
@@ -216,18 +216,19 @@ TEST_CASE("evaluation: a run that goes on keeps the best model of what came afte
   auto config = short_run();
   config.checkpoint.every_updates = 1;
   payday::always = 5;
-  const ppo_run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
-  const auto run = run_ppo(config, {.root = on.folder.path}, paying).run_directory;
+  const training_run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
+  const auto run = run_training(config, {.root = on.folder.path}, paying).run_directory;
   CHECK(best_version_in(run) == 8);  // by its evaluation at the end, after the last checkpoint
   metrics_registry metrics;
   payday::always = 5.5;
   config.total_steps *= 2;
-  const auto longer = run_ppo(config, {.directory = run}, {}, open_ppo_run(run, metrics).from);
+  const auto longer =
+      run_training(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
   CHECK(longer.summary->steps == 128);
   CHECK(best_version_in(run) == 8);
   payday::always = 6.5;
   config.total_steps += 64;
-  run_ppo(config, {.directory = run}, {}, open_ppo_run(run, metrics).from);
+  run_training(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
   CHECK(best_version_in(run) == 18);  // after 144 steps
   payday::always.reset();
 }
@@ -246,7 +247,7 @@ TEST_CASE("evaluation: a score whose model could not be written is not the one t
   std::filesystem::create_directories(in_the_way / "folder");
   payday::seeds.clear();
   payday::pay = {0, 5, 4, 0, 0, 3};
-  run_ppo(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
+  run_training(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
   payday::pay.clear();
   CHECK(best_version_in(run) == 6);
 }

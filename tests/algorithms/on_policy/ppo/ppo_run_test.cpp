@@ -1,6 +1,6 @@
 #include "actors/torch.hpp"
 
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 
 #include <fstream>
 
@@ -62,22 +62,22 @@ ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1")
 struct stage {
   stage() { log::set_level("off"); }
   ~stage() { log::set_level("info"); }
-  ppo_result run(const ppo_config& config, const std::string& name) {
-    return run_ppo(config, {.root = folder.path / name}, {.metrics = metrics});
+  training_result run(const ppo_config& config, const std::string& name) {
+    return run_training(config, {.root = folder.path / name}, {.metrics = metrics});
   }
   /// Stops after `updates` updates, goes on, and so on until the end.
-  ppo_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
-    ppo_output output{.root = folder.path / name};
+  training_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
+    training_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
       const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? ppo_run_options{} : stop_after(updates);
+      auto options = trained ? training_run_options{} : stop_after(updates);
       options.metrics = metrics;
-      auto result = run_ppo(config, output, options, from);
+      auto result = run_training(config, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;
-      auto again = open_ppo_run(output.directory, *metrics);
+      auto again = open_run<ppo_config>(output.directory, *metrics);
       REQUIRE(again.from);
       CHECK(again.from->step == result.steps);
       from = std::move(again.from);
@@ -91,7 +91,7 @@ struct stage {
   std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
 };
 
-TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the whole") {
+TEST_CASE("run_training: pieces that end at checkpoints come to the weights of the whole") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     for (const char* env : {"CartPole-v1", "ForgetfulCartPole-v1"}) {
@@ -111,7 +111,7 @@ TEST_CASE("run_ppo: pieces that end at checkpoints come to the weights of the wh
   }
 }
 
-TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of the whole") {
+TEST_CASE("run_training: stopped between two checkpoints it goes on to the weights of the whole") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     const auto config = short_run(mode);
@@ -120,13 +120,13 @@ TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of
     const auto whole = on.run(config, name).summary.value();
     for (const int updates : {1, 3}) {  // there are checkpoints after 2, 4, 6 and 7
       CAPTURE(updates);
-      const auto half = run_ppo(config, {.root = on.folder.path / name}, stop_after(updates));
+      const auto half = run_training(config, {.root = on.folder.path / name}, stop_after(updates));
       REQUIRE_FALSE(half.summary);
       CHECK(half.steps == (updates - 1) * 2 * 32 * 2);
-      auto again = open_ppo_run(half.run_directory, *on.metrics);
+      auto again = open_run<ppo_config>(half.run_directory, *on.metrics);
       CHECK(again.from.has_value() == (updates > 1));
       const auto end =
-          run_ppo(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
+          run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
               .summary.value();
       CHECK(end.weights_sha256 == whole.weights_sha256);
       CHECK(end.eval_mean == whole.eval_mean);
@@ -135,16 +135,18 @@ TEST_CASE("run_ppo: stopped between two checkpoints it goes on to the weights of
   }
 }
 
-TEST_CASE("run_ppo: one that is not deterministic keeps what it had learned when it was stopped") {
+TEST_CASE(
+    "run_training: one that is not deterministic keeps what it had learned when it was stopped") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.deterministic = false;
-  const auto half = run_ppo(config, {.root = on.folder.path}, stop_after(3));
+  const auto half = run_training(config, {.root = on.folder.path}, stop_after(3));
   REQUIRE_FALSE(half.summary);
   CHECK(half.steps == 3 * 2 * 32 * 2);
 }
 
-TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent exploration") {
+TEST_CASE(
+    "run_training: pieces come to the weights of the whole with state-dependent exploration") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode, "Pendulum-v1");
@@ -162,7 +164,7 @@ TEST_CASE("run_ppo: pieces come to the weights of the whole with state-dependent
   }
 }
 
-TEST_CASE("run_ppo: pieces come to the weights of the whole with normalised observations") {
+TEST_CASE("run_training: pieces come to the weights of the whole with normalised observations") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode, "Pendulum-v1");
@@ -179,7 +181,7 @@ TEST_CASE("run_ppo: pieces come to the weights of the whole with normalised obse
   }
 }
 
-TEST_CASE("run_ppo: another seed comes to other weights") {
+TEST_CASE("run_training: another seed comes to other weights") {
   stage on;
   auto config = short_run(training_mode::async);
   const auto one = on.run(config, "one").summary.value();
@@ -187,11 +189,11 @@ TEST_CASE("run_ppo: another seed comes to other weights") {
   CHECK(on.run(config, "other").summary->weights_sha256 != one.weights_sha256);
 }
 
-TEST_CASE("run_ppo: what a stopped run recorded is that of one that went on") {
+TEST_CASE("run_training: what a stopped run recorded is that of one that went on") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.checkpoint.every_updates = 1;
-  const auto rows = [](const ppo_result& of) {
+  const auto rows = [](const training_result& of) {
     const auto csv = read_text(std::filesystem::path(of.run_directory) / "progress.csv");
     return std::count(csv.begin(), csv.end(), '\n');
   };
@@ -199,7 +201,7 @@ TEST_CASE("run_ppo: what a stopped run recorded is that of one that went on") {
   CHECK(rows(on.run_in_pieces(config, "pieces", 1)) == rows(whole));
 }
 
-TEST_CASE("run_ppo: checkpoints are counted, and the newest are kept") {
+TEST_CASE("run_training: checkpoints are counted, and the newest are kept") {
   stage on;
   const auto result = on.run(short_run(training_mode::sync), "run");
   CHECK(on.checkpoints("ok") == 4);  // after updates 2, 4, 6 and 7
@@ -211,7 +213,7 @@ TEST_CASE("run_ppo: checkpoints are counted, and the newest are kept") {
   CHECK(kept.steps() == std::vector<std::int64_t>{7 * 128, 6 * 128, 4 * 128});
 }
 
-TEST_CASE("run_ppo: checkpoints that can't be written don't change the training") {
+TEST_CASE("run_training: checkpoints that can't be written don't change the training") {
   log::set_level("off");
   stage on;
   const auto config = short_run(training_mode::async);
@@ -219,7 +221,7 @@ TEST_CASE("run_ppo: checkpoints that can't be written don't change the training"
   const auto bad = std::filesystem::path(good.run_directory).parent_path() / "bad";
   std::filesystem::create_directory(bad);
   std::ofstream(bad / "checkpoints") << "a file in the place of the folder";
-  const auto result = run_ppo(config, {.directory = bad}, {.metrics = on.metrics});
+  const auto result = run_training(config, {.directory = bad}, {.metrics = on.metrics});
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->weights_sha256 == good.summary->weights_sha256);
@@ -231,7 +233,7 @@ TEST_CASE("run_ppo: checkpoints that can't be written don't change the training"
   CHECK(good.unwritten.empty());
 }
 
-TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it was saved") {
+TEST_CASE("run_training: what a run could not leave behind is told, and how far it was saved") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.checkpoint.every_updates = 0;
@@ -239,7 +241,7 @@ TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it wa
   for (const char* name : {"best_model", "last_model", "summary.json"}) {
     std::filesystem::create_directories(run / name / "in the way");
   }
-  const auto ended = run_ppo(config, {.directory = run}, {});
+  const auto ended = run_training(config, {.directory = run}, {});
   CHECK(ended.summary);
   CHECK(ended.unwritten == std::vector<std::filesystem::path>{
                                run / "best_model", run / "last_model", run / "summary.json"});
@@ -255,7 +257,7 @@ TEST_CASE("run_ppo: what a run could not leave behind is told, and how far it wa
     return on.checkpoints("write_error") >= 2;
   };
   const auto stopped =
-      run_ppo(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
+      run_training(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
   CHECK_FALSE(stopped.summary);
   CHECK(stopped.steps == 5 * 128);
   CHECK(stopped.saved_steps == 3 * 128);
@@ -268,43 +270,44 @@ TEST_CASE(
   const auto result = on.run(short_run(training_mode::sync), "run");
   const std::filesystem::path run = result.run_directory;
   std::ofstream(run / "checkpoints" / "ckpt-896" / "run.cbor") << "damaged";
-  CHECK(open_ppo_run(run, *on.metrics).from->step == 6 * 128);
+  CHECK(open_run<ppo_config>(run, *on.metrics).from->step == 6 * 128);
   CHECK(on.checkpoints("refused") == 1);
 
   auto text = read_text(run / "config.json");
   text.replace(text.find("8\n", text.find("\"hidden\"")), 1, "9");
   std::ofstream(run / "config.json") << text;
-  CHECK_THROWS_WITH(open_ppo_run(run, *on.metrics),
+  CHECK_THROWS_WITH(open_run<ppo_config>(run, *on.metrics),
                     Catch::Contains("hidden 9") && Catch::Contains("hidden 8"));
   log::set_level("info");
 }
 
-TEST_CASE("run_ppo: one that has checkpoints is not begun anew in its directory") {
+TEST_CASE("run_training: one that has checkpoints is not begun anew in its directory") {
   stage on;
   const auto config = short_run(training_mode::sync);
   const auto run = on.run(config, "run").run_directory;
-  CHECK_THROWS_WITH(run_ppo(config, {.directory = run}, {}),
+  CHECK_THROWS_WITH(run_training(config, {.directory = run}, {}),
                     Catch::Contains("expected a checkpoint to go on from, got none; there is one "
                                     "of step 896"));
 }
 
-TEST_CASE("run_ppo: going on from an older checkpoint leaves those of the other future behind") {
+TEST_CASE(
+    "run_training: going on from an older checkpoint leaves those of the other future behind") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.deterministic = false;  // else it is not saved where it stops
   const std::filesystem::path run = on.run(config, "run").run_directory;
   const checkpoint_directory kept(run / "checkpoints");
-  const auto stopped = run_ppo(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
+  const auto stopped = run_training(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
   CHECK(stopped.steps == 5 * 128);
   CHECK(kept.steps() == std::vector<std::int64_t>{5 * 128, 4 * 128});
 }
 
-TEST_CASE("run_ppo: one that is stopped without checkpoints keeps the model of that moment") {
+TEST_CASE("run_training: one that is stopped without checkpoints keeps the model of that moment") {
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     stage on;
     auto config = short_run(mode);
     config.checkpoint.every_updates = 0;
-    const auto result = run_ppo(config, {.root = on.folder.path}, stop_after(4));
+    const auto result = run_training(config, {.root = on.folder.path}, stop_after(4));
     CHECK_FALSE(result.summary);
     CHECK(result.steps == 4 * 2 * 32 * 2);
     const auto run = run_directory::open(result.run_directory);
@@ -318,7 +321,7 @@ TEST_CASE("open_ppo_run: a run that keeps no checkpoints is refused") {
   auto config = short_run(training_mode::sync);
   config.checkpoint.every_updates = 0;
   const auto result = on.run(config, "run");
-  CHECK_THROWS_WITH(open_ppo_run(result.run_directory, *on.metrics),
+  CHECK_THROWS_WITH(open_run<ppo_config>(result.run_directory, *on.metrics),
                     Catch::Contains("expected a run with checkpoints"));
 }
 

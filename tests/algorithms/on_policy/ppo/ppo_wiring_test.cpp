@@ -12,7 +12,7 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
-#include "algorithms/on_policy/ppo/ppo_run.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/algorithms/on_policy/ppo/progress_column.hpp"
@@ -113,7 +113,7 @@ struct finished {
 
 }  // namespace
 
-TEST_CASE("train_ppo: linear schedules count the steps of the rollout that is trained on") {
+TEST_CASE("train_in: linear schedules count the steps of the rollout that is trained on") {
   // Stable-Baselines3: 1 - num_timesteps / total_timesteps, after collecting.
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode, "CartPole-v1");
@@ -132,7 +132,7 @@ TEST_CASE("train_ppo: linear schedules count the steps of the rollout that is tr
   }
 }
 
-TEST_CASE("train_ppo: a rollout of older weights is trained on as stale") {
+TEST_CASE("train_in: a rollout of older weights is trained on as stale") {
   // Of fresh data the weight of each row is 1, and so is that of stale data that is taken for
   // fresh.
   auto config = short_run(training_mode::async, "CartPole-v1");
@@ -151,7 +151,7 @@ TEST_CASE("train_ppo: a rollout of older weights is trained on as stale") {
   for (const double weight : fresh.logged("train/importance_weight")) CHECK(weight == 1.0);
 }
 
-TEST_CASE("train_ppo: the model's statistics are those of all observations that were acted on") {
+TEST_CASE("train_in: the model's statistics are those of all observations that were acted on") {
   for (const int every_updates : {0, 1}) {  // with a checkpoint between the updates, too
     INFO("checkpoints each " << every_updates << " updates");
     auto config = short_run(training_mode::sync, "Watched-v0");
@@ -181,7 +181,7 @@ TEST_CASE("train_ppo: the model's statistics are those of all observations that 
   }
 }
 
-TEST_CASE("train_ppo: the seed decides the first weights and what is drawn from the policy") {
+TEST_CASE("train_in: the seed decides the first weights and what is drawn from the policy") {
   // Steps so small that the last weights are the first.
   auto config = short_run(training_mode::sync, "Watched-v0");
   config.trainer.lr = 1e-12;
@@ -205,7 +205,7 @@ TEST_CASE("train_ppo: the seed decides the first weights and what is drawn from 
   CHECK(equal < 192 * 0.7);
 }
 
-TEST_CASE("train_ppo: what is logged has Stable-Baselines3's names") {
+TEST_CASE("train_in: what is logged has Stable-Baselines3's names") {
   const finished discrete(trainable_of(short_run(training_mode::sync, "CartPole-v1")));
   CHECK(discrete.logged("time/iterations") == std::vector<double>{1, 2, 3});
   CHECK_FALSE(discrete.logs("train/std"));

@@ -152,7 +152,7 @@ ppo_config short_run(training_mode mode, std::uint64_t seed = 1) {
 }
 
 struct played {
-  ppo_summary summary;
+  training_summary summary;
   std::string metrics;
 };
 
@@ -160,13 +160,13 @@ struct played {
 played train(const ppo_config& config, const std::filesystem::path& root) {
   log::set_level("off");
   system sys({.deterministic = true, .seed = config.seed});
-  auto summary = sys.run(train_ppo(sys, config, {.root = root.string()}));
+  auto summary = sys.run(train_in(sys, config, {.root = root.string()}));
   return {summary, sys.metrics().text()};
 }
 
 }  // namespace
 
-TEST_CASE("train_ppo: a deterministic run gives the same weights each time, another seed others") {
+TEST_CASE("train_in: a deterministic run gives the same weights each time, another seed others") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     INFO((mode == training_mode::sync ? "sync" : "async"));
@@ -182,7 +182,7 @@ TEST_CASE("train_ppo: a deterministic run gives the same weights each time, anot
   }
 }
 
-TEST_CASE("train_ppo: async mode trains on stale data within its bound, sync mode on fresh alone") {
+TEST_CASE("train_in: async mode trains on stale data within its bound, sync mode on fresh alone") {
   const temporary_folder folder;
   for (const int bound : {0, 1, 3}) {
     auto config = short_run(training_mode::async);
@@ -198,7 +198,7 @@ TEST_CASE("train_ppo: async mode trains on stale data within its bound, sync mod
   CHECK(s.overlap_fraction == 0);
 }
 
-TEST_CASE("train_ppo: several environments and rollouts an update") {
+TEST_CASE("train_in: several environments and rollouts an update") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode);
@@ -213,7 +213,7 @@ TEST_CASE("train_ppo: several environments and rollouts an update") {
   }
 }
 
-TEST_CASE("train_ppo: observations and rewards are normalised, returns reported as they are") {
+TEST_CASE("train_in: observations and rewards are normalised, returns reported as they are") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode);
@@ -236,7 +236,7 @@ TEST_CASE("train_ppo: observations and rewards are normalised, returns reported 
   }
 }
 
-TEST_CASE("train_ppo: an environment that fails now and then costs episodes, not the run") {
+TEST_CASE("train_in: an environment that fails now and then costs episodes, not the run") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     INFO((mode == training_mode::sync ? "sync" : "async"));
@@ -274,7 +274,7 @@ TEST_CASE("train_ppo: an environment that fails now and then costs episodes, not
   }
 }
 
-TEST_CASE("train_ppo: an environment that always fails ends with an error, its models saved") {
+TEST_CASE("train_in: an environment that always fails ends with an error, its models saved") {
   const temporary_folder folder;
   auto config = short_run(training_mode::sync);
   config.env.id = "Broken-v0";
@@ -287,7 +287,7 @@ TEST_CASE("train_ppo: an environment that always fails ends with an error, its m
   CHECK(load_model(run.last_model()).policy_version <= 2);
 }
 
-TEST_CASE("train_ppo: an environment that gives NaN alone ends with its name and what was NaN") {
+TEST_CASE("train_in: an environment that gives NaN alone ends with its name and what was NaN") {
   const temporary_folder folder;
   auto config = short_run(training_mode::sync);
   config.total_steps = 512;
@@ -300,7 +300,7 @@ TEST_CASE("train_ppo: an environment that gives NaN alone ends with its name and
                         has_text("expected a finite observation, got nan as element 0"));
 }
 
-TEST_CASE("train_ppo: a disk that is gone does not end training") {
+TEST_CASE("train_in: a disk that is gone does not end training") {
   const temporary_folder folder;
   const auto root = folder.path / "runs";
   auto config = short_run(training_mode::sync);
@@ -317,7 +317,7 @@ TEST_CASE("train_ppo: a disk that is gone does not end training") {
   CHECK(s.eval_episodes == 5);
 }
 
-TEST_CASE("train_ppo: refuses what it can not begin with") {
+TEST_CASE("train_in: refuses what it can not begin with") {
   const temporary_folder folder;
   auto config = short_run(training_mode::sync);
   config.env.id = "CartPol-v1";
@@ -328,18 +328,18 @@ TEST_CASE("train_ppo: refuses what it can not begin with") {
                     has_text("cannot create a run directory in " + (file / "ppo").string()));
 }
 
-TEST_CASE("train_ppo: two runs in one system follow one another") {
+TEST_CASE("train_in: two runs in one system follow one another") {
   const temporary_folder folder;
   log::set_level("off");
   system sys({.deterministic = true, .seed = 1});
   const auto config = short_run(training_mode::sync);
-  const auto first = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
-  const auto second = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
+  const auto first = sys.run(train_in(sys, config, {.root = folder.path.string()}));
+  const auto second = sys.run(train_in(sys, config, {.root = folder.path.string()}));
   CHECK(first.steps == second.steps);
 }
 
-TEST_CASE("ppo_summary: one line of JSON that holds every key") {
-  const auto text = ppo_summary{.env = "X-v0", .mode = training_mode::async}.to_json();
+TEST_CASE("training_summary: one line of JSON that holds every key") {
+  const auto text = training_summary{.env = "X-v0", .mode = training_mode::async}.to_json();
   CHECK(text.find('\n') == text.npos);
   const auto json = nlohmann::json::parse(text);
   for (const char* key : {"algo",

@@ -1,0 +1,113 @@
+#include "actors/torch.hpp"
+
+#include <algorithm>
+
+#include "actors/derived_seed.hpp"
+#include "algorithms/language_models/grpo/grpo.hpp"
+#include "algorithms/language_models/grpo/now_and_then.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/log.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// Attempts at one evaluation while its list of problems dies.
+constexpr int evaluation_attempts_max = 100;
+
+/// What has been answered so far of an evaluation, which tells of that where it takes long.
+struct exam_so_far {
+  std::size_t problems = 0;  // in all
+  std::vector<sampled_answer> answers;
+  double right = 0.0;  // of the answers
+  now_and_then tell = {};
+
+  void add(const sampled_answer& one) {
+    answers.push_back(one);
+    right += one.right;
+    if (tell.due())
+      log::info("evaluation", {{"answered", answers.size()},
+                               {"of", problems},
+                               {"right", right / double(answers.size())}});
+  }
+};
+
+/// Asks `count` problems one after the other, and adds the answers.
+task<> ask_some(const training_run& in, answer_roles roles, std::size_t count, exam_so_far& seen) {
+  std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
+    in.require_no_stop();
+    // One that was dropped is not right.
+    seen.add(group.answers.empty() ? sampled_answer{} : group.answers.front());
+    return --count == 0;
+  };
+  co_await loops::evaluate(roles, &grpo::generate, enough);
+}
+
+}  // namespace
+
+task<evaluation> grpo::evaluate(weights of, std::size_t problems, std::uint64_t seed) {
+  co_return co_await ask(evaluation_prompts_, std::move(of), problems, seed);
+}
+
+task<evaluation> grpo::evaluate_at_the_end(weights of) {
+  co_return co_await evaluate_held_out(std::move(of),
+                                       static_cast<std::size_t>(config_.evaluation.final_problems));
+}
+
+task<evaluation> grpo::evaluate_held_out(weights of, std::size_t problems) {
+  co_return co_await ask(final_prompts_, std::move(of), problems,
+                         derived_seed(config_.seed, "final evaluation"));
+}
+
+task<> grpo::tell_win_rate(double rate) {
+  progress_row row{in.done.steps, {{"eval/win_rate", rate}}};
+  co_await in.records.route<&recorder::record>(std::move(row));
+}
+
+/// Where the list of problems dies on the way, the evaluation begins anew, and asks the same.
+task<evaluation> grpo::ask(service<prompt_source> problems, weights of, std::size_t count,
+                           std::uint64_t seed) {
+  std::exception_ptr error;
+  for (int attempt = 1; attempt < evaluation_attempts_max; ++attempt) {
+    try {
+      co_return co_await ask_once(problems, of, count, seed);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (!is_kind(error, error_kind::replica_lost)) break;
+  }
+  std::rethrow_exception(error);
+}
+
+task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std::size_t count,
+                                std::uint64_t seed) {
+  co_await problems.route<&prompt_source::rewind>(seed);
+  auto asking = roles;
+  asking.prompts = problems;
+  asking.group = 1;
+  asking.temperature = 0;
+  if (game_) {  // and a deal whose world has failed is followed by another
+    asking.known_moves = std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
+  } else {
+    asking.rounds = 1;
+    asking.may_be_empty = true;
+  }
+  asking.refill_flat = false;
+  asking.metrics = {};
+  // Side by side, so that the generator has many to write at once.
+  const auto at_once = std::min(count, static_cast<std::size_t>(config_.rollout.slots));
+  exam_so_far seen{.problems = count, .answers = {}};
+  std::vector<task<>> all_of_them;
+  for (std::size_t i = 0; i < at_once; ++i) {
+    const auto share = (count + i) / at_once;
+    all_of_them.push_back(ask_some(in, asking, share, seen));
+  }
+  co_await all(std::move(all_of_them));
+  std::vector<evaluated_episode> scores;
+  for (const auto& each : seen.answers)
+    scores.push_back({game_ ? each.reward : each.right, double(each.log_probs.size())});
+  if (game_ && in.records) co_await tell_win_rate(seen.right / double(seen.answers.size()));
+  co_return summarise(scores, of.version);
+}
+
+}  // namespace troupe

@@ -1,0 +1,166 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/language_models/grpo/grpo.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "actors/trainer/learn_and_push.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// What came with the groups of a batch besides answers.
+struct batch_counts {
+  std::map<std::string, std::int64_t> dropped;
+  std::int64_t flat_before = 0;
+  double staleness = 0;  // mean
+};
+
+batch_counts count(const std::vector<answer_group>& groups, std::int64_t version) {
+  batch_counts counts;
+  for (const auto& group : groups) {
+    for (const auto& [reason, many] : group.dropped) counts.dropped[reason] += many;
+    counts.flat_before += group.flat_before;
+    counts.staleness += double(version - group.version) / double(groups.size());
+  }
+  return counts;
+}
+
+progress_row row_of(const grpo_report& m, const batch_counts& counts, const replay_counts& seen,
+                    std::int64_t step) {
+  std::int64_t dropped = 0;
+  for (const auto& [reason, many] : counts.dropped) dropped += many;
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0.0;
+  };
+  return {step,
+          {{"rollout/reward_mean", m.reward_mean},
+           {"rollout/reward_std", m.reward_std},
+           {"rollout/frac_reward_zero_std", share(m.flat_groups, m.groups)},
+           {"rollout/overlong_reward", m.overlong_reward},
+           {"rollout/right_mean", m.right_mean},
+           {"rollout/length_mean", m.length_mean},
+           {"rollout/truncated_fraction", share(m.truncated, m.answers)},
+           {"rollout/flat_groups", double(m.flat_groups)},
+           {"rollout/flat_groups_replaced", double(counts.flat_before)},
+           {"rollout/dropped_answers", double(dropped)},
+           {"rollout/staleness", counts.staleness},
+           {"rollout/stale_dropped", double(seen.stale)},
+           {"rollout/stale_dropped_length", seen.stale_length_mean()},
+           {"train/loss", m.loss.loss},
+           {"train/approx_kl", m.loss.approx_kl},
+           {"train/clip_fraction", m.loss.clip_low + m.loss.clip_high},
+           {"train/clip_fraction_low", m.loss.clip_low},
+           {"train/clip_fraction_high", m.loss.clip_high},
+           {"train/ratio", m.loss.ratio},
+           {"train/importance_weight", m.loss.weight},
+           {"train/importance_out_of_range", m.loss.out_of_range},
+           {"train/kl_reference", m.loss.kl + m.kl_reward},
+           {"train/entropy", m.entropy},
+           {"train/grad_norm", m.grad_norm},
+           {"train/learning_rate", m.learning_rate},
+           {"train/trained_answers", double(m.trained_answers)},
+           {"train/trained_tokens", double(m.trained_tokens)},
+           {"train/skipped_steps", double(m.skipped_steps)},
+           {"train/n_updates", double(step)}}};
+}
+
+void tell_dropped(metrics_registry& metrics, const batch_counts& counts) {
+  for (const auto& [reason, many] : counts.dropped) {
+    metrics
+        .counter("troupe_answers_dropped_total", "Answers that could not be trained on, by reason.",
+                 {{"reason", reason}})
+        .increment(double(many));
+  }
+}
+
+}  // namespace
+
+loop_sizes grpo::sizes() const {
+  return {.batch = static_cast<std::size_t>(*config_.rollout.prompts),
+          .rollouts = static_cast<std::size_t>(config_.rollout.workers)};
+}
+
+task<bool> grpo::begin() {
+  const bool seen = in.done.evaluated >= 0;
+  if (in.done.version == 0 && !seen && config_.evaluation.every_updates > 0) {
+    const auto began = strand::current().now();
+    const auto found = co_await in.evaluate_and_judge({});
+    const auto seconds = detail::seconds_between(began, strand::current().now());
+    in.done.start += seconds;
+    if (found) {
+      log::info("before the first update", {{game_ ? "reward" : "right", found->mean},
+                                            {"of", found->returns.size()},
+                                            {"seconds", seconds}});
+    }
+  }
+  co_return !in.done.over() && !in.is_stop_asked();
+}
+
+// ---- one update, in the order in which it happens --------------------------------------------
+
+task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
+  const auto version = in.done.version;
+  for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
+  const grpo_learner::batch batch{.groups = groups};
+  const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
+  const auto push = [&] { return push_weights(trainer_, roles.generators); };
+  auto updated = co_await learn_and_push<grpo_report>(version, train, push);
+  in.done.version = updated.version;
+  in.metrics.trained(updated.report.trained_tokens, updated.train_s);
+  in.metrics.weights_pushed(updated.version, updated.push_s);
+  ++in.done.steps;
+  co_await record(groups, std::move(updated.report), version);
+  co_return in.done.version;
+}
+
+/// The curve that people watch: each group's mean reward as an episode's return.
+task<> grpo::record_groups(const std::vector<answer_group>& groups) {
+  for (const auto& group : groups) {
+    double reward = 0, length = 0;
+    for (const auto& a : group.answers) {
+      reward += a.reward;
+      length += double(a.log_probs.size());
+    }
+    const double n = double(group.answers.size());
+    co_await in.records.route<&recorder::episode>(in.done.steps, reward / n,
+                                                  std::int64_t(std::lround(length / n)));
+  }
+}
+
+/// `version`: of the weights that the update began with.
+task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned,
+                    std::int64_t version) {
+  const auto counts = count(groups, version);
+  tell_dropped(in.sys.metrics(), counts);
+  co_await record_groups(groups);
+  in.metrics.updated({.loss = learned.loss.loss,
+                      .kl = learned.loss.approx_kl,
+                      .entropy = learned.entropy,
+                      .grad_norm = learned.grad_norm,
+                      .clip_ratio = learned.loss.clip_low + learned.loss.clip_high,
+                      .lr = learned.learning_rate});
+  in.metrics.steps_skipped(learned.skipped_steps);
+  const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
+  in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
+  co_await in.records.route<&recorder::record>(row_of(learned, counts, seen, in.done.steps));
+  keep_samples(groups, learned.advantages, version);
+}
+
+void grpo::keep_samples(const std::vector<answer_group>& groups,
+                        const std::vector<std::vector<double>>& advantages, std::int64_t version) {
+  const auto every = config_.samples.every_updates;
+  if (every == 0 || in.done.version % every != 0) return;
+  try {
+    samples_->add(in.done.version, version, groups, advantages);
+  } catch (const std::exception& e) {
+    in.metrics.write_failed();
+    log::error("samples were not kept; training goes on", {{"error", e.what()}});
+  }
+}
+
+}  // namespace troupe

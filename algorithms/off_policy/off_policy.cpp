@@ -1,0 +1,105 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/off_policy/off_policy.hpp"
+
+#include <algorithm>
+
+#include "algorithms/loops/warm_up.hpp"
+
+namespace troupe {
+
+off_policy::off_policy(training_run& in, off_policy_algorithm algorithm)
+    : environment_algorithm(in), algorithm_(std::move(algorithm)) {}
+
+task<bool> off_policy::begin() {
+  const auto collections = algorithm_.config.warm_up();
+  if (in.done.steps > 0 || collections == 0) co_return true;
+  loops::warm_up_options filling{
+      .episodes = collections, .rollouts = sizes().rollouts, .stop_asked = in.stop_asked};
+  const auto warmed = co_await loops::warm_up(roles, generate_transitions, std::move(filling));
+  in.add_report(warmed);
+  co_return true;
+}
+
+// ---- one update, in the order in which it happens --------------------------------------------
+
+/// The trainer takes its gradient steps, and every collector has the new weights.
+task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
+  const auto began = std::chrono::steady_clock::now();
+  off_policy_update due{.version = in.done.version,
+                        .gradient_steps = algorithm_.config.gradient_steps(),
+                        .steps_before = in.done.steps / roles.environments};
+  in.metrics.batch_sampled(in.done.version - made.back().version);
+  co_await record_episodes(made);
+  due.steps_after = in.done.steps / roles.environments;
+  due.progress_remaining = in.progress_remaining();
+  due.log = episodes_to_log_ >= algorithm_.config.log.episodes;
+
+  const auto learned = co_await trainer_.route<&off_policy_trainer::train>(due, roles.collectors);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  const auto rows = due.gradient_steps * static_cast<std::int64_t>(algorithm_.batch_size);
+  in.done.version = learned.version;
+  in.metrics.trained(rows, took.count());
+  in.metrics.steps_skipped(learned.skipped);
+  in.metrics.policy_version(learned.version);
+  if (due.log) co_await record(learned.metrics);
+  co_return in.done.version;
+}
+
+/// Tells the recorder of the episodes that ended in these collections.
+task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
+  for (const auto& one : made) {
+    for (const auto& e : one.episodes) {
+      co_await in.records.route<&recorder::episode>(in.done.steps + e.step, e.episode_return,
+                                                    e.length);
+      ++episodes_to_log_;
+    }
+    in.done.steps += one.steps;
+  }
+}
+
+namespace {
+
+/// The gauges of learning have the numbers of the newest row. A loss in all has DQN alone; the
+/// actors' of the others is no measure of how well they learn.
+update_figures figures_of(const named_values& learned) {
+  const auto named = [&](const char* name) -> std::optional<double> {
+    const auto found = std::ranges::find(learned, name, &named_values::value_type::first);
+    return found == learned.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto critics = named("train/critic_loss");
+  return {.loss = critics ? critics : named("train/loss"),
+          .kl = {},
+          .entropy = named("train/entropy"),
+          .grad_norm = named("train/grad_norm"),
+          .clip_ratio = {},
+          .lr = named("train/learning_rate")};
+}
+
+}  // namespace
+
+/// A row of progress.csv, which is due each few episodes, as in Stable-Baselines3. There the
+/// numbers of gradient steps are means over those of the last update, here over all since the row
+/// before.
+task<> off_policy::record(named_values learned) {
+  episodes_to_log_ = 0;
+  progress_row row{in.done.steps, {learned.begin(), learned.end()}};
+  if (!shape.is_continuous()) {
+    const auto& explore = algorithm_.explore;
+    row.values["rollout/exploration_rate"] = explore.epsilon.at(in.done.steps, explore.total_steps);
+  }
+  in.metrics.updated(figures_of(learned));
+  co_await in.records.route<&recorder::record>(std::move(row));
+  const auto seen = co_await roles.replay.route<&transition_store::counts>();
+  constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
+  in.metrics.replay_holds(static_cast<std::size_t>(seen.held), static_cast<std::size_t>(seen.bytes),
+                          seen.repeated, stale);
+}
+
+loop_sizes off_policy::sizes() const {
+  const bool async = in.settings.mode == training_mode::async;
+  const int workers = async ? algorithm_.config.collection.workers : 1;
+  return {.batch = 1, .rollouts = static_cast<std::size_t>(workers)};
+}
+
+}  // namespace troupe

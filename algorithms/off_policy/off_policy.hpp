@@ -1,0 +1,71 @@
+#pragma once
+// What DQN, SAC, TD3 and DDPG are to a run: roles, an episode and an update.
+//
+//   collectors   environments and the acting network, stepped together
+//   replay       the ring of transitions that is trained on
+//   trainer      draws minibatches and updates the weights; on a thread of its own in async mode
+//   evaluator    plays deterministic episodes now and then, and at the end
+//
+// The way of one transition: generate_transitions (transition_rollout.hpp) asks a collector for
+// some steps; the loop puts them into the replay; `update` has the trainer draw minibatches from
+// there and take gradient steps, after which the collectors have the new weights.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "algorithms/off_policy/off_policy_config.hpp"
+#include "algorithms/off_policy/off_policy_trainer.hpp"
+#include "algorithms/off_policy/transition_rollout.hpp"
+#include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/environment_algorithm.hpp"
+
+namespace troupe {
+
+/// What an off-policy algorithm says of itself.
+struct off_policy_algorithm {
+  training_settings settings;
+  off_policy_config config;
+  std::size_t batch_size = 256;  ///< Rows of a gradient step.
+  double gamma = 0.99;           ///< Discount a step.
+  exploration explore;
+  std::function<std::unique_ptr<off_policy_learner>(const network_shape&)> make_learner;
+};
+
+class off_policy : public environment_algorithm {
+ public:
+  using experience = collected_transitions;
+
+  off_policy(training_run& in, off_policy_algorithm algorithm);
+
+  transition_roles roles;
+  static task<collected_transitions> generate(transition_roles with) {
+    return generate_transitions(std::move(with));
+  }
+  task<std::int64_t> update(std::vector<collected_transitions> made);
+  loop_sizes sizes() const;
+  /// Fills the replay before the first update.
+  task<bool> begin();
+
+  task<> serve(const checkpoint* from);
+  task<> save(checkpoint& to);
+  task<weights> newest();
+  task<evaluation> evaluate_at_the_end(weights of);
+
+ private:
+  std::size_t collectors() const;
+  task<> serve_replay(const checkpoint* from);
+  task<> serve_trainer(const checkpoint* from);
+  task<> serve_collectors(const checkpoint* from);
+  task<> record_episodes(std::vector<collected_transitions>& made);
+  task<> record(named_values learned);
+
+  const off_policy_algorithm algorithm_;
+  service<off_policy_trainer> trainer_;
+  std::int64_t episodes_to_log_ = 0;  ///< Ended since the last row of progress.csv.
+};
+
+/// The algorithm for a run.
+trainable trainable_of(off_policy_algorithm algorithm);
+
+}  // namespace troupe

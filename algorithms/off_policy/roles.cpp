@@ -1,0 +1,171 @@
+#include "actors/torch.hpp"
+
+#include <fmt/format.h>
+
+#include "actors/checkpoint/state.hpp"
+#include "actors/derived_seed.hpp"
+#include "actors/policy/shape_of.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
+#include "algorithms/run/run_state.hpp"
+
+namespace troupe {
+
+std::size_t off_policy::collectors() const {
+  const auto& c = algorithm_.config;
+  const int workers = c.mode == training_mode::async ? c.collection.workers : 1;
+  return static_cast<std::size_t>(std::max(workers, c.env.replicas));
+}
+
+task<> off_policy::serve(const checkpoint* from) {
+  co_await serve_replay(from);
+  co_await serve_trainer(from);
+  co_await serve_collectors(from);
+  co_await serve_evaluator();
+}
+
+task<> off_policy::serve_replay(const checkpoint* from) {
+  const auto& c = algorithm_.config;
+  const bool async = c.mode == training_mode::async;
+  transition_store_options keeping{
+      .widths = widths_of(shape),
+      .ring = {.capacity = c.replay.capacity, .max_bytes = c.replay.max_bytes},
+      .warm_up = c.warm_up(),
+      .max_staleness = async ? c.collection.max_staleness : 0,
+      .seed = derived_seed(c.seed, "replay"),
+      .prioritised = c.replay.prioritised,
+      .normalize_obs = c.env.normalize_obs,
+      .normalize_reward = c.env.normalize_reward};
+  using transitions = transition_store;
+  serve_options serving{
+      .name = "replay",
+      .deadline = long_call,
+      .idempotent = {endpoint<&transitions::admit>, endpoint<&transitions::insert>,
+                     endpoint<&transitions::sample>, endpoint<&transitions::trained>,
+                     endpoint<&transitions::close>, endpoint<&transitions::prioritise>,
+                     endpoint<&transitions::obs_scale>, endpoint<&transitions::counts>,
+                     endpoint<&transitions::save>, endpoint<&transitions::restore>}};
+  auto shelf = std::make_shared<transitions::shelf>();
+  roles.replay = co_await in.serve<transitions>(std::move(serving), keeping, std::move(shelf));
+  if (from) co_await roles.replay.route<&transitions::restore>(file_of(*from, "replay.cbor"));
+}
+
+task<> off_policy::serve_trainer(const checkpoint* from) {
+  const bool async = in.settings.mode == training_mode::async;
+  off_policy_trainer::maker make = [make = algorithm_.make_learner, shape = shape] {
+    return make(shape);
+  };
+  serve_options learning{
+      .name = "trainer",
+      .placement = async ? placement::thread : placement::shared,
+      .deadline = long_call,
+      .idempotent = {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
+                     endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>}};
+  auto shelf = std::make_shared<off_policy_trainer::shelf>();
+  trainer_ = co_await in.serve<off_policy_trainer>(std::move(learning), std::move(make),
+                                                   algorithm_.batch_size, widths_of(shape),
+                                                   roles.replay, in.store, std::move(shelf));
+  if (from) co_await trainer_.route<&off_policy_trainer::restore>(file_of(*from, "trainer.cbor"));
+}
+
+task<> off_policy::serve_collectors(const checkpoint* from) {
+  const auto& c = algorithm_.config;
+  roles.steps = c.collection.train_freq;
+  roles.environments = c.env.n_envs;
+  collector_options collecting{.environments = environments_of(c.env, c.env.n_envs),
+                               .observers = observers_of(in.metrics, c.env.id),
+                               .environment_seed = in.seed_of_segment("environments"),
+                               .shape = shape,
+                               .network = in.settings.network,
+                               .explore = algorithm_.explore,
+                               .n_step = c.replay.n_step,
+                               .discount_rewards = c.env.normalize_reward,
+                               .gamma = algorithm_.gamma,
+                               .seed = in.settings.seed};
+  serve_options hosting{.name = "collectors",
+                        .replicas = collectors(),
+                        .placement = placement_of(c.env.placement),
+                        .deadline = long_call};
+  roles.collectors =
+      co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
+  if (!from) co_return;
+  const state_reader saved(file_of(*from, "collectors.cbor"));
+  saved.get("begun", *roles.begun);
+  saved.get("episodes_to_log", episodes_to_log_);
+  auto states = saved.get<std::vector<std::string>>("replicas");
+  if (states.size() != collectors()) {
+    throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
+                      std::to_string(states.size()));
+  }
+  co_await restore_each<&collector::restore>(roles.collectors, std::move(states));
+}
+
+task<> off_policy::save(checkpoint& state) {
+  state.files["trainer.cbor"] = co_await trainer_.route<&off_policy_trainer::save>();
+  state.files["replay.cbor"] = co_await roles.replay.route<&transition_store::save>();
+  const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
+  state_writer to;
+  to.put("begun", *roles.begun);
+  to.put("episodes_to_log", episodes_to_log_);
+  to.put("replicas", states);
+  state.files["collectors.cbor"] = to.bytes();
+}
+
+task<weights> off_policy::newest() {
+  co_return co_await trainer_.route<&off_policy_trainer::publish>();
+}
+
+task<evaluation> off_policy::evaluate_at_the_end(weights of) {
+  const int episodes = in.settings.evaluation.final_episodes;
+  serve_options measuring{.name = "final_evaluator",
+                          .placement = place_of_evaluation(in.settings.env),
+                          .deadline = long_call,
+                          .idempotent = {endpoint<&evaluator::evaluate>}};
+  const auto judging =
+      co_await in.serve<evaluator>(std::move(measuring), evaluator_of(episodes), in.stop_asked);
+  co_return co_await judging.route<&evaluator::evaluate>(
+      std::move(of), static_cast<std::size_t>(episodes),
+      derived_seed(in.settings.seed, "final evaluation"));
+}
+
+namespace {
+
+/// Throws std::invalid_argument if the environment's actions are not those that the network gives.
+void require_actions(const training_settings& settings) {
+  const auto kind = settings.network.kind;
+  const bool discrete = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+  const auto actions = spec_of(settings.env).action_space;
+  const bool fits = discrete ? actions.get_if<spaces::discrete>() != nullptr
+                             : actions.get_if<spaces::box>() != nullptr;
+  if (fits) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: expected an environment with actions of {}, got {}, whose are {}; of the others {}",
+      settings.algo, discrete ? "Discrete" : "Box", settings.env.id, to_string(actions),
+      discrete ? "sac, td3 and ddpg take Box, ppo and a2c take any"
+               : "dqn takes Discrete, ppo and a2c take any"));
+}
+
+/// Throws config_error if a full replay takes more than it may.
+void require_room(const training_settings& settings, const ring_section& replay) {
+  const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
+  const double wanted = each * static_cast<double>(replay.capacity);
+  if (wanted <= static_cast<double>(replay.max_bytes)) return;
+  throw config_error(
+      "/replay/max_bytes",
+      fmt::format("expected at least {:.0f} bytes, which a replay.capacity of {} transitions of "
+                  "{:.0f} bytes takes when it is full, got {}",
+                  wanted, replay.capacity, each, replay.max_bytes));
+}
+
+}  // namespace
+
+trainable trainable_of(off_policy_algorithm algorithm) {
+  auto settings = algorithm.settings;
+  const auto check = [settings, replay = algorithm.config.replay] {
+    require_actions(settings);
+    require_network(settings);
+    require_room(settings, replay);
+  };
+  return make_algorithm<off_policy>(std::move(settings), check, std::move(algorithm));
+}
+
+}  // namespace troupe

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "algorithms/run/train.hpp"
+#include "runtime/config/config.hpp"
+
+namespace troupe {
+
+/// A run that is to go on.
+template <class Config>
+struct resumed_run {
+  Config config;                   ///< The one stored with the run.
+  std::optional<checkpoint> from;  ///< The newest good one; none: there was none yet.
+};
+
+/// Opens the run directory of an earlier run. Throws run_directory_error and config_error, and as
+/// newest_checkpoint.
+template <class Config>
+resumed_run<Config> open_run(const std::string& directory, metrics_registry& metrics) {
+  const auto document = read_json_file(run_directory::open(directory).config_json());
+  auto config = parse_config<Config>(document);
+  auto from = newest_checkpoint(directory, trainable_of(config).settings, metrics);
+  return {std::move(config), std::move(from)};
+}
+
+}  // namespace troupe
