@@ -88,9 +88,9 @@ loop_sizes grpo::sizes() const {
 task<bool> grpo::begin() {
   const bool seen = in.done.evaluated >= 0;
   if (in.done.version == 0 && !seen && config_.evaluation.every_updates > 0) {
-    const auto began = strand::current().now();
+    const auto began = detail::strand::current().now();
     const auto found = co_await in.evaluate_and_judge({});
-    const auto seconds = detail::seconds_between(began, strand::current().now());
+    const auto seconds = detail::seconds_between(began, detail::strand::current().now());
     in.done.start += seconds;
     if (found) {
       log::info("before the first update", {{game_ ? "reward" : "right", found->mean},

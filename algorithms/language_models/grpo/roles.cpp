@@ -59,7 +59,7 @@ grpo::grpo(training_run& in, grpo_config config, grpo_task task)
       config_(std::move(config)),
       task_(std::move(task)),
       game_(task_.game()),
-      problems_(detail::problems_of(task_, config_)),
+      problems_(problems_of(task_, config_)),
       subject_(std::make_shared<const grpo_subject>(subject_of(config_, problems_.training))) {}
 
 task<> grpo::serve(const checkpoint* from) {
@@ -86,14 +86,14 @@ task<> grpo::serve_trainer(const checkpoint* from) {
   const bool begins = !from || config_.trainer.penalty() != 0.0;
   const auto lesson = game_ ? practise_moves(*subject_, game_->view)
                             : answer_problems(*subject_, problems_.training);
-  const auto began = strand::current().now();
+  const auto began = detail::strand::current().now();
   grpo_start start;
   if (begins) {
-    start = co_await detail::starting_weights(config_, *subject_, lesson, in.stop_asked);
+    start = co_await starting_weights(config_, *subject_, lesson, in.stop_asked);
   } else {
     start.parameters = weights_of(*from).parameters;
   }
-  if (!from) in.done.start += seconds_between(began, strand::current().now());
+  if (!from) in.done.start += detail::seconds_between(began, detail::strand::current().now());
   if (!from) {
     weights first{0, start.parameters.clone(), {}};
     co_await in.store.route<&weight_store::put>(std::move(first));
@@ -181,7 +181,7 @@ task<> grpo::serve_prompts(const checkpoint* from) {
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
 
   // Each evaluation says by which seed.
-  auto [during, at_the_end] = exams_of(task_, config_, problems_.held_out);
+  auto [during, at_the_end] = detail::exams_of(task_, config_, problems_.held_out);
   if (!during.empty()) {
     serve_options judging{.name = "exam"};
     evaluation_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(during),
