@@ -14,6 +14,7 @@
 
 #include "actors/torch_threads.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/run/open_run.hpp"
 #include "runtime/metrics/registry.hpp"
 
 using namespace troupe;

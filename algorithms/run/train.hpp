@@ -23,11 +23,9 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/run/settings.hpp"
-#include "runtime/coroutine/task.hpp"
+#include "runtime/system.hpp"
 
 namespace troupe {
-
-class system;
 
 /// Trains on systems of its own: deterministic ones where the settings say so. Where they say
 /// checkpoint.every_updates, checkpoints are written to the run directory's `checkpoints`; one that

@@ -3,6 +3,7 @@
 #include "actors/checkpoint/state.hpp"
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/run/open_run.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"

@@ -1,6 +1,7 @@
 #include "actors/torch.hpp"
 
 #include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/run/open_run.hpp"
 
 #include <fstream>
 
