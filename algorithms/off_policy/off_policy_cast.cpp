@@ -88,26 +88,26 @@ task<> off_policy_cast::serve_learning(const checkpoint* from) {
                                            std::move(weights_shelf));
   if (from) co_await store.route<&weight_store::put>(weights_of(*from));
 
-  transition_store_options keeping{.widths = widths_of(shape),
-                                   .ring = ring_of(algorithm),
-                                   .warm_up = c.warm_up(),
-                                   .max_staleness = async ? c.collection.max_staleness : 0,
-                                   .seed = derived_seed(settings.seed, "replay"),
-                                   .prioritised = c.replay.prioritised,
-                                   .normalize_obs = c.env.normalize_obs,
-                                   .normalize_reward = c.env.normalize_reward};
-  using transitions = transition_store;
+  transition_replay_options keeping{.widths = widths_of(shape),
+                                    .ring = ring_of(algorithm),
+                                    .warm_up = c.warm_up(),
+                                    .max_staleness = async ? c.collection.max_staleness : 0,
+                                    .seed = derived_seed(settings.seed, "replay"),
+                                    .prioritised = c.replay.prioritised,
+                                    .normalize_obs = c.env.normalize_obs,
+                                    .normalize_reward = c.env.normalize_reward};
+  using transitions = transition_replay;
   auto keeping_transitions =
       restartable(sys, {.name = "replay", .deadline = long_call},
                   {endpoint<&transitions::admit>, endpoint<&transitions::insert>,
                    endpoint<&transitions::sample>, endpoint<&transitions::trained>,
-                   endpoint<&transitions::close>, endpoint<&transitions::prioritise>,
+                   endpoint<&transitions::close>, endpoint<&transitions::update_priorities>,
                    endpoint<&transitions::obs_scale>, endpoint<&transitions::counts>,
                    endpoint<&transitions::save>, endpoint<&transitions::restore>});
-  auto ring_shelf = std::make_shared<transition_store::shelf>();
-  roles.replay = co_await sys.serve<transition_store>(std::move(keeping_transitions), keeping,
-                                                      std::move(ring_shelf));
-  if (from) co_await roles.replay.route<&transition_store::restore>(file_of(*from, "replay.cbor"));
+  auto ring_shelf = std::make_shared<transition_replay::shelf>();
+  roles.replay = co_await sys.serve<transition_replay>(std::move(keeping_transitions), keeping,
+                                                       std::move(ring_shelf));
+  if (from) co_await roles.replay.route<&transition_replay::restore>(file_of(*from, "replay.cbor"));
 
   off_policy_trainer::maker make = [make = algorithm.make_learner, shape = shape] {
     return make(shape);
@@ -163,7 +163,7 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
 task<checkpoint> off_policy_cast::save() {
   auto state = co_await begin_checkpoint(*this);
   state.files["trainer.cbor"] = co_await trainer.route<&off_policy_trainer::save>();
-  state.files["replay.cbor"] = co_await roles.replay.route<&transition_store::save>();
+  state.files["replay.cbor"] = co_await roles.replay.route<&transition_replay::save>();
   const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
   state_writer to;
   to.put("begun", *roles.begun);
@@ -192,13 +192,12 @@ task<evaluation> off_policy_cast::evaluate_at_the_end(weights of) {
 }
 
 task<training_summary> off_policy_cast::conclude() {
-  const auto seen = co_await roles.replay.route<&transition_store::counts>();
+  const auto seen = co_await roles.replay.route<&transition_replay::counts>();
   const auto last = co_await newest();
   keep_last_model(*this, last);
   const auto final = co_await unless_stopped(*this, evaluate_at_the_end(last));
   auto summary = summary_of(*this, final, last);
-  summary.staleness_mean = seen.staleness_mean();
-  summary.staleness_max = seen.staleness_max;
+  tell_staleness(summary, seen);
   co_await finish_run(*this, final, last, summary);
   co_return summary;
 }

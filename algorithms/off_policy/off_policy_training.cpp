@@ -52,10 +52,8 @@ task<> record_metrics(off_policy_cast& p, const named_values& learned) {
   }
   p.metrics.updated(figures_of(learned));
   co_await p.records.route<&recorder::record>(std::move(row));
-  const auto seen = co_await p.roles.replay.route<&transition_store::counts>();
-  constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
-  p.metrics.replay_holds(static_cast<std::size_t>(seen.held), static_cast<std::size_t>(seen.bytes),
-                         seen.repeated, stale);
+  const auto seen = co_await p.roles.replay.route<&transition_replay::counts>();
+  p.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
 }
 
 /// One update: the trainer takes its gradient steps, and every collector has the new weights.
