@@ -123,18 +123,23 @@ void transition_ring::forget(std::int64_t number) {
   if (newest != newest_.end() && newest->second.number == number) newest_.erase(newest);
 }
 
+bool transition_ring::adjoin(const cell& one, const cell& other) {
+  return one.in.environment[one.at] == other.in.environment[other.at] &&
+         one.in.ended[one.at] == 0 && one.in.step[one.at] + 1 == other.in.step[other.at];
+}
+
+void transition_ring::tie(std::int64_t one, std::int64_t other) {
+  const auto first = cell_of(one), second = cell_of(other);
+  first.in.next[first.at] = second.in.previous[second.at] = static_cast<std::uint32_t>(other - one);
+}
+
 void transition_ring::link(std::int64_t number, std::uint32_t episode) {
   const auto row = cell_of(number);
   const auto [newest, is_first] =
       newest_.try_emplace(row.in.environment[row.at], newest_row{number, episode});
   if (is_first) return;
   const auto before = std::exchange(newest->second, {number, episode});
-  const auto last = cell_of(before.number);
-  const bool follows = before.episode == episode && last.in.ended[last.at] == 0 &&
-                       row.in.step[row.at] == last.in.step[last.at] + 1;
-  if (!follows) return;
-  const auto distance = static_cast<std::uint32_t>(number - before.number);
-  row.in.previous[row.at] = last.in.next[last.at] = distance;
+  if (before.episode == episode && adjoin(cell_of(before.number), row)) tie(before.number, number);
 }
 
 void transition_ring::insert(const transition_rows& rows) {
@@ -252,28 +257,33 @@ void transition_ring::restore_links(const state_reader& from) {
   const auto next = from.get<std::vector<std::uint32_t>>("next");
   const auto environments = from.get<std::vector<std::uint32_t>>("newest.environments");
   const auto episodes = from.get<std::vector<std::uint32_t>>("newest.episodes");
-  const auto expect = [](bool good, const std::string& what) {
-    if (!good) throw state_error("saved transitions: expected " + what);
-  };
-  expect(std::cmp_equal(next.size(), size_), "whether another follows for each");
+  if (std::cmp_not_equal(next.size(), size_)) {
+    throw state_error(
+        fmt::format("saved transitions: next: expected {} numbers, got {}", size_, next.size()));
+  }
   for (auto number = inserted_ - size_; number < inserted_; ++number) {
     const auto row = cell_of(number);
     newest_[row.in.environment[row.at]].number = number;
     const auto distance = next[static_cast<std::size_t>(number % capacity_)];
     if (distance == 0) continue;
-    expect(holds(number + distance), fmt::format("the row that follows {}", number));
-    const auto after = cell_of(number + distance);
-    expect(after.in.environment[after.at] == row.in.environment[row.at] &&
-               after.in.step[after.at] == row.in.step[row.at] + 1 && row.in.ended[row.at] == 0,
-           fmt::format("{} to follow {} in its episode", number + distance, number));
-    row.in.next[row.at] = after.in.previous[after.at] = distance;
+    const auto after = number + distance;
+    if (!holds(after) || !adjoin(row, cell_of(after))) {
+      throw state_error(
+          fmt::format("saved transitions: next: expected the step after that of row {}, got row {}",
+                      number, after));
+    }
+    tie(number, after);
   }
-  expect(environments.size() == newest_.size() && episodes.size() == newest_.size(),
-         fmt::format("the newest episode of each of {} environments", newest_.size()));
-  for (std::size_t i = 0; i < environments.size(); ++i) {
+  bool known = environments.size() == newest_.size() && episodes.size() == newest_.size();
+  for (std::size_t i = 0; known && i < environments.size(); ++i) {
     const auto newest = newest_.find(environments[i]);
-    expect(newest != newest_.end(), fmt::format("rows of environment {}", environments[i]));
-    newest->second.episode = episodes[i];
+    known = newest != newest_.end();
+    if (known) newest->second.episode = episodes[i];
+  }
+  if (!known) {
+    throw state_error(
+        fmt::format("saved transitions: newest: expected an episode of each of {} environments",
+                    newest_.size()));
   }
 }
 

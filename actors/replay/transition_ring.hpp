@@ -113,6 +113,11 @@ class transition_ring {
   void check(const transition_rows& rows) const;
   /// Puts in the rows from `first` on that lie in one block, linked to none; returns how many.
   std::size_t put(const transition_rows& rows, std::size_t first);
+  /// Whether the second is of the step after the first's, which did not end the episode.
+  static bool adjoin(const cell& one, const cell& other);
+  /// Links two rows.
+  void tie(std::int64_t one, std::int64_t other);
+  /// Links the newest row to the one before it, where both are of one episode.
   void link(std::int64_t number, std::uint32_t episode);
   /// The row is about to be overwritten.
   void forget(std::int64_t number);
