@@ -127,6 +127,23 @@ task<> failed_steps(system& sys) {
   CHECK(after.rows.episode[1] == made.rows.episode[1]);
 }
 
+task<> reset_when_restored(system& sys) {  // A counter can't be saved.
+  const auto with = options(1, 2);
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  weights first{0, at::zeros({17}), {}};
+  co_await store.route<&weight_store::put>(first);
+  const auto one = co_await sys.serve<collector>({.name = "one"}, with, store);
+  const auto other = co_await sys.serve<collector>({.name = "other"}, with, store);
+  const auto before = co_await one.route<&collector::collect>(0, 2);
+  CHECK(before.rows.step == numbers{0});
+  const auto saved = co_await one.route<&collector::save>();
+  co_await other.route<&collector::restore>(saved);
+  const auto after = co_await other.route<&collector::collect>(2, 2);
+  CHECK(after.rows.obs == std::vector<float>{0});
+  CHECK(after.rows.step == numbers{0});
+  CHECK(after.rows.episode[0] == before.rows.episode[0] + 1);
+}
+
 task<> newer_weights(system& sys) {
   const auto collectors = co_await serve(sys, options(1));
   weights second{2, at::full({17}, 0.3f), {}};
@@ -195,6 +212,10 @@ TEST_CASE("collector: a transition ends with its own episode's last observation"
 TEST_CASE("collector: sums of n steps end where the episode does") { play(sums_of_steps); }
 
 TEST_CASE("collector: a step whose environment fails gives no transition") { play(failed_steps); }
+
+TEST_CASE("collector: environments that were reset begin other episodes, and sums with them") {
+  play(reset_when_restored);
+}
 
 TEST_CASE("collector: older weights than those in use are ignored") { play(newer_weights); }
 
