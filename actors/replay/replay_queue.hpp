@@ -13,7 +13,7 @@
 
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
-#include "actors/replay/replay_starved.hpp"
+#include "actors/replay/replay.hpp"
 #include "actors/shelf.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
@@ -29,26 +29,6 @@ struct replay_options {
   std::size_t max_bytes = std::size_t{1} << 30;
   duration patience =
       std::chrono::minutes(10);  ///< After it a `sample` fails instead of waiting on.
-};
-
-/// What a replay has seen so far.
-struct replay_counts {
-  std::int64_t inserted = 0;
-  std::int64_t sampled = 0;
-  std::int64_t stale = 0;     ///< Dropped: older than max_staleness when their turn came.
-  double stale_length = 0;    ///< Sum of these items' lengths, where Item has a `length()`.
-  std::int64_t repeated = 0;  ///< Dropped: had come before.
-  std::int64_t staleness_max = 0;
-  double staleness_sum = 0;  ///< Over sampled items.
-  std::size_t held = 0;
-  std::size_t bytes = 0;  ///< Of these.
-
-  double staleness_mean() const {
-    return sampled == 0 ? 0 : staleness_sum / static_cast<double>(sampled);
-  }
-  double stale_length_mean() const {
-    return stale == 0 ? 0 : stale_length / static_cast<double>(stale);
-  }
 };
 
 /// An item that takes longer to make the longer it is: then those that are dropped as stale are the
@@ -67,17 +47,15 @@ struct replay_state {
   replay_counts counts;
 };
 
-/// The role between rollouts and an on-policy trainer: first in first out, each item once, none
-/// staler than allowed. Item has a member `version`: the oldest weights that made any part of it;
-/// and where it has an `item_id id` that a producer gave it, `insert` is idempotent.
-///
-///   admit ──> (a rollout runs) ──> insert ──> sample ──> (an update) ──> trained
-///
-/// Not a `replay` with a FIFO sampler, though it gives the same items: here an item is moved in and
-/// out again, where a replay_table shares it between all who have sampled it, and needs no key.
+/// The replay between rollouts and an on-policy trainer (see replay.hpp): first in first out, each
+/// item once, none staler than allowed. Item has a member `version`: the oldest weights that made
+/// any part of it; and where it has an `item_id id` that a producer gave it, `insert` is
+/// idempotent.
 template <class Item>
 class replay_queue {
  public:
+  using item_type = Item;
+
   /// What is held. Given to `serve`, it outlives the replica: one that is restarted has all that
   /// the one before it had, but for who was admitted. For one queue.
   class shelf;
@@ -171,6 +149,9 @@ class replay_queue {
     drop_stale();
     changed_.notify_all();
   }
+
+  /// Of the weights in use.
+  std::int64_t version() const { return version_; }
 
   /// Everything in it, for checkpoints.
   replay_state<Item> save() const {
@@ -271,5 +252,12 @@ class replay_queue<Item>::shelf : public shelf_base {
   replay_counts counts_;
   known_items known_;
 };
+
+namespace detail {
+struct least_item {
+  std::int64_t version = 0;
+};
+}  // namespace detail
+static_assert(replay<replay_queue<detail::least_item>>);
 
 }  // namespace troupe

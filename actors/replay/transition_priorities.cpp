@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -31,6 +32,29 @@ const priority_options& checked(const priority_options& options) {
 }
 
 }  // namespace
+
+std::vector<double> importance_weights(std::span<const double> probabilities, std::int64_t size,
+                                       double beta) {
+  if (!(beta >= 0 && beta <= 1)) {
+    throw std::invalid_argument(
+        fmt::format("importance_weights: beta: expected a number within 0 .. 1, got {}", beta));
+  }
+  std::vector<double> weights;
+  weights.reserve(probabilities.size());
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const auto probability : probabilities) {
+    if (!(probability > 0 && size > 0)) {
+      throw std::invalid_argument(
+          fmt::format("importance_weights: expected a probability and a size > 0, got {} and {}",
+                      probability, size));
+    }
+    // As logarithms: a very small probability has a weight that is no double.
+    weights.push_back(-beta * (std::log(static_cast<double>(size)) + std::log(probability)));
+    largest = std::max(largest, weights.back());
+  }
+  for (auto& weight : weights) weight = std::exp(weight - largest);
+  return weights;
+}
 
 transition_priorities::transition_priorities(const priority_options& options, std::int64_t capacity)
     : options_(checked(options)), capacity_(capacity) {}
@@ -61,17 +85,16 @@ void transition_priorities::draw(std::size_t count, double progress_remaining,
   const auto part = total / static_cast<double>(count);
   const auto newest = inserted_ - 1;
   numbers.resize(count);
-  drawn_.resize(count);
+  probabilities_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto at = weights_.find((static_cast<double>(i) + random.uniform()) * part);
     const auto behind = (place(newest) + static_cast<std::size_t>(capacity_) - at) %
                         static_cast<std::size_t>(capacity_);
     numbers[i] = newest - static_cast<std::int64_t>(behind);
-    drawn_[i].probability = weights_.weight(at) / total;
-    drawn_[i].table_size = size();
+    probabilities_[i] = weights_.weight(at) / total;
   }
   const double beta = options_.beta_end + (options_.beta - options_.beta_end) * progress_remaining;
-  const auto exact = importance_weights(drawn_, beta);
+  const auto exact = importance_weights(probabilities_, size(), beta);
   weights.assign(exact.begin(), exact.end());
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "actors/policy/action_random.hpp"
-#include "actors/replay/sample_info.hpp"
 #include "actors/replay/sum_tree.hpp"
 
 namespace troupe {
@@ -22,6 +21,13 @@ struct priority_options {
   double beta_end = 1.0;  ///< the same at the end, reached linearly
   double eps = 1e-6;      ///< added to |TD error|, so that none is never drawn again
 };
+
+/// What corrects for draws out of proportion: w_i = (N P(i))^-beta / max_j w_j, N = `size`, the
+/// number of those that were drawn from, P(i) the probability of draw i. Schaul et al. 2016,
+/// section 3.4. One weight in (0, 1] for each draw; beta 0 gives ones, 1 corrects in full. Throws
+/// std::invalid_argument if beta is not within 0 .. 1, or a probability or the size not above 0.
+std::vector<double> importance_weights(std::span<const double> probabilities, std::int64_t size,
+                                       double beta);
 
 /// Which transitions of a ring are drawn, in proportion to priority^alpha. A transition is named by
 /// its number in the order of arrival, 0, 1, ...; the ring keeps it at that modulo its capacity, as
@@ -64,8 +70,8 @@ class transition_priorities {
   std::int64_t capacity_;
   std::int64_t inserted_ = 0;
   double highest_ = 1.0;
-  sum_tree weights_;  ///< priority^alpha at each place of the ring
-  std::vector<sample_info> drawn_;
+  sum_tree weights_;                   ///< priority^alpha at each place of the ring
+  std::vector<double> probabilities_;  ///< Of the last draw; memory that is kept.
 };
 
 }  // namespace troupe

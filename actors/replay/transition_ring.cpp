@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "actors/checkpoint/state.hpp"
 
@@ -22,16 +24,21 @@ transition_ring::block::block(const transition_widths& widths) {
     column.reset(new element[block_rows * width]);
   };
   for_each_column(widths, each, *this);
+  for_each_place_column(each, *this);
+  each("previous", 1, previous);
+  each("next", 1, next);
 }
 
 transition_ring::transition_ring(const transition_widths& widths,
                                  const transition_ring_options& options)
     : widths_(widths), capacity_(options.capacity) {
-  if (capacity_ < 1 || widths.obs < 1 || widths.action + widths.choices < 1) {
+  constexpr std::int64_t capacity_max = std::numeric_limits<std::uint32_t>::max();
+  if (capacity_ < 1 || capacity_ > capacity_max || widths.obs < 1 ||
+      widths.action + widths.choices < 1) {
     throw std::invalid_argument(
-        fmt::format("transition_ring: expected a capacity > 0, observations and actions, got {}, "
-                    "obs {}, action {}, choices {}",
-                    capacity_, widths.obs, widths.action, widths.choices));
+        fmt::format("transition_ring: expected a capacity within 1 .. {}, observations and "
+                    "actions, got {}, obs {}, action {}, choices {}",
+                    capacity_max, capacity_, widths.obs, widths.action, widths.choices));
   }
   const auto each = static_cast<double>(widths.bytes());
   if (each * static_cast<double>(capacity_) > static_cast<double>(options.max_bytes)) {
@@ -54,29 +61,135 @@ void copy_rows(const From& from, std::size_t first, To& to, std::size_t place, s
 
 }  // namespace
 
-void transition_ring::insert(const transition_rows& rows) {
+bool transition_ring::holds(std::int64_t number) const noexcept {
+  return number >= inserted_ - size_ && number < inserted_;
+}
+
+void transition_ring::require(std::int64_t number) const {
+  if (holds(number)) return;
+  throw std::out_of_range(fmt::format("transition_ring: expected a row from {} to {}, got {}",
+                                      inserted_ - size_, inserted_ - 1, number));
+}
+
+transition_ring::cell transition_ring::cell_of(std::int64_t number) const {
+  const auto place = static_cast<std::size_t>(number % capacity_);
+  return {blocks_[place / block_rows], place % block_rows};
+}
+
+void transition_ring::check(const transition_rows& rows) const {
   const auto n = rows.size();
-  const auto check = [n](const char* name, std::size_t width, const auto& column) {
+  const auto each = [n](const char* name, std::size_t width, const auto& column) {
     if (column.size() == n * width) return;
     throw std::invalid_argument(
         fmt::format("transition_ring: {}: expected {} numbers for each of {} transitions, got {}",
                     name, width, n, column.size()));
   };
-  for_each_column(widths_, check, rows);
-  const auto capacity = static_cast<std::size_t>(capacity_);
-  for (std::size_t first = 0; first < n;) {
-    const auto place = static_cast<std::size_t>(inserted_) % capacity;
-    if (place / block_rows == blocks_.size()) blocks_.emplace_back(widths_);
-    const auto at = place % block_rows;
-    const auto some = std::min({block_rows - at, capacity - place, n - first});
-    const auto copy = [&](const char*, std::size_t width, const auto& from, auto& to) {
-      if (width > 0) copy_rows(from, first, to, at, some, width);
-    };
-    for_each_column(widths_, copy, rows, blocks_[place / block_rows]);
-    first += some;
-    inserted_ += static_cast<std::int64_t>(some);
-    size_ = std::min(capacity_, inserted_);
+  for_each_column(widths_, each, rows);
+  for_each_place_column(each, rows);
+  for (const auto ended : rows.ended) {
+    if (ended <= static_cast<std::uint8_t>(episode_end::truncated)) continue;
+    throw std::invalid_argument(
+        fmt::format("transition_ring: ended: expected 0 to 2, got {}", ended));
   }
+}
+
+std::size_t transition_ring::put(const transition_rows& rows, std::size_t first) {
+  const auto capacity = static_cast<std::size_t>(capacity_);
+  const auto place = static_cast<std::size_t>(inserted_) % capacity;
+  if (place / block_rows == blocks_.size()) blocks_.emplace_back(widths_);
+  const auto at = place % block_rows;
+  const auto some = std::min({block_rows - at, capacity - place, rows.size() - first});
+  auto& in = blocks_[place / block_rows];
+  for (std::size_t row = 0; row < some; ++row) {
+    forget(inserted_ - capacity_ + static_cast<std::int64_t>(row));
+  }
+  const auto copy = [&](const char*, std::size_t width, const auto& from, auto& to) {
+    if (width > 0) copy_rows(from, first, to, at, some, width);
+  };
+  for_each_column(widths_, copy, rows, in);
+  for_each_place_column(copy, rows, in);
+  std::fill_n(&in.previous[at], some, 0);
+  std::fill_n(&in.next[at], some, 0);
+  inserted_ += static_cast<std::int64_t>(some);
+  size_ = std::min(capacity_, inserted_);
+  return some;
+}
+
+void transition_ring::forget(std::int64_t number) {
+  if (!holds(number)) return;
+  const auto row = cell_of(number);
+  if (row.in.next[row.at] != 0) return;
+  const auto newest = newest_.find(row.in.environment[row.at]);
+  if (newest != newest_.end() && newest->second.number == number) newest_.erase(newest);
+}
+
+bool transition_ring::adjoin(const cell& one, const cell& other) {
+  return one.in.environment[one.at] == other.in.environment[other.at] &&
+         one.in.ended[one.at] == 0 && one.in.step[one.at] + 1 == other.in.step[other.at];
+}
+
+void transition_ring::tie(std::int64_t one, std::int64_t other) {
+  const auto first = cell_of(one), second = cell_of(other);
+  first.in.next[first.at] = second.in.previous[second.at] = static_cast<std::uint32_t>(other - one);
+}
+
+void transition_ring::link(std::int64_t number, std::uint32_t episode) {
+  const auto row = cell_of(number);
+  const auto [newest, is_first] =
+      newest_.try_emplace(row.in.environment[row.at], newest_row{number, episode});
+  if (is_first) return;
+  const auto before = std::exchange(newest->second, {number, episode});
+  if (before.episode == episode && adjoin(cell_of(before.number), row)) tie(before.number, number);
+}
+
+void transition_ring::insert(const transition_rows& rows) {
+  check(rows);
+  if (rows.episode.size() != rows.size()) {
+    throw std::invalid_argument(
+        fmt::format("transition_ring: episode: expected one of each of {} transitions, got {}",
+                    rows.size(), rows.episode.size()));
+  }
+  for (std::size_t first = 0; first < rows.size();) {
+    const auto number = inserted_;
+    const auto some = put(rows, first);
+    for (std::size_t k = 0; k < some; ++k) {
+      link(number + static_cast<std::int64_t>(k), rows.episode[first + k]);
+    }
+    first += some;
+  }
+}
+
+row_place transition_ring::place_of(std::int64_t number) const {
+  require(number);
+  const auto row = cell_of(number);
+  return {row.in.environment[row.at], row.in.step[row.at],
+          static_cast<episode_end>(row.in.ended[row.at])};
+}
+
+episode_rows transition_ring::episode_of(std::int64_t number) const {
+  require(number);
+  for (;;) {
+    const auto row = cell_of(number);
+    const auto before = number - row.in.previous[row.at];
+    if (before == number || !holds(before)) break;
+    number = before;
+  }
+  const auto first = place_of(number);
+  auto numbers = sequence(number, static_cast<std::size_t>(size_));
+  const auto end = place_of(numbers.back()).end;
+  return {first.environment, first.step, std::move(numbers), end};
+}
+
+std::vector<std::int64_t> transition_ring::sequence(std::int64_t number, std::size_t length) const {
+  require(number);
+  std::vector<std::int64_t> numbers;
+  while (numbers.size() < length) {
+    numbers.push_back(number);
+    const auto row = cell_of(number);
+    if (row.in.next[row.at] == 0) break;
+    number += row.in.next[row.at];
+  }
+  return numbers;
 }
 
 // Inline, for a call costs as much as a short row.
@@ -89,9 +202,12 @@ void transition_ring::insert(const transition_rows& rows) {
   for_each_column(widths_, copy, blocks_[place / block_rows], into);
 }
 
-void transition_ring::gather(std::span<const std::size_t> places, transition_rows& into) const {
-  into.resize(places.size(), widths_);
-  for (std::size_t row = 0; row < places.size(); ++row) copy_row(places[row], into, row);
+void transition_ring::gather(std::span<const std::int64_t> numbers, transition_rows& into) const {
+  for (const auto number : numbers) require(number);
+  into.resize(numbers.size(), widths_);
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    copy_row(static_cast<std::size_t>(numbers[row] % capacity_), into, row);
+  }
 }
 
 void transition_ring::sample(std::size_t count, action_random& random,
@@ -106,27 +222,83 @@ void transition_ring::sample(std::size_t count, action_random& random,
 
 void transition_ring::save(state_writer& to) const {
   transition_rows all;
+  std::vector<std::uint32_t> next;
   const auto used = static_cast<std::size_t>(size_);
   all.resize(used, widths_);
+  const auto resize = [used](const char*, std::size_t, auto& column) { column.resize(used); };
+  for_each_place_column(resize, all);
+  next.resize(used);
   for (std::size_t first = 0; first < used; first += block_rows) {
+    const auto& block = blocks_[first / block_rows];
     const auto n = std::min(block_rows, used - first);
     const auto copy = [&](const char*, std::size_t width, const auto& from, auto& column) {
       if (width > 0) copy_rows(from, 0, column, first, n, width);
     };
-    for_each_column(widths_, copy, blocks_[first / block_rows], all);
+    for_each_column(widths_, copy, block, all);
+    for_each_place_column(copy, block, all);
+    copy("next", 1, block.next, next);
   }
   to.put("capacity", capacity_);
   to.put("inserted", inserted_);
   const auto put = [&](const char* name, std::size_t, const auto& column) { to.put(name, column); };
   for_each_column(widths_, put, all);
+  for_each_place_column(put, all);
+  to.put("next", next);
+  std::vector<std::uint32_t> environments, episodes;
+  for (const auto& [environment, newest] : newest_) {
+    environments.push_back(environment);
+    episodes.push_back(newest.episode);
+  }
+  to.put("newest.environments", environments);
+  to.put("newest.episodes", episodes);
+}
+
+void transition_ring::restore_links(const state_reader& from) {
+  const auto next = from.get<std::vector<std::uint32_t>>("next");
+  const auto environments = from.get<std::vector<std::uint32_t>>("newest.environments");
+  const auto episodes = from.get<std::vector<std::uint32_t>>("newest.episodes");
+  if (std::cmp_not_equal(next.size(), size_)) {
+    throw state_error(
+        fmt::format("saved transitions: next: expected {} numbers, got {}", size_, next.size()));
+  }
+  for (auto number = inserted_ - size_; number < inserted_; ++number) {
+    const auto row = cell_of(number);
+    newest_[row.in.environment[row.at]].number = number;
+    const auto distance = next[static_cast<std::size_t>(number % capacity_)];
+    if (distance == 0) continue;
+    const auto after = number + distance;
+    if (!holds(after) || !adjoin(row, cell_of(after))) {
+      throw state_error(
+          fmt::format("saved transitions: next: expected the step after that of row {}, got row {}",
+                      number, after));
+    }
+    tie(number, after);
+  }
+  bool known = environments.size() == newest_.size() && episodes.size() == newest_.size();
+  for (std::size_t i = 0; known && i < environments.size(); ++i) {
+    const auto newest = newest_.find(environments[i]);
+    known = newest != newest_.end();
+    if (known) newest->second.episode = episodes[i];
+  }
+  if (!known) {
+    throw state_error(
+        fmt::format("saved transitions: newest: expected an episode of each of {} environments",
+                    newest_.size()));
+  }
 }
 
 void transition_ring::restore(const state_reader& from) {
+  if (!from.has("newest.episodes")) {
+    throw state_error(
+        "saved transitions: expected where each lies in its episode, which is not in checkpoints "
+        "that were written before rows had it");
+  }
   const auto capacity = from.get<std::int64_t>("capacity");
   const auto inserted = from.get<std::int64_t>("inserted");
   transition_rows rows;
   const auto get = [&](const char* name, std::size_t, auto& column) { from.get(name, column); };
   for_each_column(widths_, get, rows);
+  for_each_place_column(get, rows);
   const auto n = static_cast<std::int64_t>(rows.size());
   if (capacity != capacity_ || n != std::min(capacity, inserted)) {
     throw state_error(fmt::format(
@@ -136,11 +308,13 @@ void transition_ring::restore(const state_reader& from) {
   transition_ring fresh(
       widths_, {.capacity = capacity, .max_bytes = std::numeric_limits<std::int64_t>::max()});
   try {
-    fresh.insert(rows);
+    check(rows);
   } catch (const std::invalid_argument& e) {
     throw state_error(std::string("saved transitions: ") + e.what());
   }
+  for (std::size_t first = 0; first < rows.size();) first += fresh.put(rows, first);
   fresh.inserted_ = inserted;
+  fresh.restore_links(from);
   *this = std::move(fresh);
 }
 

@@ -7,8 +7,9 @@
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
 //   auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
 //
-// Roles has a member `replay`, a service<replay_queue<Experience>>, which bounds staleness. Where
-// Experience has an `item_id id`, the loop numbers it, and replay's `insert` may be idempotent.
+// Roles has a member `replay`, a service of a replay of Experience, which bounds staleness: see
+// actors/replay/replay.hpp. Where Experience has an `item_id id`, the loop numbers it, and replay's
+// `insert` may be idempotent.
 
 #include <cstdint>
 #include <functional>
@@ -76,6 +77,7 @@ inline constexpr std::int64_t max_failures = 20;
 template <class Roles, class Experience>
 struct stage {
   using queue = typename decltype(Roles::replay)::role_type;
+  static_assert(replay<queue>);
 
   Roles roles;
   task<Experience> (*generate)(Roles);

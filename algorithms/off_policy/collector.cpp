@@ -41,6 +41,10 @@ collector::collector(const replica_info& info, collector_options options,
       noise_(options_.explore.noise, count_,
              static_cast<std::size_t>(options_.shape.action_size())),
       random_(derived_seed(options_.seed, "collector", {info.index, info.generation})) {
+  first_environment_ = static_cast<std::uint32_t>(info.index * count_);
+  // Of no episode of the replica before this one, whose collections may still be on their way.
+  const auto first_episode = derived_seed(options_.seed, "episodes", {info.index, info.generation});
+  at_.resize(count_, {.episode = static_cast<std::uint32_t>(first_episode)});
   const auto widths = widths_of(options_.shape);
   taken_.resize(count_ * widths.action);
   choice_.resize(count_ * widths.choices);
@@ -107,6 +111,11 @@ void collector::append(transition_rows& to, std::span<const float> before, const
     } else if (!sums_.empty()) {
       sums_[i].clear();
     }
+    if (failed || after.terminated[i] != 0 || after.truncated[i] != 0) {
+      at_[i].begin_another();
+    } else {
+      ++at_[i].step;
+    }
   }
 }
 
@@ -116,6 +125,9 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
   const auto put = [](auto& column, const auto* row, std::size_t n) {
     column.insert(column.end(), row, row + n);
   };
+  const auto end = after.terminated[i] != 0  ? episode_end::terminated
+                   : after.truncated[i] != 0 ? episode_end::truncated
+                                             : episode_end::none;
   if (sums_.empty()) {
     put(to.obs, before, widths.obs);
     put(to.action, taken_.data() + i * widths.action, widths.action);
@@ -124,6 +136,7 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
     put(to.next_obs, next, widths.obs);
     to.terminated.push_back(after.terminated[i]);
     to.discount.push_back(static_cast<float>(options_.gamma));
+    append_place(to, i, 1, end);
     return;
   }
   sum_of_steps::input step{.obs = {before, before + widths.obs},
@@ -141,13 +154,28 @@ void collector::append_row(transition_rows& to, std::size_t i, const float* befo
     put(to.next_obs, sum.next_obs.data(), widths.obs);
     to.terminated.push_back(sum.terminated);
     to.discount.push_back(static_cast<float>(std::pow(options_.gamma, sum.steps)));
+    append_place(to, i, sum.steps, end);
   }
+}
+
+void collector::append_place(transition_rows& to, std::size_t i, int steps, episode_end end) const {
+  to.environment.push_back(first_environment_ + static_cast<std::uint32_t>(i));
+  to.episode.push_back(at_[i].episode);
+  to.step.push_back(at_[i].step - static_cast<std::uint32_t>(steps - 1));
+  to.ended.push_back(static_cast<std::uint8_t>(steps == 1 ? end : episode_end::none));
+}
+
+void collector::begin_episodes() {
+  for (auto& sums : sums_) sums.clear();
+  for (auto& at : at_) at.begin_another();
 }
 
 collected_transitions collector::collect(std::int64_t first, std::int64_t steps) {
   collected_transitions made;
   made.version = version_;
-  auto obs = environments_.observe().rows;
+  auto seen = environments_.observe();
+  if (seen.begun) begin_episodes();
+  auto obs = std::move(seen.rows);
   const auto count = static_cast<std::int64_t>(count_);
   for (std::int64_t t = 0; t < steps; ++t) {
     draw_noise(t);
@@ -238,6 +266,13 @@ std::string collector::save() {
   put_random(to, "random", random_);
   to.put("noise", noise_.state());
   put_sums(to, sums_);
+  std::vector<std::uint32_t> episodes, steps;
+  for (const auto& at : at_) {
+    episodes.push_back(at.episode);
+    steps.push_back(at.step);
+  }
+  to.put("episodes", episodes);
+  to.put("steps", steps);
   return to.bytes();
 }
 
@@ -247,6 +282,14 @@ void collector::restore(std::string bytes) {
   random_ = get_action_random(from, "random");
   noise_.set_state(from.get<std::vector<double>>("noise"));
   get_sums(from, sums_);
+  const auto episodes = from.get<std::vector<std::uint32_t>>("episodes");
+  const auto steps = from.get<std::vector<std::uint32_t>>("steps");
+  if (episodes.size() != count_ || steps.size() != count_) {
+    throw state_error(fmt::format(
+        "saved collector: expected an episode and a step of each of {} environments, got {} and {}",
+        count_, episodes.size(), steps.size()));
+  }
+  for (std::size_t i = 0; i < count_; ++i) at_[i] = {episodes[i], steps[i]};
 }
 
 }  // namespace troupe

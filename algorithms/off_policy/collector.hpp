@@ -7,7 +7,7 @@
 #include "actors/env/hosted_environment.hpp"
 #include "actors/policy/acting_network.hpp"
 #include "actors/replay/n_step.hpp"
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/off_policy/exploration.hpp"
 #include "runtime/service/replica_info.hpp"
@@ -49,8 +49,8 @@ class collector {
   /// Swaps in newer weights; older ones than those in use are ignored.
   void update(weights fresh);
 
-  /// Environments, generator, noise and the sums of n steps that have begun, for checkpoints; the
-  /// weights are the store's.
+  /// Environments, where their episodes are, generator, noise and the sums of n steps that have
+  /// begun, for checkpoints; the weights are the store's.
   std::string save();
   /// Throws state_error.
   void restore(std::string bytes);
@@ -61,7 +61,18 @@ class collector {
     std::int64_t choice = 0;
   };
   using sum_of_steps = n_step<std::vector<float>, action>;
+  /// Where an environment is: its next step, and the episode that this is of.
+  struct episode_step {
+    std::uint32_t episode = 0;
+    std::uint32_t step = 0;
+    void begin_another() {
+      ++episode;
+      step = 0;
+    }
+  };
 
+  /// The environments were reset, whatever they did before.
+  void begin_episodes();
   /// Actions of all environments after `step`; as a transition keeps them in taken_ or choice_.
   env_actions act(std::span<const float> obs, std::int64_t step);
   void choose(std::span<const float> obs, std::int64_t step);
@@ -70,8 +81,12 @@ class collector {
   void append(transition_rows& to, std::span<const float> before, const env_step& after);
   void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
                   const env_step& after);
+  /// Where the row of environment i lies that sums `steps` steps up to this one, with which its
+  /// episode ended as `end` says.
+  void append_place(transition_rows& to, std::size_t i, int steps, episode_end end) const;
 
   collector_options options_;
+  std::uint32_t first_environment_ = 0;  // of all collectors' environments
   service<weight_store> store_;
   hosted_environment environments_;
   single_network network_;
@@ -84,6 +99,7 @@ class collector {
   std::vector<std::int64_t> choice_;  // [B] of discrete actions, else empty
   std::vector<float> taken_;          // [B, A] of continuous actions, else empty
   std::vector<sum_of_steps> sums_;    // [B] where n_step > 1, else empty
+  std::vector<episode_step> at_;      // [B]
 };
 
 }  // namespace troupe

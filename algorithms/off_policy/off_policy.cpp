@@ -90,10 +90,8 @@ task<> off_policy::record(named_values learned) {
   }
   in.metrics.updated(figures_of(learned));
   co_await in.records.route<&recorder::record>(std::move(row));
-  const auto seen = co_await roles.replay.route<&transition_store::counts>();
-  constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
-  in.metrics.replay_holds(static_cast<std::size_t>(seen.held), static_cast<std::size_t>(seen.bytes),
-                          seen.repeated, stale);
+  const auto seen = co_await roles.replay.route<&transition_replay::counts>();
+  in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
 }
 
 loop_sizes off_policy::sizes() const {

@@ -76,7 +76,7 @@ void describe(options_schema<priority_options>& s) {
 void describe(options_schema<ring_section>& s) {
   s.field("capacity", &ring_section::capacity)
       .at_least(1)
-      .at_most(1e12)
+      .at_most(4'294'967'295)
       .unit("transitions")
       .help("then the oldest go; memory is taken as they come");
   s.field("max_bytes", &ring_section::max_bytes)

@@ -13,7 +13,7 @@ void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
 
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,
                                        transition_widths widths,
-                                       service<transition_store> transitions,
+                                       service<transition_replay> transitions,
                                        service<weight_store> store, std::shared_ptr<shelf> on)
     : shelf_(std::move(on)),
       claim_(*shelf_, "off_policy_trainer"),
@@ -36,7 +36,7 @@ weights off_policy_trainer::current() const {
 }
 
 task<> off_policy_trainer::fetch_obs_scale() {
-  shelf_->obs_scale = co_await transitions_.route<&transition_store::obs_scale>();
+  shelf_->obs_scale = co_await transitions_.route<&transition_replay::obs_scale>();
 }
 
 task<> off_policy_trainer::catch_up() {
@@ -53,7 +53,7 @@ task<> off_policy_trainer::catch_up() {
 /// Not an idempotent endpoint, whose arguments would be copied for another attempt.
 task<transition_rows> off_policy_trainer::draw(double progress_remaining) {
   for (;;) {
-    auto drawn = co_await transitions_.try_route<&transition_store::draw>(
+    auto drawn = co_await transitions_.try_route<&transition_replay::draw>(
         std::move(rows_), batch_size_, progress_remaining);
     if (!is_kind(drawn.error(), error_kind::replica_lost)) co_return std::move(drawn).value();
     rows_ = {};
@@ -77,7 +77,8 @@ task<> off_policy_trainer::take_step(double progress_remaining) {
   if (rows_.number.empty()) co_return;
   const auto errors = shelf_->learner->td_errors();
   std::vector<float> found(errors.begin(), errors.end());
-  co_await transitions_.route<&transition_store::prioritise>(rows_.number, std::move(found));
+  co_await transitions_.route<&transition_replay::update_priorities>(rows_.number,
+                                                                     std::move(found));
 }
 
 task<off_policy_report> off_policy_trainer::train(off_policy_update due,

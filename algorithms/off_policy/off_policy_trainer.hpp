@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 #include "actors/shelf.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
@@ -78,7 +78,7 @@ class off_policy_trainer {
 
   /// `make` makes the learner, here in the trainer's own replica, where `on` has none yet.
   off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
-                     service<transition_store> transitions, service<weight_store> store,
+                     service<transition_replay> transitions, service<weight_store> store,
                      std::shared_ptr<shelf> on);
 
   /// Puts the first weights into the store.
@@ -108,7 +108,7 @@ class off_policy_trainer {
   shelf_claim claim_;
   std::size_t batch_size_;
   transition_widths widths_;
-  service<transition_store> transitions_;
+  service<transition_replay> transitions_;
   service<weight_store> store_;
   transition_rows rows_;    // travels to the store and back
   transition_batch batch_;  // exchanges its columns with rows_

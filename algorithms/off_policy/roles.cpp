@@ -27,7 +27,7 @@ task<> off_policy::serve(const checkpoint* from) {
 task<> off_policy::serve_replay(const checkpoint* from) {
   const auto& c = algorithm_.config;
   const bool async = c.mode == training_mode::async;
-  transition_store_options keeping{
+  transition_replay_options keeping{
       .widths = widths_of(shape),
       .ring = {.capacity = c.replay.capacity, .max_bytes = c.replay.max_bytes},
       .warm_up = c.warm_up(),
@@ -36,13 +36,13 @@ task<> off_policy::serve_replay(const checkpoint* from) {
       .prioritised = c.replay.prioritised,
       .normalize_obs = c.env.normalize_obs,
       .normalize_reward = c.env.normalize_reward};
-  using transitions = transition_store;
+  using transitions = transition_replay;
   serve_options serving{
       .name = "replay",
       .deadline = long_call,
       .idempotent = {endpoint<&transitions::admit>, endpoint<&transitions::insert>,
                      endpoint<&transitions::sample>, endpoint<&transitions::trained>,
-                     endpoint<&transitions::close>, endpoint<&transitions::prioritise>,
+                     endpoint<&transitions::close>, endpoint<&transitions::update_priorities>,
                      endpoint<&transitions::obs_scale>, endpoint<&transitions::counts>,
                      endpoint<&transitions::save>, endpoint<&transitions::restore>}};
   auto shelf = std::make_shared<transitions::shelf>();
@@ -102,7 +102,7 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
 
 task<> off_policy::save(checkpoint& state) {
   state.files["trainer.cbor"] = co_await trainer_.route<&off_policy_trainer::save>();
-  state.files["replay.cbor"] = co_await roles.replay.route<&transition_store::save>();
+  state.files["replay.cbor"] = co_await roles.replay.route<&transition_replay::save>();
   const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
   state_writer to;
   to.put("begun", *roles.begun);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 #include "algorithms/off_policy/collector.hpp"
 
 namespace troupe {
@@ -11,7 +11,7 @@ namespace troupe {
 /// The services that transitions are made with.
 struct transition_roles {
   service<collector> collectors;
-  service<transition_store> replay;
+  service<transition_replay> replay;
   std::int64_t steps = 1;  ///< Of each environment in one collection.
   std::int64_t environments = 1;
   /// Environment steps of the run that have begun. The loop's own, so no two coroutines touch it at

@@ -121,14 +121,7 @@ class running final : public running_algorithm {
 
   task<replay_counts> counts() override {
     using queue = typename decltype(what_.roles.replay)::role_type;
-    const auto seen = co_await what_.roles.replay.template route<&queue::counts>();
-    if constexpr (std::same_as<std::remove_const_t<decltype(seen)>, replay_counts>) {
-      co_return seen;
-    } else {
-      co_return replay_counts{.sampled = seen.collections,
-                              .staleness_max = seen.staleness_max,
-                              .staleness_sum = seen.staleness_sum};
-    }
+    co_return co_await what_.roles.replay.template route<&queue::counts>();
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "actors/replay/replay.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "runtime/service/fault_plan.hpp"
 #include "tests/runtime/support.hpp"
@@ -106,19 +105,6 @@ task<> one_sample_fits(system& sys) {
   CHECK(batch.size() == 3);
 }
 
-task<> group_once(system& sys) {
-  using table = replay<std::string>;
-  auto into = co_await sys.serve<table>({.name = "replay"}, replay_table_options{});
-  producer numbers;
-  const replay_group<std::string> first{.items = {"a"}, .id = numbers.next()};
-  const auto key = co_await into.route<&table::insert>(first);
-  CHECK(key.has_value());
-  const auto again = co_await into.route<&table::insert>(first);
-  CHECK_FALSE(again.has_value());
-  const auto counts = co_await into.route<&table::counts>();
-  CHECK(counts.inserted == 1);
-}
-
 }  // namespace
 
 TEST_CASE("delivery: nothing that was acknowledged is lost, and nothing is there twice") {
@@ -133,6 +119,5 @@ TEST_CASE("delivery: a slow replay holds the rollouts back, by items and by byte
   play(hold_back);
 }
 TEST_CASE("delivery: one sample is held whatever its size") { play(one_sample_fits); }
-TEST_CASE("delivery: a group that comes twice is in the table once") { play(group_once); }
 
 }  // namespace troupe

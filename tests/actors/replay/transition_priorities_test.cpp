@@ -5,10 +5,12 @@
 #include <map>
 
 #include "actors/checkpoint/state.hpp"
-#include "tests/test.hpp"
+#include "tests/runtime/support.hpp"
 
 namespace troupe {
 namespace {
+
+using testing::has_text;
 
 constexpr priority_options proportional{.alpha = 1, .beta = 0.5, .beta_end = 1, .eps = 1e-9};
 
@@ -108,6 +110,36 @@ TEST_CASE("transition_priorities: options and errors that don't fit are named") 
   transition_priorities priorities({}, 4);
   priorities.insert(2);
   CHECK_THROWS_WITH(give(priorities, {0, 1}, {1}), Catch::Contains("for each of 2"));
+}
+
+TEST_CASE("importance_weights: equals numbers worked out by hand") {
+  // N P = 2, 1, 0.5; to the power -1: 0.5, 1, 2; over their maximum: 0.25, 0.5, 1.
+  const std::vector<double> probabilities{0.5, 0.25, 0.125};
+  const auto full = importance_weights(probabilities, 4, 1);
+  CHECK(full[0] == Approx(0.25));
+  CHECK(full[1] == Approx(0.5));
+  CHECK(full[2] == Approx(1));
+  // To the power -1/2 all of them are square roots.
+  const auto half = importance_weights(probabilities, 4, 0.5);
+  CHECK(half[0] == Approx(0.5));
+  CHECK(half[1] == Approx(std::sqrt(0.5)));
+  CHECK(importance_weights(probabilities, 4, 0) == std::vector<double>{1, 1, 1});
+}
+
+TEST_CASE("importance_weights: a probability next to nothing gives no infinity") {
+  const std::vector<double> probabilities{5e-324, 1};
+  const auto weights = importance_weights(probabilities, 4, 1);
+  CHECK(weights[0] == 1);
+  CHECK(weights[1] >= 0);
+  CHECK(weights[1] < 1e-300);
+}
+
+TEST_CASE("importance_weights: refuses what is no beta and no probability") {
+  const std::vector<double> bad{0};
+  CHECK_THROWS_WITH(importance_weights({}, 4, 1.5), has_text("within 0 .. 1, got 1.5"));
+  CHECK_THROWS_AS(importance_weights({}, 4, std::nan("")), std::invalid_argument);
+  CHECK_THROWS_WITH(importance_weights(bad, 4, 1), has_text("expected a probability"));
+  CHECK(importance_weights({}, 4, 1).empty());
 }
 
 }  // namespace

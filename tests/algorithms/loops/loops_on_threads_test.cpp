@@ -6,12 +6,13 @@
 //      │  └──steps──> environments, a thread each             │ weights
 //      └──insert──> replay ──sample──> trainer, a thread ─────┴──> store
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
 #include "actors/env/hosted_environment.hpp"
 #include "actors/env/registry.hpp"
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 #include "actors/training_metrics.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
@@ -320,6 +321,7 @@ class stub_collector : public weights_holder {
   stub_collector(const replica_info& info, service<stub_store> store, env_observers observers)
       : weights_holder(std::move(store)),
         poles_(info, two_poles, 1, std::move(observers), 0.99),
+        first_(static_cast<std::uint32_t>(2 * info.index)),
         random_(info.index + 1) {}
 
   collected_transitions collect(std::int64_t steps) {
@@ -343,8 +345,8 @@ class stub_collector : public weights_holder {
   }
 
  private:
-  static void append(transition_rows& to, const recycled_vector<float>& before,
-                     const recycled_vector<std::int64_t>& choice, const env_step& after) {
+  void append(transition_rows& to, const recycled_vector<float>& before,
+              const recycled_vector<std::int64_t>& choice, const env_step& after) {
     auto next = after.obs;
     for (const auto& ended : after.finished) {
       std::ranges::copy(ended.final_obs,
@@ -356,28 +358,39 @@ class stub_collector : public weights_holder {
     to.next_obs.insert(to.next_obs.end(), next.begin(), next.end());
     to.terminated.insert(to.terminated.end(), after.terminated.begin(), after.terminated.end());
     to.discount.insert(to.discount.end(), 2, 0.99f);
+    to.environment.insert(to.environment.end(), {first_, first_ + 1});
+    to.episode.insert(to.episode.end(), 2, episode_);
+    for (std::size_t i = 0; i < 2; ++i) {
+      to.step.push_back(steps_[i]++);
+      to.ended.push_back(after.terminated[i] != 0 ? 1 : after.truncated[i] != 0 ? 2 : 0);
+      if (to.ended.back() != 0) steps_[i] = 0;
+    }
   }
 
   hosted_environment poles_;
+  std::uint32_t first_;  // of the two environments
+  const std::uint32_t episode_ = 0;
+  std::array<std::uint32_t, 2> steps_{};
   action_random random_;
 };
 
 class off_policy_trainer_stub : public stub_learner {
  public:
-  off_policy_trainer_stub(service<transition_store> transitions, service<stub_store> store)
+  off_policy_trainer_stub(service<transition_replay> transitions, service<stub_store> store)
       : stub_learner(std::move(store)), transitions_(std::move(transitions)) {}
 
   /// Four steps, each on 32 transitions in the memory of those before.
   task<std::int64_t> train(service<mortal<stub_collector>> collectors) {
     for (int step = 0; step < 4; ++step) {
-      rows_ = co_await transitions_.route<&transition_store::draw>(std::move(rows_),
-                                                                   std::size_t{32}, 0.5);
+      rows_ = co_await transitions_.route<&transition_replay::draw>(std::move(rows_),
+                                                                    std::size_t{32}, 0.5);
       std::vector<float> errors;
       for (std::size_t i = 0; i < rows_.size(); ++i) {
         if (rows_.discount[i] != 0.99f) throw std::logic_error("a transition that nobody made");
         errors.push_back(1 + rows_.weight[i]);
       }
-      co_await transitions_.route<&transition_store::prioritise>(rows_.number, std::move(errors));
+      co_await transitions_.route<&transition_replay::update_priorities>(rows_.number,
+                                                                         std::move(errors));
     }
     learn();
     const auto version = co_await push_to(std::move(collectors));
@@ -385,13 +398,13 @@ class off_policy_trainer_stub : public stub_learner {
   }
 
  private:
-  service<transition_store> transitions_;
+  service<transition_replay> transitions_;
   transition_rows rows_;
 };
 
 struct off_policy_roles {
   service<mortal<stub_collector>> collectors;
-  service<transition_store> replay;
+  service<transition_replay> replay;
 };
 
 task<collected_transitions> collect_steps(off_policy_roles with) {
@@ -400,7 +413,7 @@ task<collected_transitions> collect_steps(off_policy_roles with) {
   co_return made;
 }
 
-transition_store_options keeping_transitions() {
+transition_replay_options keeping_transitions() {
   return {.widths = widths,
           .ring = {.capacity = 500},
           .warm_up = 4,
@@ -423,7 +436,7 @@ task<> train_off_policy(system& sys, bool kills) {
   const training_metrics metrics(sys.metrics(), "CartPole-v1");
   auto store = co_await sys.serve<stub_store>({.name = "weights"});
   off_policy_roles roles;
-  roles.replay = co_await sys.serve<transition_store>({.name = "replay"}, keeping_transitions());
+  roles.replay = co_await sys.serve<transition_replay>({.name = "replay"}, keeping_transitions());
   const auto trainer = co_await sys.serve<off_policy_trainer_stub>(
       {.name = "trainer", .placement = placement::thread}, roles.replay, store);
   roles.collectors = co_await sys.serve<mortal<stub_collector>>(
@@ -439,8 +452,8 @@ task<> train_off_policy(system& sys, bool kills) {
   const loops::asynchronous_options options{.rollouts = 4, .updates = 30, .drain = true};
   const auto done = co_await loops::asynchronous(roles, collect_steps, hooks, options);
   CHECK(done.updates == 30);
-  const auto seen = co_await roles.replay.route<&transition_store::counts>();
-  CHECK(seen.collections == 30);
+  const auto seen = co_await roles.replay.route<&transition_replay::counts>();
+  CHECK(seen.sampled == 30);
   CHECK(seen.held == 500);
   // A collector that is restarted during a push may come back with the weights before.
   if (!kills) CHECK(seen.staleness_max <= max_staleness);

@@ -62,6 +62,15 @@ task<service<collector>> serve(system& sys, collector_options with) {
   co_return co_await sys.serve<collector>({.name = "collectors"}, with, store);
 }
 
+using numbers = std::vector<std::uint32_t>;
+
+/// Counted from that of the first row.
+numbers episodes_of(const transition_rows& rows) {
+  auto episodes = rows.episode;
+  for (auto& each : episodes) each -= rows.episode[0];
+  return episodes;
+}
+
 task<> rows_of_steps(system& sys) {
   const auto collectors = co_await serve(sys, options(1));
   const auto made = co_await collectors.route<&collector::collect>(0, 9);
@@ -73,6 +82,10 @@ task<> rows_of_steps(system& sys) {
   CHECK(rows.reward == rows.next_obs);
   CHECK(rows.terminated == std::vector<float>{0, 0, 1, 0, 0, 0, 0, 0, 0});  // not the cut one
   CHECK(rows.discount == std::vector<float>(9, 0.5f));
+  CHECK(rows.step == numbers{0, 1, 2, 0, 1, 2, 3, 4, 0});
+  CHECK(rows.ended == std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0, 0, 2, 0});
+  CHECK(rows.environment == numbers(9, 0));
+  CHECK(episodes_of(rows) == numbers{0, 0, 0, 1, 1, 1, 1, 1, 2});
   REQUIRE(made.episodes.size() == 2);
   CHECK(made.episodes[0].step == 3);
   CHECK(made.episodes[0].episode_return == 6);
@@ -92,6 +105,10 @@ task<> sums_of_steps(system& sys) {
   CHECK(rows.reward == std::vector<float>{2, 3.5, 3, 2, 3.5, 5, 6.5, 5});
   CHECK(rows.terminated == std::vector<float>{0, 1, 1, 0, 0, 0, 0, 0});
   CHECK(rows.discount == std::vector<float>{0.25, 0.25, 0.5, 0.25, 0.25, 0.25, 0.25, 0.5});
+  // Where a sum begins, and the end with the step that it begins with.
+  CHECK(rows.step == numbers{0, 1, 2, 0, 1, 2, 3, 4});
+  CHECK(rows.ended == std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0, 0, 2});
+  CHECK(episodes_of(rows) == numbers{0, 0, 0, 1, 1, 1, 1, 1});
 }
 
 task<> failed_steps(system& sys) {
@@ -101,6 +118,30 @@ task<> failed_steps(system& sys) {
   CHECK(made.steps == 4);
   CHECK(made.rows.obs == std::vector<float>{0, 0, 1});
   CHECK(made.rows.size() == 3);
+  CHECK(made.rows.environment == numbers{0, 1, 1});
+  CHECK(made.rows.step == numbers{0, 0, 1});
+  const auto after = co_await collectors.route<&collector::collect>(4, 1);
+  CHECK(after.rows.environment == numbers{0, 1});
+  CHECK(after.rows.step == numbers{0, 2});
+  CHECK(after.rows.episode[0] == made.rows.episode[0] + 1);  // The failure ended that episode.
+  CHECK(after.rows.episode[1] == made.rows.episode[1]);
+}
+
+task<> reset_when_restored(system& sys) {  // A counter can't be saved.
+  const auto with = options(1, 2);
+  auto store = co_await sys.serve<weight_store>({.name = "weights"});
+  weights first{0, at::zeros({17}), {}};
+  co_await store.route<&weight_store::put>(first);
+  const auto one = co_await sys.serve<collector>({.name = "one"}, with, store);
+  const auto other = co_await sys.serve<collector>({.name = "other"}, with, store);
+  const auto before = co_await one.route<&collector::collect>(0, 2);
+  CHECK(before.rows.step == numbers{0});
+  const auto saved = co_await one.route<&collector::save>();
+  co_await other.route<&collector::restore>(saved);
+  const auto after = co_await other.route<&collector::collect>(2, 2);
+  CHECK(after.rows.obs == std::vector<float>{0});
+  CHECK(after.rows.step == numbers{0});
+  CHECK(after.rows.episode[0] == before.rows.episode[0] + 1);
 }
 
 task<> newer_weights(system& sys) {
@@ -135,6 +176,10 @@ task<> goes_on(system& sys) {
   CHECK(a.rows.reward == b.rows.reward);
   CHECK(a.rows.next_obs == b.rows.next_obs);
   CHECK(a.rows.discount == b.rows.discount);
+  CHECK(a.rows.environment == b.rows.environment);
+  CHECK(a.rows.episode == b.rows.episode);
+  CHECK(a.rows.step == b.rows.step);
+  CHECK(a.rows.ended == b.rows.ended);
   CHECK(a.rows.reward.size() == 2 * 300);  // Those that had begun are completed, too.
   CHECK(a.episodes.size() == 2);
 }
@@ -167,6 +212,10 @@ TEST_CASE("collector: a transition ends with its own episode's last observation"
 TEST_CASE("collector: sums of n steps end where the episode does") { play(sums_of_steps); }
 
 TEST_CASE("collector: a step whose environment fails gives no transition") { play(failed_steps); }
+
+TEST_CASE("collector: environments that were reset begin other episodes, and sums with them") {
+  play(reset_when_restored);
+}
 
 TEST_CASE("collector: older weights than those in use are ignored") { play(newer_weights); }
 

@@ -6,9 +6,8 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/recorder/recorder.hpp"
-#include "actors/replay/replay.hpp"
 #include "actors/replay/replay_queue.hpp"
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "actors/training_metrics.hpp"
@@ -35,7 +34,6 @@ struct item {
   double priority = 0;
 };
 using ppo_trainer = trainer<rollout_learner>;
-using item_replay = replay<item>;
 using rollout_queue = replay_queue<rollout>;
 
 /// What is in the way, with the endpoint; empty: nothing.
@@ -69,18 +67,19 @@ TEST_CASE("encodable: everything that endpoints of the roles in actors/ take and
                        &weighted_reward<item>::evaluate, &weighted_reward<item>::names>() == "");
   CHECK(all_in_the_way<&recorder::record, &recorder::episode, &recorder::evaluation,
                        &recorder::finish, &recorder::directory, &recorder::save>() == "");
-  CHECK(all_in_the_way<&item_replay::insert, &item_replay::sample, &item_replay::update_priorities,
-                       &item_replay::advance, &item_replay::counts, &item_replay::save>() == "");
-  CHECK(all_in_the_way<&transition_store::admit, &transition_store::insert,
-                       &transition_store::sample, &transition_store::trained,
-                       &transition_store::draw, &transition_store::prioritise,
-                       &transition_store::obs_scale, &transition_store::counts>() == "");
+  CHECK(all_in_the_way<&transition_replay::admit, &transition_replay::insert,
+                       &transition_replay::sample, &transition_replay::trained,
+                       &transition_replay::draw, &transition_replay::update_priorities,
+                       &transition_replay::obs_scale, &transition_replay::counts,
+                       &transition_replay::version, &transition_replay::save,
+                       &transition_replay::restore>() == "");
 }
 
 TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take and give") {
   CHECK(all_in_the_way<&rollout_queue::admit, &rollout_queue::insert, &rollout_queue::sample,
-                       &rollout_queue::take, &rollout_queue::trained, &rollout_queue::counts,
-                       &rollout_queue::save, &rollout_queue::restore>() == "");
+                       &rollout_queue::take, &rollout_queue::trained, &rollout_queue::version,
+                       &rollout_queue::counts, &rollout_queue::save, &rollout_queue::restore>() ==
+        "");
   CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore>() ==
         "");
   CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
@@ -97,9 +96,8 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
 TEST_CASE("encodable: what roles are made with, but for handles of services and shelves") {
   CHECK(not_encodable<std::tuple<hosted_environment::factory, env_observers, policy_options,
                                  evaluator_options, collector_options>>() == "");
-  CHECK(not_encodable<
-            std::tuple<portable_function<rollout_learner()>, replay_options, replay_table_options,
-                       replay_waiting, transition_store_options, transition_widths>>() == "");
+  CHECK(not_encodable<std::tuple<portable_function<rollout_learner()>, replay_options,
+                                 transition_replay_options, transition_widths>>() == "");
   CHECK(not_encodable<std::tuple<std::vector<reward_function<item>>, metrics_registry*,
                                  dataset_options, dataset<item>::items_type>>() == "");
   CHECK(not_encodable<std::tuple<loops::schedule_options, loops::curriculum_options,

@@ -1,4 +1,4 @@
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-transition_store_options options(std::int64_t warm_up = 0, std::int64_t max_staleness = 0) {
+transition_replay_options options(std::int64_t warm_up = 0, std::int64_t max_staleness = 0) {
   return {.widths = {.obs = 1, .choices = 1},
           .ring = {.capacity = 100},
           .warm_up = warm_up,
@@ -25,7 +25,11 @@ collected_transitions collection(float reward, std::int64_t version = 0) {
                .reward = {reward},
                .next_obs = {0},
                .terminated = {0},
-               .discount = {1}};
+               .discount = {1},
+               .environment = {0},
+               .episode = {0},
+               .step = {0},
+               .ended = {0}};
   made.steps = 1;
   made.version = version;
   made.episodes = {{1, reward, 3}};
@@ -39,7 +43,7 @@ task<bool> waits(task<T> work) {
 }
 
 task<> one_update_a_collection(system&) {
-  transition_store store(options(2));
+  transition_replay store(options(2));
   for (int i = 0; i < 2; ++i) store.insert(collection(1));
   CHECK(co_await waits(store.sample()));
   store.insert(collection(2));
@@ -58,10 +62,13 @@ task<> one_update_a_collection(system&) {
   const auto drawn = store.draw({}, 50, 1);
   CHECK(drawn.size() == 50);
   CHECK(store.counts().held == 4);
+  CHECK(store.counts().inserted == 4);
+  CHECK(store.counts().sampled == 2);  // those of the warm-up are none
+  CHECK(store.version() == 2);
 }
 
 task<> ahead_by_max_staleness(system&) {
-  transition_store store(options(0, 2));
+  transition_replay store(options(0, 2));
   for (int i = 0; i < 3; ++i) CHECK(co_await store.admit());
   CHECK(co_await waits(store.admit()));
   store.trained(1);
@@ -72,13 +79,13 @@ task<> ahead_by_max_staleness(system&) {
 }
 
 task<> staleness_is_counted(system&) {
-  transition_store store(options(0, 2));
+  transition_replay store(options(0, 2));
   for (int i = 0; i < 3; ++i) store.insert(collection(1, 0));  // all by the first weights
   for (std::int64_t version = 1; version <= 3; ++version) {
     co_await store.sample();
     store.trained(version);
   }
-  CHECK(store.counts().collections == 3);
+  CHECK(store.counts().sampled == 3);
   CHECK(store.counts().staleness_max == 2);
   CHECK(store.counts().staleness_mean() == 1);
 }
@@ -86,18 +93,18 @@ task<> staleness_is_counted(system&) {
 task<> patience_ends(system&) {
   auto impatient = options(4);
   impatient.patience = 1s;
-  transition_store store(impatient);
+  transition_replay store(impatient);
   store.insert(collection(1));
   const auto error = co_await error_of(store.sample());
   CHECK_THAT(error, has_text("1 of 5 collections"));
 }
 
 task<> goes_on(system&) {
-  transition_store store(options(1, 1));
+  transition_replay store(options(1, 1));
   for (int i = 0; i < 5; ++i) store.insert(collection(static_cast<float>(i), 0));
   co_await store.sample();
   store.trained(1);
-  transition_store back(options(1, 1));
+  transition_replay back(options(1, 1));
   back.restore(store.save());
   CHECK(back.draw({}, 30, 1).reward == store.draw({}, 30, 1).reward);
   const auto one = co_await store.sample();
@@ -106,22 +113,24 @@ task<> goes_on(system&) {
   CHECK(other[0].episodes.at(0).episode_return == one[0].episodes.at(0).episode_return);
   CHECK(other[0].episodes.at(0).length == 3);
   CHECK(back.counts().staleness_sum == store.counts().staleness_sum);
+  CHECK(back.counts().inserted == 5);
+  CHECK(back.version() == 1);
   CHECK(back.save() == store.save());
 }
 
-TEST_CASE("transition_store: an update is due on each collection, the first on the warm-up too") {
+TEST_CASE("transition_replay: an update is due on each collection, the first on the warm-up too") {
   play(one_update_a_collection);
 }
 
-TEST_CASE("transition_store: collections run ahead of updates by max_staleness") {
+TEST_CASE("transition_replay: collections run ahead of updates by max_staleness") {
   play(ahead_by_max_staleness);
 }
 
-TEST_CASE("transition_store: counts how stale the collections are that updates are due on") {
+TEST_CASE("transition_replay: counts how stale the collections are that updates are due on") {
   play(staleness_is_counted);
 }
 
-TEST_CASE("transition_store: a sample that waits too long says what is missing") {
+TEST_CASE("transition_replay: a sample that waits too long says what is missing") {
   play(patience_ends);
 }
 
@@ -129,19 +138,19 @@ task<> outlives_a_replica(system&) {
   auto all = options(2, 1);
   all.prioritised = priority_options{};
   all.normalize_obs = all.normalize_reward = true;
-  const auto shelf = std::make_shared<transition_store::shelf>();
-  auto first = std::make_unique<transition_store>(all, shelf);
-  transition_store undisturbed(all);
+  const auto shelf = std::make_shared<transition_replay::shelf>();
+  auto first = std::make_unique<transition_replay>(all, shelf);
+  transition_replay undisturbed(all);
   for (int i = 0; i < 4; ++i) {
     first->insert(collection(static_cast<float>(i)));
     undisturbed.insert(collection(static_cast<float>(i)));
   }
   auto due = co_await first->sample();
   co_await undisturbed.sample();
-  CHECK_THROWS_WITH(transition_store(all, shelf),
-                    has_text("transition_store: expected a shelf that no other replica"));
+  CHECK_THROWS_WITH(transition_replay(all, shelf),
+                    has_text("transition_replay: expected a shelf that no other replica"));
   first.reset();
-  first = std::make_unique<transition_store>(all, shelf);
+  first = std::make_unique<transition_replay>(all, shelf);
   due = co_await first->sample();
   CHECK(due.size() == 3);
   const auto drawn = first->draw({}, 20, 1);
@@ -157,9 +166,9 @@ task<> prioritised_draws(system&) {
   auto by_errors = options();
   by_errors.ring.capacity = 3;
   by_errors.prioritised = {.alpha = 1, .eps = 1e-9};
-  transition_store store(by_errors);
+  transition_replay store(by_errors);
   for (int i = 0; i < 5; ++i) store.insert(collection(static_cast<float>(i)));
-  store.prioritise({2, 3, 4}, {1, 1, 8});
+  store.update_priorities({2, 3, 4}, {1, 1, 8});
   const auto drawn = store.draw({}, 100, 1);
   CHECK(drawn.size() == 100);
   for (std::size_t i = 0; i < 100; ++i) {  // a reward says which it is
@@ -167,7 +176,7 @@ task<> prioritised_draws(system&) {
     CHECK(drawn.weight[i] == Approx(drawn.number[i] == 4 ? std::pow(8, -0.4) : 1));
   }
   CHECK(std::abs(std::ranges::count(drawn.number, 4) - 80) <= 1);
-  transition_store back(by_errors);
+  transition_replay back(by_errors);
   back.restore(store.save());
   CHECK(back.draw({}, 100, 0.5).number == store.draw({}, 100, 0.5).number);
   co_return;
@@ -176,7 +185,7 @@ task<> prioritised_draws(system&) {
 task<> normalised_draws(system&) {
   auto scaled = options();
   scaled.normalize_obs = scaled.normalize_reward = true;
-  transition_store store(scaled);
+  transition_replay store(scaled);
   auto made = collection(3);
   for (const float obs : {2.0f, 4.0f}) {
     made.rows.obs = made.rows.next_obs = {obs};
@@ -195,26 +204,26 @@ task<> normalised_draws(system&) {
   made.rows.obs = {std::numeric_limits<float>::infinity()};
   store.insert(made);  // does not count
   CHECK(store.obs_scale()[0] == Approx(3).epsilon(1e-3));
-  transition_store back(scaled);
+  transition_replay back(scaled);
   back.restore(store.save());
   CHECK(back.obs_scale() == store.obs_scale());
-  CHECK(transition_store(options()).obs_scale().empty());
+  CHECK(transition_replay(options()).obs_scale().empty());
   co_return;
 }
 
-TEST_CASE("transition_store: one that is restarted on its shelf goes on") {
+TEST_CASE("transition_replay: one that is restarted on its shelf goes on") {
   play(outlives_a_replica);
 }
 
-TEST_CASE("transition_store: prioritised draws are of what they say, also where it is full") {
+TEST_CASE("transition_replay: prioritised draws are of what they say, also where it is full") {
   play(prioritised_draws);
 }
 
-TEST_CASE("transition_store: keeps raw transitions, and draws normalised ones") {
+TEST_CASE("transition_replay: keeps raw transitions, and draws normalised ones") {
   play(normalised_draws);
 }
 
-TEST_CASE("transition_store: one that was restored goes on as the one that was saved") {
+TEST_CASE("transition_replay: one that was restored goes on as the one that was saved") {
   play(goes_on);
 }
 

@@ -10,6 +10,7 @@
 #include "actors/env/running_normalizer.hpp"
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
+#include "actors/replay/replay.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "actors/replay/transition_ring.hpp"
 #include "actors/shelf.hpp"
@@ -18,8 +19,8 @@
 
 namespace troupe {
 
-/// What a collector made in one go. Its rows are moved into the store's ring; the rest says what
-/// they were.
+/// What a collector made in one go. Its rows are copied into the replay's ring; the rest says
+/// what they were.
 struct collected_transitions {
   struct episode {
     std::int64_t step;  ///< Environment steps of the collection so far, this one included.
@@ -35,7 +36,7 @@ struct collected_transitions {
   item_id id;
 };
 
-struct transition_store_options {
+struct transition_replay_options {
   transition_widths widths;
   transition_ring_options ring;
   /// Collections before the first update; `sample` gives them all with the first.
@@ -51,40 +52,29 @@ struct transition_store_options {
   bool normalize_reward = false;  ///< The same by `discounted`; a reward of n steps is one number.
 };
 
-/// What a store has seen so far.
-struct transition_store_counts {
-  std::int64_t collections = 0;  ///< That updates were due on.
-  std::int64_t staleness_max = 0;
-  double staleness_sum = 0;   ///< Over collections: versions between acting and training.
-  std::int64_t repeated = 0;  ///< Collections dropped because they had come before.
-  std::int64_t held = 0;      ///< Transitions in the ring.
-  std::int64_t bytes = 0;
-
-  double staleness_mean() const {
-    return collections == 0 ? 0 : staleness_sum / static_cast<double>(collections);
-  }
-};
-
-/// The role between collectors and an off-policy trainer.
+/// The replay between collectors and an off-policy trainer (see replay.hpp). Its items are
+/// collections; their rows go into one ring, from which the trainer draws minibatches:
 ///
 ///   admit ──> (a collection) ──> insert ──> sample ──> draw, draw, ... ──> trained
 ///                                  │                     ^   │
-///                                  └── ring of rows ─────┘   └─> prioritise
+///                                  └── ring of rows ─────┘   └─> update_priorities
 ///
 /// One update is due for each collection, so the ratio of samples to inserts is what the update
 /// takes, and neither side runs ahead by more than max_staleness (Reverb's rate limiter with these
 /// bounds: Cassirer et al. 2021, https://arxiv.org/abs/2102.04736, section 3.3). What is drawn
 /// comes from the whole ring.
-class transition_store {
+class transition_replay {
  public:
+  using item_type = collected_transitions;
+
   /// What is kept. Given to `serve`, it outlives the replica: one that is restarted has all that
-  /// the one before it had, but for who was admitted. For one store.
+  /// the one before it had, but for who was admitted. For one replay.
   class shelf;
 
   /// `on`: null: a shelf of its own. Throws std::invalid_argument as transition_ring and
   /// transition_priorities.
-  explicit transition_store(const transition_store_options& options,
-                            std::shared_ptr<shelf> on = nullptr);
+  explicit transition_replay(const transition_replay_options& options,
+                             std::shared_ptr<shelf> on = nullptr);
 
   /// Waits until another collection may begin. False: none does any more, it is closed.
   task<bool> admit();
@@ -97,17 +87,19 @@ class transition_store {
   task<std::vector<collected_transitions>> sample();
   /// Weights of `version` are in use now.
   void trained(std::int64_t version);
+  /// Of the weights in use.
+  std::int64_t version() const;
 
   /// `count` transitions in the memory of `into`. Where they are prioritised, with their numbers
   /// and importance weights at that moment of the training (see transition_priorities::draw).
   transition_rows draw(transition_rows into, std::size_t count, double progress_remaining);
   /// What an update has found for drawn transitions: see transition_priorities::update.
-  void prioritise(std::vector<std::int64_t> numbers, std::vector<float> td_errors);
+  void update_priorities(std::vector<std::int64_t> numbers, std::vector<float> td_errors);
   /// Of observations, as a network with normalize_obs has them at its end (see obs_scale.hpp): what
   /// is drawn now is scaled by it. [2 D], empty without normalize_obs.
   std::vector<float> obs_scale() const;
 
-  transition_store_counts counts() const;
+  replay_counts counts() const;
   std::string save() const;
   /// Goes on from what `save` gave. Before the first call of another endpoint. Throws state_error.
   void restore(std::string bytes);
@@ -119,7 +111,7 @@ class transition_store {
   task<> wait_until_satisfied();
   void learn_statistics(const collected_transitions& made);
 
-  const transition_store_options options_;
+  const transition_replay_options options_;
   std::shared_ptr<shelf> shelf_;
   shelf_claim claim_;
   contents& held_;
@@ -128,24 +120,25 @@ class transition_store {
   condition changed_;
 };
 
-struct transition_store::contents {
-  explicit contents(const transition_store_options& options);
+struct transition_replay::contents {
+  explicit contents(const transition_replay_options& options);
 
   transition_ring ring;
   action_random random;
   std::int64_t version = 0;
   std::deque<collected_transitions> due;
   std::size_t handed_out = 0;  // of `due`, at its front
-  transition_store_counts counts;
+  replay_counts counts;
   std::optional<transition_priorities> priorities;
   std::optional<running_normalizer> obs, reward;
   known_items known;
-  std::vector<std::size_t> places;
 };
 
-class transition_store::shelf : public shelf_base {
-  friend class transition_store;
+class transition_replay::shelf : public shelf_base {
+  friend class transition_replay;
   std::optional<contents> contents_;
 };
+
+static_assert(prioritised_replay<transition_replay>);
 
 }  // namespace troupe

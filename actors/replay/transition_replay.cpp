@@ -1,4 +1,4 @@
-#include "actors/replay/transition_store.hpp"
+#include "actors/replay/transition_replay.hpp"
 
 #include <fmt/format.h>
 
@@ -7,23 +7,22 @@
 
 #include "actors/checkpoint/state.hpp"
 #include "actors/policy/obs_scale.hpp"
-#include "actors/replay/replay_starved.hpp"
 #include "runtime/log.hpp"
 
 namespace troupe {
 
-transition_store::contents::contents(const transition_store_options& options)
+transition_replay::contents::contents(const transition_replay_options& options)
     : ring(options.widths, options.ring), random(options.seed) {
   if (options.prioritised) priorities.emplace(*options.prioritised, options.ring.capacity);
   if (options.normalize_obs) obs.emplace(options.widths.obs);
   if (options.normalize_reward) reward.emplace(1, normalizer_options{.centre = false});
 }
 
-transition_store::transition_store(const transition_store_options& options,
-                                   std::shared_ptr<shelf> on)
+transition_replay::transition_replay(const transition_replay_options& options,
+                                     std::shared_ptr<shelf> on)
     : options_(options),
       shelf_(on ? std::move(on) : std::make_shared<shelf>()),
-      claim_(*shelf_, "transition_store"),
+      claim_(*shelf_, "transition_replay"),
       held_(shelf_->contents_ ? *shelf_->contents_ : shelf_->contents_.emplace(options)),
       admission_(1, options.max_staleness) {
   // Of one that was restarted: who was admitted isn't known, but for those who have come.
@@ -31,19 +30,19 @@ transition_store::transition_store(const transition_store_options& options,
   admission_.restore(held_.version + static_cast<std::int64_t>(waiting));
 }
 
-task<bool> transition_store::admit() {
+task<bool> transition_replay::admit() {
   while (!closed_ && !admission_.open(held_.version)) co_await changed_.wait();
   if (closed_) co_return false;
   admission_.begin();
   co_return true;
 }
 
-void transition_store::close() {
+void transition_replay::close() {
   closed_ = true;
   changed_.notify_all();
 }
 
-void transition_store::learn_statistics(const collected_transitions& made) {
+void transition_replay::learn_statistics(const collected_transitions& made) {
   try {
     if (held_.obs) held_.obs->update(made.rows.obs);
     if (held_.reward) held_.reward->update(made.discounted);
@@ -52,7 +51,7 @@ void transition_store::learn_statistics(const collected_transitions& made) {
   }
 }
 
-void transition_store::insert(collected_transitions made) {
+void transition_replay::insert(collected_transitions made) {
   if (!held_.known.add(made.id)) {
     ++held_.counts.repeated;
     return;
@@ -60,28 +59,29 @@ void transition_store::insert(collected_transitions made) {
   held_.ring.insert(made.rows);
   if (held_.priorities) held_.priorities->insert(static_cast<std::int64_t>(made.rows.size()));
   learn_statistics(made);
+  ++held_.counts.inserted;
   made.rows = {};
   made.discounted = {};
   held_.due.push_back(std::move(made));
   changed_.notify_all();
 }
 
-std::size_t transition_store::needed() const {
-  return held_.counts.collections == 0 ? static_cast<std::size_t>(options_.warm_up) + 1 : 1;
+std::size_t transition_replay::needed() const {
+  return held_.counts.sampled == 0 ? static_cast<std::size_t>(options_.warm_up) + 1 : 1;
 }
 
-task<> transition_store::wait_until_satisfied() {
+task<> transition_replay::wait_until_satisfied() {
   while (held_.due.size() < needed()) co_await changed_.wait();
 }
 
-task<std::vector<collected_transitions>> transition_store::sample() {
+task<std::vector<collected_transitions>> transition_replay::sample() {
   if (held_.due.size() < needed()) {
     try {
       co_await with_timeout(wait_until_satisfied(), options_.patience);
     } catch (const call_error& e) {
       if (e.kind() != error_kind::deadline_exceeded) throw;
       throw replay_starved(fmt::format(
-          "transition_store: an update of weights of version {} waited {}: {} of {} collections "
+          "transition_replay: an update of weights of version {} waited {}: {} of {} collections "
           "are there, {} transitions are held",
           held_.version, detail::to_text(options_.patience), held_.due.size(), needed(),
           held_.ring.size()));
@@ -92,13 +92,13 @@ task<std::vector<collected_transitions>> transition_store::sample() {
   co_return std::vector<collected_transitions>(held_.due.begin(), end);
 }
 
-void transition_store::trained(std::int64_t version) {
+void transition_replay::trained(std::int64_t version) {
   if (held_.handed_out > 0 && version > held_.version) {
     const auto end = held_.due.begin() + static_cast<std::ptrdiff_t>(held_.handed_out);
     const auto staleness = held_.version - std::prev(end)->version;
     held_.counts.staleness_max = std::max(held_.counts.staleness_max, staleness);
     held_.counts.staleness_sum += static_cast<double>(staleness);
-    ++held_.counts.collections;
+    ++held_.counts.sampled;
     held_.due.erase(held_.due.begin(), end);
     held_.handed_out = 0;
   }
@@ -107,15 +107,11 @@ void transition_store::trained(std::int64_t version) {
   changed_.notify_all();
 }
 
-transition_rows transition_store::draw(transition_rows into, std::size_t count,
-                                       double progress_remaining) {
+transition_rows transition_replay::draw(transition_rows into, std::size_t count,
+                                        double progress_remaining) {
   if (held_.priorities) {
     held_.priorities->draw(count, progress_remaining, held_.random, into.number, into.weight);
-    held_.places.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      held_.places[i] = static_cast<std::size_t>(into.number[i] % options_.ring.capacity);
-    }
-    held_.ring.gather(held_.places, into);
+    held_.ring.gather(into.number, into);
   } else {
     held_.ring.sample(count, held_.random, into);
   }
@@ -127,31 +123,35 @@ transition_rows transition_store::draw(transition_rows into, std::size_t count,
   return into;
 }
 
-void transition_store::prioritise(std::vector<std::int64_t> numbers, std::vector<float> td_errors) {
+void transition_replay::update_priorities(std::vector<std::int64_t> numbers,
+                                          std::vector<float> td_errors) {
   if (held_.priorities) held_.priorities->update(numbers, td_errors);
 }
 
-std::vector<float> transition_store::obs_scale() const {
+std::int64_t transition_replay::version() const { return held_.version; }
+
+std::vector<float> transition_replay::obs_scale() const {
   if (!held_.obs) return {};
   std::vector<float> scale(2 * held_.obs->width());
   detail::write_obs_scale(held_.obs->mean(), held_.obs->variance(), scale.data());
   return scale;
 }
 
-transition_store_counts transition_store::counts() const {
+replay_counts transition_replay::counts() const {
   auto now = held_.counts;
-  now.held = held_.ring.size();
-  now.bytes = static_cast<std::int64_t>(held_.ring.bytes());
+  now.held = static_cast<std::size_t>(held_.ring.size());
+  now.bytes = held_.ring.bytes();
   return now;
 }
 
-std::string transition_store::save() const {
+std::string transition_replay::save() const {
   state_writer to;
   held_.ring.save(to);
   put_random(to, "random", held_.random);
   to.put("begun", admission_.begun());
   to.put("version", held_.version);
-  to.put("collections", held_.counts.collections);
+  to.put("collections", held_.counts.inserted);
+  to.put("sampled", held_.counts.sampled);
   to.put("staleness_max", held_.counts.staleness_max);
   to.put("staleness_sum", held_.counts.staleness_sum);
   if (held_.priorities) held_.priorities->save(to);
@@ -176,13 +176,14 @@ std::string transition_store::save() const {
   return to.bytes();
 }
 
-void transition_store::restore(std::string bytes) {
+void transition_replay::restore(std::string bytes) {
   const state_reader from(bytes);
   held_.ring.restore(from);
   held_.random = get_action_random(from, "random");
   admission_.restore(from.get<std::int64_t>("begun"));
   from.get("version", held_.version);
-  from.get("collections", held_.counts.collections);
+  from.get("collections", held_.counts.inserted);
+  from.get("sampled", held_.counts.sampled);
   from.get("staleness_max", held_.counts.staleness_max);
   from.get("staleness_sum", held_.counts.staleness_sum);
   if (held_.priorities) held_.priorities->restore(from);
