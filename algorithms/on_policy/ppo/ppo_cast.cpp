@@ -20,7 +20,7 @@ struct new_learner {
   ppo_options options;
   std::uint64_t seed;
 
-  rollout_learner operator()() const { return rollout_learner(shape, options, seed); }
+  rollout_learner operator()() const { return rollout_learner(ppo_learner(shape, options, seed)); }
 };
 
 placement place_of_trainer(const ppo_config& c) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/losses/gae.hpp"
+#include "algorithms/on_policy/a2c/learner.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
@@ -69,7 +69,7 @@ void check_gradient(std::uint64_t seed) {
   config.trainer.normalize_advantage = below(2);
   INFO("seed " << seed << ", " << to_string(shape, config.policy));
 
-  ppo_learner learner(shape, as_ppo(config).learner(), seed);
+  a2c_learner learner(shape, config, seed);
   actor_critic reference(shape, config.policy, seed);
   const auto batch = acted_batch(reference, config.rollout.n_steps, config.env.n_envs, seed);
   reference.zero_gradient();
@@ -129,7 +129,7 @@ TEST_CASE("a2c: three updates equal autograd and libtorch's RMSprop") {
   const network_shape shape{.obs_size = 4, .discrete_actions = 2};
   a2c_config config;
   config.env.n_envs = 4;
-  ppo_learner learner(shape, as_ppo(config).learner(), 3);
+  a2c_learner learner(shape, config, 3);
   actor_critic reference(shape, config.policy, 3);
   std::vector<at::Tensor> leaves;
   for (const auto& [name, leaf] : reference.named_parameters()) leaves.push_back(leaf);

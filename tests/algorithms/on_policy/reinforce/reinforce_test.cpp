@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
+#include "algorithms/on_policy/reinforce/learner.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
@@ -33,7 +33,7 @@ void check_gradient(std::uint64_t seed) {
   INFO("seed " << seed << ", " << to_string(shape, config.policy)
                << (config.trainer.baseline ? ", baseline" : ""));
 
-  ppo_learner learner(shape, as_ppo(config).learner(), seed);
+  reinforce_learner learner(shape, config, seed);
   actor_critic reference(shape, config.policy, seed);
   auto batch = acted_batch(reference, T, 1, seed);
   batch.truncated.fill_(false);
