@@ -74,7 +74,8 @@ kl_ppo_options parse(const std::vector<std::string>& overrides) {
 /// By other weights than the learner's, so that the ratios are not 1.
 rollout_batch batch_of_others() {
   actor_critic others(shape, {}, 9);
-  others.parameters().mul_(2.0f);
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
+  others.parameters().add_(at::randn({others.parameter_count()}, generator), 0.3);
   return acted_batch(others, 16, 4);
 }
 
