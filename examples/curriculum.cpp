@@ -21,6 +21,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/loops/curriculum.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/run.hpp"
 
@@ -109,7 +110,9 @@ task<> main_task(troupe::system& sys) {
   const auto seed = sys.options().seed;
   const auto shape = shape_of(cartpole().spec());
   const ppo_options options{.lr = 1e-3, .n_steps = 128, .batch_size = 128, .gamma = 0.98};
-  std::function<rollout_learner()> make = [=] { return rollout_learner(shape, options, seed); };
+  std::function<rollout_learner()> make = [=] {
+    return rollout_learner(ppo_learner(shape, options, seed));
+  };
 
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
   const auto learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, make, store);

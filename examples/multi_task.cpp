@@ -19,6 +19,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/multi_task.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/run.hpp"
 
@@ -108,7 +109,9 @@ task<> main_task(troupe::system& sys) {
   const auto seed = sys.options().seed;
   const auto shape = shape_of(shelf(0).spec());
   const ppo_options options{.lr = 1e-3, .n_steps = 50, .batch_size = 120, .ent_coef = 0.005};
-  std::function<rollout_learner()> make = [=] { return rollout_learner(shape, options, seed); };
+  std::function<rollout_learner()> make = [=] {
+    return rollout_learner(ppo_learner(shape, options, seed));
+  };
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
   const auto learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, make, store);
   policy_options acting{.shape = shape, .network = {}, .seed = seed};

@@ -25,17 +25,11 @@ void check(const ppo_loss_inputs& in, const ppo_loss_options& options) {
   if (options.clip_range_vf) check("old_value", in.old_value, in.log_prob);
 }
 
-at::Tensor normalised(const at::Tensor& advantage) {
-  if (advantage.size(0) < 2) return advantage;
-  return (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/true) + 1e-8);
-}
-
 }  // namespace
 
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
   check(in, options);
-  const auto advantage =
-      options.normalize_advantage ? normalised(in.advantage.detach()) : in.advantage.detach();
+  const auto advantage = in.advantage.detach();
   const auto behaviour = in.behaviour_log_prob.detach();
   const auto proximal = in.proximal_log_prob.defined() ? in.proximal_log_prob.detach() : behaviour;
 

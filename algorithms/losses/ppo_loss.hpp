@@ -5,14 +5,15 @@
 
 namespace troupe {
 
-/// All float [N], N the size of the minibatch. Gradient flows to the first three alone.
+/// What an on-policy loss is made of: all float [N], N the size of the minibatch. Gradient flows to
+/// the first three alone.
 struct ppo_loss_inputs {
   at::Tensor log_prob;            ///< of the action taken, under the weights being trained
   at::Tensor entropy;             ///< of the distribution it came from
   at::Tensor value;               ///< V(s) under the weights being trained
   at::Tensor behaviour_log_prob;  ///< under the weights that acted
   at::Tensor proximal_log_prob;   ///< under the weights the update began with; undefined: the same
-  at::Tensor advantage;
+  at::Tensor advantage;           ///< normalised already, where it is to be
   at::Tensor returns;
   at::Tensor old_value;  ///< V(s) when the update began; read with clip_range_vf
 };
@@ -23,7 +24,6 @@ struct ppo_loss_options {
   std::optional<double> clip_range_vf;  ///< value is held within old_value +- this; none: free
   double ent_coef = 0.0;                ///< weight of the entropy bonus
   double vf_coef = 0.5;                 ///< weight of the value's mean squared error
-  bool normalize_advantage = true;      ///< to mean 0, standard deviation 1 within the minibatch
   double importance_cap = 2.0;          ///< largest weight of stale data
 };
 

@@ -6,29 +6,9 @@
 #include <cmath>
 
 namespace troupe {
-namespace {
-
-advantage_scale scale_of(const float* advantage, int rows) {
-  double mean = 0.0;
-  for (int i = 0; i < rows; ++i) mean += advantage[i];
-  mean /= rows;
-  double squares = 0.0;
-  for (int i = 0; i < rows; ++i) squares += (advantage[i] - mean) * (advantage[i] - mean);
-  return advantage_scale_of(static_cast<std::size_t>(rows), mean, squares);
-}
-
-}  // namespace
-
-advantage_scale advantage_scale_of(std::size_t rows, double mean, double squares) {
-  if (rows < 2) return {};
-  const double std = std::sqrt(squares / static_cast<double>(rows - 1));
-  return {static_cast<float>(mean), static_cast<float>(1.0 / (std + 1e-8))};
-}
 
 ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_options& options,
                                         const ppo_loss_derivatives& out) {
-  const auto [mean, scale] =
-      options.normalize_advantage ? scale_of(in.advantage, in.rows) : advantage_scale{};
   const auto clip_range = static_cast<float>(options.clip_range);
   const auto cap = static_cast<float>(options.importance_cap);
   const auto vf_range = static_cast<float>(options.clip_range_vf.value_or(0.0));
@@ -44,7 +24,7 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
         std::min(in.proximal_log_prob ? std::exp(proximal - behaviour) : 1.0f, cap);
     const float log_ratio = in.log_prob[i] - proximal;
     const float ratio = std::exp(log_ratio);
-    const float advantage = scale * (in.advantage[i] - mean);
+    const float advantage = in.advantage[i];
 
     // min(r A, clip(r) A): where the clipped side is smaller nothing flows; else d r = r d log p.
     const float clipped = std::clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);

@@ -23,16 +23,6 @@ struct ppo_loss_derivatives {
   float* value = nullptr;
 };
 
-/// How advantages are normalised: scale * (advantage - mean).
-struct advantage_scale {
-  float mean = 0.0f;
-  float scale = 1.0f;
-};
-
-/// To mean 0 and standard deviation 1 over `rows` advantages of that mean, the squares of whose
-/// distances from it have that sum; fewer than two stay as they are.
-advantage_scale advantage_scale_of(std::size_t rows, double mean, double squares);
-
 /// ppo_loss with its gradient worked out by hand, for minibatches so small that an autograd graph
 /// costs more than the arithmetic. Same values, same derivatives; rows >= 1.
 ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_options& options,

@@ -48,6 +48,14 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
   return part;
 }
 
+rollout_batch shard_of(const rollout_batch& whole, std::size_t rank, std::size_t world) {
+  const auto environments = static_cast<std::size_t>(whole.environments());
+  const auto first = environments * rank / world;
+  const auto end = environments * (rank + 1) / world;
+  return of_environments(whole, static_cast<std::int64_t>(first),
+                         static_cast<std::int64_t>(end - first));
+}
+
 void check(const rollout_batch& batch, const network_shape& shape, bool with_observations) {
   TORCH_CHECK(
       batch.obs.defined() && batch.obs.dim() == 3 && batch.obs.size(0) > 0 && batch.obs.size(1) > 0,

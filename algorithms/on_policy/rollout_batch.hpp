@@ -37,6 +37,10 @@ struct rollout_batch {
 /// The same steps of `count` environments from `first` on. Throws c10::Error if there are fewer.
 rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, std::int64_t count);
 
+/// The part of the batch that one of several ranks trains on: the steps of some environments next
+/// to one another, rank 0's first.
+rollout_batch shard_of(const rollout_batch& whole, std::size_t rank, std::size_t world);
+
 /// Throws c10::Error naming the field, its shape and the one expected, if the batch does not fit a
 /// network of that shape. `with_observations`: what proximal_correction needs must be there too.
 void check(const rollout_batch& batch, const network_shape& shape, bool with_observations);

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
+#include "algorithms/learner/data_parallel.hpp"
+#include "algorithms/on_policy/learner.hpp"
 #include "algorithms/on_policy/rollout.hpp"
 
 namespace troupe {
 
-/// PPO's update rule as trainer<> wants it: rollouts in, metrics out.
+/// An on-policy learner as trainer<> wants it: rollouts in, a report out.
 class rollout_learner {
  public:
   struct batch {
@@ -15,37 +16,30 @@ class rollout_learner {
     /// Of observations, with normalize_obs: those of the weights that come of it.
     running_moments obs_statistics = {};
   };
-  using report = ppo_metrics;
+  using report = on_policy_report;
 
-  rollout_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed)
-      : learner_(shape, options, seed) {}
+  explicit rollout_learner(on_policy_learner learner) : learner_(std::move(learner)) {}
 
   report update(const batch& b) {
-    auto made = learner_.update(shard_of(to_batch(b.rollouts, learner_.model().shape(), b.stale)),
-                                b.progress_remaining);
+    auto& model = learner_.learner().model();
+    auto made = learner_.update(to_batch(b.rollouts, model.shape(), b.stale), b.progress_remaining);
     const auto& obs = b.obs_statistics;
-    if (obs.width() > 0) learner_.model().set_obs_statistics(obs.mean(), obs.variance());
+    if (obs.width() > 0) model.set_obs_statistics(obs.mean(), obs.variance());
     return made;
   }
   /// From now on this is one of several ranks, each of which trains on the steps of some
-  /// environments of every batch. See ppo_learner::join.
-  void join(std::shared_ptr<collective> ranks) {
-    ranks_ = ranks;
-    learner_.join(std::move(ranks));
-  }
-  const at::Tensor& parameters() const { return learner_.model().parameters(); }
-  void load_parameters(const at::Tensor& p) { learner_.model().load_parameters(p); }
+  /// environments of every batch. See data_parallel::join.
+  void join(std::shared_ptr<collective> ranks) { learner_.join(std::move(ranks)); }
+  const at::Tensor& parameters() const { return learner_.learner().parameters(); }
+  void load_parameters(const at::Tensor& p) { learner_.learner().model().load_parameters(p); }
 
   /// Everything but the parameters: optimiser, generator, counters.
-  std::string save() const;
+  std::string save() const { return learner_.learner().save(); }
   /// Throws state_error, or std::invalid_argument if it is of another network.
-  void restore(const std::string& bytes);
+  void restore(const std::string& bytes) { learner_.learner().restore(bytes); }
 
  private:
-  rollout_batch shard_of(rollout_batch whole) const;
-
-  ppo_learner learner_;
-  std::shared_ptr<const collective> ranks_;  // null: alone
+  data_parallel<on_policy_learner> learner_;
 };
 
 }  // namespace troupe

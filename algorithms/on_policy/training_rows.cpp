@@ -62,10 +62,6 @@ void minibatch::gather(const rollout_batch& batch, const training_targets& targe
   if (stale_) gather_rows(targets.proximal_log_prob, 1, index, proximal_log_prob_);
 }
 
-void minibatch::normalise_advantage(const advantage_scale& by) {
-  for (int i = 0; i < rows_; ++i) advantage_[i] = by.scale * (advantage_[i] - by.mean);
-}
-
 action_rows minibatch::actions() const {
   if (continuous_) return {.value = action_value_.data()};
   return {.choice = action_choice_.data()};
@@ -102,13 +98,15 @@ at::Tensor minibatch::action_tensor() const {
                      : tensor_over(action_choice_, {rows_, width});
 }
 
+at::Tensor minibatch::advantage_tensor() const { return tensor_over(advantage_, {rows_}); }
+
 ppo_loss_inputs minibatch::loss_inputs(const action_evaluation& evaluation) const {
   return {.log_prob = evaluation.log_prob,
           .entropy = evaluation.entropy,
           .value = evaluation.value,
           .behaviour_log_prob = tensor_over(behaviour_log_prob_, {rows_}),
           .proximal_log_prob = stale_ ? tensor_over(proximal_log_prob_, {rows_}) : at::Tensor(),
-          .advantage = tensor_over(advantage_, {rows_}),
+          .advantage = advantage_tensor(),
           .returns = tensor_over(returns_, {rows_}),
           .old_value = tensor_over(old_value_, {rows_})};
 }
@@ -147,33 +145,6 @@ std::vector<row_index> usable_rows(const rollout_batch& batch, const training_ta
     }
   }
   return usable;
-}
-
-void shuffle(std::span<row_index> index, action_random& random) {
-  for (std::size_t left = index.size(); left > 1; --left) {
-    std::swap(index[left - 1], index[random.below(left)]);
-  }
-}
-
-double explained_variance(const training_targets& targets, std::span<const row_index> index,
-                          collective& ranks) {
-  const float* value = targets.value.data_ptr<float>();
-  const float* returns = targets.returns.data_ptr<float>();
-  const auto sum_of = [&](double sum) {
-    ranks.sum(std::span<double>(&sum, 1));
-    return sum;
-  };
-  const double count = sum_of(static_cast<double>(index.size()));
-  const auto variance = [&](auto number) {
-    double mean = 0.0, squares = 0.0;
-    for (auto i : index) mean += number(i);
-    mean = sum_of(mean) / count;
-    for (auto i : index) squares += (number(i) - mean) * (number(i) - mean);
-    return sum_of(squares) / count;
-  };
-  const double total = variance([&](row_index i) -> double { return returns[i]; });
-  const double left = variance([&](row_index i) -> double { return returns[i] - value[i]; });
-  return total == 0.0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 - left / total;
 }
 
 }  // namespace troupe::detail

@@ -3,14 +3,12 @@
 #include <span>
 #include <vector>
 
-#include "actors/collective/collective.hpp"
 #include "actors/policy/actor_critic.hpp"
+#include "algorithms/learner/row_order.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
 
 namespace troupe::detail {
-
-using row_index = std::uint32_t;
 
 /// What the loss needs of each of the T * B steps of a rollout, step (t, b) at t * B + b.
 struct training_targets {
@@ -28,19 +26,19 @@ class minibatch {
   /// Copies the steps named by `index`. The tensors must be contiguous.
   void gather(const rollout_batch& batch, const training_targets& targets,
               std::span<const row_index> index);
-  /// Advantages become scale * (advantage - mean).
-  void normalise_advantage(const advantage_scale& by);
   /// Observations and actions alone.
   void gather(const rollout_batch& batch, std::span<const row_index> index);
 
   int rows() const { return rows_; }
   const float* obs() const { return obs_.data(); }
+  std::span<float> advantage() { return {advantage_.data(), static_cast<std::size_t>(rows_)}; }
   action_rows actions() const;
   ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
 
   /// The same as tensors, of the same memory: until the next gather.
   at::Tensor obs_tensor() const;
   at::Tensor action_tensor() const;
+  at::Tensor advantage_tensor() const;
   ppo_loss_inputs loss_inputs(const action_evaluation& evaluation) const;
 
  private:
@@ -58,13 +56,5 @@ class minibatch {
 /// are valid and whose numbers are all finite. Throws c10::Error for an action that is no choice.
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
                                    const network_shape& shape);
-
-/// A new random order, all equally likely (Fisher and Yates).
-void shuffle(std::span<row_index> index, action_random& random);
-
-/// 1 - Var(returns - value) / Var(returns) over all ranks' steps, of which `index` are this rank's;
-/// NaN if returns do not vary.
-double explained_variance(const training_targets& targets, std::span<const row_index> index,
-                          collective& ranks);
 
 }  // namespace troupe::detail

@@ -13,6 +13,7 @@
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/system.hpp"
@@ -39,7 +40,9 @@ task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) 
   const auto shape = shape_of(spec);
   const ppo_options options{
       .lr = 1e-3, .n_steps = slow_symbols::episode_steps, .batch_size = 64, .n_epochs = 4};
-  portable_function<rollout_learner()> make = [=] { return rollout_learner(shape, options, 1); };
+  portable_function<rollout_learner()> make = [=] {
+    return rollout_learner(ppo_learner(shape, options, 1));
+  };
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
   cast made;
   made.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, make, store);

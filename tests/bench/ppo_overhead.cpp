@@ -14,6 +14,7 @@
 #include "actors/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system.hpp"
 #include "tests/bench/two_clocks.hpp"
@@ -171,7 +172,7 @@ task<cost> through_actors(system& sys) {
   stage on;
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   std::function<rollout_learner()> make = [options] {
-    return rollout_learner(shape, options, seed);
+    return rollout_learner(ppo_learner(shape, options, seed));
   };
   on.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, std::move(make), store);
   policy_options acting{.shape = shape, .network = {}, .seed = seed};

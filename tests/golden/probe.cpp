@@ -18,10 +18,10 @@
 #include "algorithms/off_policy/dqn/dqn_learner.hpp"
 #include "algorithms/off_policy/sac/sac_learner.hpp"
 #include "algorithms/off_policy/td3/td3_learner.hpp"
-#include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/a2c/learner.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
-#include "algorithms/on_policy/reinforce/reinforce.hpp"
+#include "algorithms/on_policy/reinforce/learner.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
@@ -60,12 +60,15 @@ class digest {
 const network_shape continuous{.obs_size = 5, .continuous_size = 2};
 const network_shape discrete{.obs_size = 5, .discrete_actions = 4};
 
-void on_policy(const std::string& name, const network_shape& shape, const ppo_options& options) {
-  ppo_learner learner(shape, options, 5);
-  actor_critic acts(shape, options.network, 6);
+void on_policy(const std::string& name, on_policy_learner learner) {
+  actor_critic acts(learner.model().shape(), learner.model().options(), 6);
   double left = 1.0;
   for (int i = 0; i < updates; ++i, left -= 0.1) learner.update(acted_batch(acts, 24, 3, i), left);
   print(name, weights_sha256(learner.model().parameters()));
+}
+
+void on_policy(const std::string& name, const network_shape& shape, const ppo_options& options) {
+  on_policy(name, ppo_learner(shape, options, 5));
 }
 
 ppo_options small_ppo() {
@@ -99,10 +102,10 @@ void all_on_policy() {
             {.obs_size = 2 * 12 * 12, .discrete_actions = 3, .image = {2, 12, 12}}, options);
   a2c_config a2c;
   a2c.policy.hidden = {24};
-  on_policy("a2c-learner", continuous, learner_of(a2c));
+  on_policy("a2c-learner", a2c_learner(continuous, a2c, 5));
   reinforce_config reinforce;
   reinforce.policy.hidden = {24};
-  on_policy("reinforce-learner", discrete, learner_of(reinforce));
+  on_policy("reinforce-learner", reinforce_learner(discrete, reinforce, 5));
 }
 
 template <class Learner, class Options>

@@ -1,16 +1,9 @@
 #pragma once
 #include <optional>
 
-#include "actors/policy/network.hpp"
-#include "algorithms/learner/annealing.hpp"
+#include "algorithms/on_policy/update_options.hpp"
 
 namespace troupe {
-
-enum class optimizer_kind {
-  adam,
-  rmsprop,                 ///< as PyTorch
-  rmsprop_tensorflow_like  ///< Stable-Baselines3's RMSpropTFLike
-};
 
 /// Defaults are those of Stable-Baselines3's PPO and its MlpPolicy. The last ones make other
 /// members of the family of it: see a2c.hpp and reinforce.hpp.

@@ -21,6 +21,7 @@
 #include "algorithms/off_policy/sac/sac_learner.hpp"
 #include "algorithms/off_policy/td3/td3_autograd.hpp"
 #include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/on_policy/advantage_normalization.hpp"
 #include "tests/algorithms/gradients/random_case.hpp"
 #include "tests/test.hpp"
 
@@ -326,11 +327,7 @@ network_shape random_shape(case_random& random) {
 
 /// A2C's loss: the mean of -A log pi - ent_coef H + vf_coef (V - R)^2.
 at::Tensor a2c_loss(const ppo_loss_inputs& in, const ppo_loss_options& options) {
-  auto advantage = in.advantage;
-  if (options.normalize_advantage && advantage.size(0) > 1) {
-    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8);
-  }
-  return (-advantage * in.log_prob - options.ent_coef * in.entropy +
+  return (-in.advantage * in.log_prob - options.ent_coef * in.entropy +
           options.vf_coef * (in.value - in.returns).square())
       .mean();
 }
@@ -358,8 +355,8 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
   const auto acted = model.act(obs, random);
   ppo_loss_options options{.clip_range = random.between(0.05, 0.3),
                            .ent_coef = random.between(0.0, 0.1),
-                           .vf_coef = random.between(0.1, 1.0),
-                           .normalize_advantage = random.flip()};
+                           .vf_coef = random.between(0.1, 1.0)};
+  const bool normalize_advantage = random.flip();
   if (random.flip()) options.clip_range_vf = random.between(0.1, 0.5);
   if (a2c) {
     options.clip_range = std::numeric_limits<double>::infinity();
@@ -370,6 +367,7 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
                      .advantage = normals(1).squeeze(1),
                      .returns = normals(1).squeeze(1),
                      .old_value = acted.value + 0.3 * normals(1).squeeze(1)};
+  if (normalize_advantage) in.advantage = troupe::detail::normalized(in.advantage);
   if (random.flip() && !a2c) {
     in.proximal_log_prob = acted.log_prob + 0.2 * normals(1).squeeze(1);
   }

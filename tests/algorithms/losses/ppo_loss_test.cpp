@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/on_policy/advantage_normalization.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -55,7 +56,7 @@ TEST_CASE("ppo_loss: four rows worked by hand", "[losses]") {
   // min(r A, clip(r, .8, 1.2) A): 1.2, .5, 2.2, -1.5; mean .6
   // squared errors .25, 0, 1, 1; mean .5625. Entropy .65.
   // (r - 1) - log r: .0945349, .1931472, .0046898, .0945349; mean .0967267
-  const auto out = ppo_loss(four_rows(), {.ent_coef = 0.1, .normalize_advantage = false});
+  const auto out = ppo_loss(four_rows(), {.ent_coef = 0.1});
   CHECK(out.metrics.policy_gradient_loss == Approx(-0.6));
   CHECK(out.metrics.value_loss == Approx(0.5625));
   CHECK(out.metrics.entropy_loss == Approx(-0.65));
@@ -73,7 +74,9 @@ TEST_CASE("ppo_loss: value clipping holds the prediction near the old one", "[lo
 
 TEST_CASE("ppo_loss: advantages are normalised by the unbiased deviation, one alone is not",
           "[losses]") {
+  using troupe::detail::normalized;
   auto in = four_rows();
+  in.advantage = normalized(in.advantage);
   in.log_prob = in.behaviour_log_prob;  // ratio 1: the loss is minus the mean advantage, 0
   CHECK(ppo_loss(in).metrics.policy_gradient_loss == Approx(0.0).margin(1e-6));
   // mean .75, deviations .25 .25 1.25 -1.75, std = sqrt(4.75 / 3); only row 0's ratio is 1.1
@@ -87,7 +90,18 @@ TEST_CASE("ppo_loss: advantages are normalised by the unbiased deviation, one al
                      &ppo_loss_inputs::returns}) {
     one.*field = (four_rows().*field).narrow(0, 1, 1);
   }
+  one.advantage = normalized(one.advantage);
   CHECK(ppo_loss(one).metrics.policy_gradient_loss == Approx(-0.5));
+}
+
+TEST_CASE("scale_of: equals the tensor form", "[losses]") {
+  const auto advantage = random_rows(41).advantage;
+  const auto [mean, scale] = troupe::detail::scale_of({advantage.data_ptr<float>(), 41});
+  CHECK(
+      at::allclose(scale * (advantage - mean), troupe::detail::normalized(advantage), 1e-4, 1e-6));
+  const auto one = troupe::detail::scale_of({advantage.data_ptr<float>(), 1});
+  CHECK(one.mean == 0.0f);
+  CHECK(one.scale == 1.0f);
 }
 
 TEST_CASE("ppo_loss: stale rows weigh proximal / behaviour, at most the cap", "[losses]") {
@@ -98,17 +112,17 @@ TEST_CASE("ppo_loss: stale rows weigh proximal / behaviour, at most the cap", "[
   // proximal .4 throughout as before; behaviours give weights 2 (of 4), 1, .5 and 2
   in.behaviour_log_prob = logs({0.1f, 0.4f, 0.8f, 0.2f});
   // weighted surrogates 2.4, .5, 1.1, -3; mean .25
-  const auto out = ppo_loss(in, {.normalize_advantage = false});
+  const auto out = ppo_loss(in);
   CHECK(out.metrics.policy_gradient_loss == Approx(-0.25));
   CHECK(out.metrics.importance_weight == Approx(5.5 / 4));
-  const auto uncapped = ppo_loss(in, {.normalize_advantage = false, .importance_cap = 10.0});
+  const auto uncapped = ppo_loss(in, {.importance_cap = 10.0});
   CHECK(uncapped.metrics.importance_weight == Approx(7.5 / 4));
 }
 
 TEST_CASE("ppo_loss: clipped rows have no gradient, the others -A r / N", "[losses]") {
   auto in = four_rows();
   in.log_prob.set_requires_grad(true);
-  ppo_loss(in, {.normalize_advantage = false}).loss.backward();
+  ppo_loss(in).loss.backward();
   const auto expected = at::tensor({0.0f, -0.5f / 4, -2.2f / 4, 1.5f / 4});
   CHECK(at::allclose(in.log_prob.grad(), expected, 1e-5, 1e-6));
 }
@@ -118,9 +132,10 @@ TEST_CASE("ppo_loss_with_gradient: equals the tensor form, value and gradient", 
   for (bool normalise : {true, false}) {
     for (bool clip_value : {true, false}) {
       for (bool stale : {true, false}) {
-        ppo_loss_options options{.ent_coef = 0.03, .normalize_advantage = normalise};
+        ppo_loss_options options{.ent_coef = 0.03};
         if (clip_value) options.clip_range_vf = 0.4;
         auto in = random_rows(count);
+        if (normalise) in.advantage = troupe::detail::normalized(in.advantage);
         if (!stale) in.proximal_log_prob.reset();
         for (auto* leaf : {&in.log_prob, &in.entropy, &in.value}) leaf->set_requires_grad(true);
         const auto expected = ppo_loss(in, options);

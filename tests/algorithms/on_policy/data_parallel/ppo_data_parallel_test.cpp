@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "actors/checkpoint/state.hpp"
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
@@ -79,10 +79,10 @@ rollout_batch shard_of(const training& what, int update, std::size_t rank) {
 }
 
 /// Weights other than rank 0's are replaced when the learner joins.
-ppo_learner learner_of(const training& what, std::size_t rank) {
+data_parallel<ppo_learner> rank_of(const training& what, std::size_t rank) {
   ppo_learner learner(what.shape, what.options, seed);
   if (rank != 0) learner.model().parameters().narrow(0, 0, 10).fill_(9.0f);
-  return learner;
+  return data_parallel(std::move(learner));
 }
 
 gloo_rendezvous nth(gloo_rendezvous where, std::size_t n) {
@@ -102,8 +102,9 @@ struct outcome_of_rank {
 
 /// A rank's part in a training.
 outcome_of_rank train_shard(const training& what, const gloo_rendezvous& where) {
-  auto learner = learner_of(what, where.rank);
-  learner.join(join_gloo(where));
+  auto one = rank_of(what, where.rank);
+  one.join(join_gloo(where));
+  auto& learner = one.learner();
   outcome_of_rank out;
   for (int update = 0; update < what.updates; ++update) {
     out.last = learner.update(shard_of(what, update, where.rank), 0.5);
@@ -123,7 +124,7 @@ std::vector<outcome_of_rank> train_on_threads(const training& what, const std::s
   return out;
 }
 
-std::string bytes_of(const ppo_learner_state& state) {
+std::string bytes_of(const on_policy_learner_state& state) {
   const auto& adam = std::get<adam_state>(state.optimizer);
   state_writer to;
   to.put("parameters", numbers(state.parameters));
@@ -135,9 +136,9 @@ std::string bytes_of(const ppo_learner_state& state) {
   return to.bytes();
 }
 
-ppo_learner_state state_of(const std::string& bytes) {
+on_policy_learner_state state_of(const std::string& bytes) {
   const state_reader from(bytes);
-  ppo_learner_state state{
+  on_policy_learner_state state{
       .parameters = at::tensor(from.get<std::vector<float>>("parameters")),
       .optimizer = adam_state{.step = from.get<std::int64_t>("steps"),
                               .first_moment = from.get<std::vector<float>>("first_moment"),
@@ -241,10 +242,11 @@ TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on fr
   const gloo_rendezvous me{.rank = 0, .world = 2, .file = folder.path / "group", .timeout = 20s};
   auto other = me;
   other.rank = 1;
-  auto learner = learner_of(what, 0);
+  auto one = rank_of(what, 0);
+  auto& learner = one.learner();
   {
     rank_process child("rank 1 that is killed in its fourth update", other);
-    learner.join(join_gloo(me));
+    one.join(join_gloo(me));
     for (int update = 0; update < 3; ++update) {
       if (update == 2) std::ofstream(me.file + ".checkpoint") << bytes_of(learner.state());
       learner.update(shard_of(what, update, 0), 0.5);
@@ -260,7 +262,7 @@ TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on fr
   }
   rank_process child("rank 1 that goes on from the checkpoint", nth(other, 2));
   learner.set_state(state_of(read_text(me.file + ".checkpoint")));
-  learner.join(join_gloo(nth(me, 2)));
+  one.join(join_gloo(nth(me, 2)));
   for (int update = 2; update < what.updates; ++update) {
     learner.update(shard_of(what, update, 0), 0.5);
   }
@@ -271,9 +273,10 @@ TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on fr
 
 TEST_CASE("rank 1 that is killed in its fourth update", "[.rank]") {
   const auto& what = trainings().front();
-  auto learner = learner_of(what, 1);
+  auto one = rank_of(what, 1);
+  auto& learner = one.learner();
   constexpr int steps_of_update = 20;  // each a sum of floats: the gradient
-  learner.join(
+  one.join(
       std::make_shared<mortal_rank>(join_gloo(rank_of_this_process()), 3 * steps_of_update + 7));
   for (int update = 0; update < 4; ++update) learner.update(shard_of(what, update, 1), 0.5);
 }
@@ -281,9 +284,10 @@ TEST_CASE("rank 1 that is killed in its fourth update", "[.rank]") {
 TEST_CASE("rank 1 that goes on from the checkpoint", "[.rank]") {
   const auto me = rank_of_this_process();
   const auto& what = trainings().front();
-  auto learner = learner_of(what, 1);
+  auto one = rank_of(what, 1);
+  auto& learner = one.learner();
   learner.set_state(state_of(read_text(me.file.substr(0, me.file.size() - 2) + ".checkpoint")));
-  learner.join(join_gloo(me));
+  one.join(join_gloo(me));
   for (int update = 2; update < what.updates; ++update) {
     learner.update(shard_of(what, update, 1), 0.5);
   }
@@ -317,7 +321,7 @@ TEST_CASE("data parallel ppo: ranks whose generators differ are refused", "[data
   const temporary_folder folder;
   const auto& what = trainings().front();
   const auto refusal = [&](std::size_t rank) -> std::string {
-    ppo_learner learner(what.shape, what.options, seed + rank);
+    data_parallel learner(ppo_learner(what.shape, what.options, seed + rank));
     try {
       learner.join(join_gloo({.rank = rank, .world = 2, .file = folder.path / "group"}));
     } catch (const collective_error& e) {

@@ -1,6 +1,6 @@
 #include "actors/torch.hpp"
 
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 
 #include <cmath>
 #include <limits>
@@ -45,13 +45,14 @@ TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad
     ppo_loss_metrics last;
     for (int epoch = 0; epoch < options.n_epochs; ++epoch) {
       const auto now = reference.evaluate(batch.obs.flatten(0, 1), batch.action.flatten(0, 1));
-      const auto out = ppo_loss({.log_prob = now.log_prob,
-                                 .entropy = now.entropy,
-                                 .value = now.value,
-                                 .behaviour_log_prob = batch.log_prob.flatten(),
-                                 .advantage = targets.advantage.flatten(),
-                                 .returns = targets.returns.flatten()},
-                                {.ent_coef = 0.01});
+      const auto out =
+          ppo_loss({.log_prob = now.log_prob,
+                    .entropy = now.entropy,
+                    .value = now.value,
+                    .behaviour_log_prob = batch.log_prob.flatten(),
+                    .advantage = troupe::detail::normalized(targets.advantage.flatten()),
+                    .returns = targets.returns.flatten()},
+                   {.ent_coef = 0.01});
       reference.zero_gradient();
       out.loss.backward();
       torch::nn::utils::clip_grad_norm_(leaves, 0.5);

@@ -1,5 +1,6 @@
 #include "actors/torch.hpp"
 
+#include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 
 #include "actors/env/registry.hpp"
@@ -251,8 +252,8 @@ task<> train_on_cut_episodes(system& sys) {
   const double loss = (square(last - 7) + square(middle - 7) + square(first - 7)) / 3;
   for (const bool stale : {false, true}) {
     INFO((stale ? "stale" : "fresh"));
-    rollout_learner learner(one_number,
-                            {.batch_size = 12, .n_epochs = 1, .gamma = 0.9, .gae_lambda = 1.0}, 1);
+    rollout_learner learner(ppo_learner(
+        one_number, {.batch_size = 12, .n_epochs = 1, .gamma = 0.9, .gae_lambda = 1.0}, 1));
     learner.load_parameters(known.parameters);
     rollout_learner::batch batch{.rollouts = {made}, .stale = stale};
     CHECK(learner.update(batch).loss.value_loss == Approx(loss).epsilon(1e-5));

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "algorithms/on_policy/ppo/ppo_learner.hpp"
+#include "algorithms/on_policy/reinforce/learner.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
@@ -33,7 +33,7 @@ void check_gradient(std::uint64_t seed) {
   INFO("seed " << seed << ", " << to_string(shape, config.policy)
                << (config.trainer.baseline ? ", baseline" : ""));
 
-  ppo_learner learner(shape, learner_of(config), seed);
+  reinforce_learner learner(shape, config, seed);
   actor_critic reference(shape, config.policy, seed);
   auto batch = acted_batch(reference, T, 1, seed);
   batch.truncated.fill_(false);
@@ -86,7 +86,7 @@ TEST_CASE("reinforce: learns to balance CartPole for a while, with a baseline an
     config.trainer.baseline = baseline;
     config.seed = 1;
     system sys({.deterministic = true, .seed = 1});
-    const auto s = sys.run(train_in(sys, config, {.root = folder.path.string()}));
+    const auto s = sys.run(train_ppo(sys, as_ppo(config), {.root = folder.path.string()}));
     INFO((baseline ? "with a baseline" : "without one"));
     CHECK(s.algo == "reinforce");
     CHECK(s.eval_mean >= 100);  // at random: 22

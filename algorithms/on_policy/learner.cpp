@@ -1,0 +1,225 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/learner.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "algorithms/on_policy/targets.hpp"
+
+namespace troupe {
+namespace {
+
+const update_options& checked(const char* name, const update_options& options) {
+  const auto expect = [&](bool good, const char* option, double value, const char* expected) {
+    if (good) return;
+    throw std::invalid_argument(
+        fmt::format("{} option {}: {}, expected {}", name, option, value, expected));
+  };
+  const auto fraction = [](double x) { return x >= 0.0 && x <= 1.0; };
+  expect(options.lr > 0.0, "lr", options.lr, "> 0");
+  expect(options.batch_size > 0, "batch_size", options.batch_size, ">= 1");
+  expect(options.rmsprop_alpha >= 0.0 && options.rmsprop_alpha < 1.0, "rmsprop_alpha",
+         options.rmsprop_alpha, ">= 0 and < 1");
+  expect(options.n_epochs > 0, "n_epochs", options.n_epochs, ">= 1");
+  expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
+  expect(fraction(options.gae_lambda), "gae_lambda", options.gae_lambda, "0 to 1");
+  expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
+  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
+  return options;
+}
+
+/// A loss that is given for autograd alone needs the libtorch backend.
+network_options network_for(const on_policy_loss& loss, network_options network) {
+  if (loss.of_rows) return network;
+  if (network.backend == gradient_backend::fused) {
+    throw std::invalid_argument(fmt::format(
+        "{}: the backend is fused, and the loss has no derivatives of its own; expected libtorch",
+        loss.name));
+  }
+  network.backend = gradient_backend::libtorch;
+  return network;
+}
+
+optimizer make_optimizer(const update_options& options, std::int64_t parameter_count) {
+  const auto count = static_cast<std::size_t>(parameter_count);
+  if (options.optimizer == optimizer_kind::adam) {
+    return adam(count, {.eps = options.optimizer_eps, .max_grad_norm = options.max_grad_norm});
+  }
+  return rmsprop(count,
+                 {.alpha = options.rmsprop_alpha,
+                  .eps = options.optimizer_eps,
+                  .max_grad_norm = options.max_grad_norm,
+                  .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
+}
+
+void put(state_writer& to, const optimizer_state& state) {
+  if (const auto* a = std::get_if<adam_state>(&state)) {
+    to.put("optimizer_steps", a->step);
+    to.put("first_moment", a->first_moment);
+    to.put("second_moment", a->second_moment);
+    return;
+  }
+  const auto& r = std::get<rmsprop_state>(state);
+  to.put("optimizer_steps", r.step);
+  to.put("mean_square", r.mean_square);
+}
+
+/// Into a state of the optimiser that is expected.
+void get(const state_reader& from, optimizer_state& state) {
+  if (auto* a = std::get_if<adam_state>(&state)) {
+    from.get("optimizer_steps", a->step);
+    from.get("first_moment", a->first_moment);
+    from.get("second_moment", a->second_moment);
+    return;
+  }
+  auto& r = std::get<rmsprop_state>(state);
+  from.get("optimizer_steps", r.step);
+  from.get("mean_square", r.mean_square);
+}
+
+}  // namespace
+
+on_policy_learner::on_policy_learner(const network_shape& shape, const update_options& options,
+                                     on_policy_loss loss, std::uint64_t seed)
+    : options_(checked(loss.name, options)),
+      model_(shape, network_for(loss, options.network), seed),
+      optimizer_(make_optimizer(options, model_.trained_count())),
+      random_(~seed),
+      minibatch_(shape),
+      advantages_(options.normalize_advantage, model_.is_fused()),
+      gradient_(std::move(loss)),
+      skips_(name(), options.max_skipped_steps) {
+  detail::log_once(model_.backend());
+  model_.take_normalized_obs(true);
+}
+
+on_policy_report on_policy_learner::update(const rollout_batch& given, double progress_remaining) {
+  // Rows of other ranks are in the same minibatches; so all ranks correct for staleness or none.
+  const bool stale = ranks_.sum(given.proximal_correction || options_.proximal_correction) > 0;
+  check(given, model_.shape(), stale);
+  const at::NoGradGuard no_grad;
+
+  const auto batch = detail::prepared(given, options_);
+  auto targets = detail::targets_of(batch, model_, options_, stale);
+  detail::row_order order(detail::usable_rows(batch, targets, model_.shape()), ranks_);
+  if (stale) {
+    targets.proximal_log_prob =
+        detail::proximal_log_prob_of(batch, model_, order.own(), minibatch_);
+  }
+
+  const auto rows = static_cast<std::int64_t>(order.size());
+  const auto& clip_range = gradient_.loss().clip_range;
+  on_policy_report report{
+      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining),
+      .clip_range =
+          clip_range ? clip_range(progress_remaining) : std::numeric_limits<double>::infinity(),
+      .trained_rows = rows,
+      .dropped_rows = std::llround(ranks_.sum(static_cast<double>(batch.reward.numel()))) - rows};
+  if (rows > 0) {
+    report.explained_variance = detail::explained_variance(targets, order.own(), ranks_);
+  }
+
+  detail::update_sums sums;
+  for (int epoch = 0; epoch < options_.n_epochs && rows > 0; ++epoch) {
+    order.shuffle(random_);
+    report.stopped_by_kl =
+        !train_epoch(batch, targets, order, report.learning_rate, progress_remaining, sums);
+    ++n_updates_;
+    if (report.stopped_by_kl) break;
+  }
+
+  sums.write(report);
+  report.n_updates = n_updates_;
+  const auto std = model_.action_std();
+  if (!std.empty()) {
+    report.std = std::accumulate(std.begin(), std.end(), 0.0) / static_cast<double>(std.size());
+  }
+  return report;
+}
+
+bool on_policy_learner::train_epoch(const rollout_batch& batch,
+                                    const detail::training_targets& targets,
+                                    detail::row_order& order, double lr, double progress_remaining,
+                                    detail::update_sums& sums) {
+  const auto batch_size = static_cast<std::size_t>(options_.batch_size);
+  const auto count = static_cast<std::size_t>(model_.trained_count());
+  const std::span<float> parameters(model_.parameters().data_ptr<float>(), count);
+  const std::span<const float> gradient(model_.gradient().data_ptr<float>(), count);
+  sums.begin_epoch();
+  advantages_.begin_epoch(order, batch_size, targets.advantage, ranks_);
+  for (std::size_t from = 0; from < order.size(); from += batch_size) {
+    const auto rows = std::min(batch_size, order.size() - from);
+    minibatch_.gather(batch, targets, order.own(from, rows));
+    advantages_.apply(minibatch_, from / batch_size);
+
+    const auto metrics = gradient_.evaluate(model_, minibatch_, rows, progress_remaining);
+    // The loss is summed in double; what overflows a float is no number to learn from either.
+    if (!std::isfinite(static_cast<float>(metrics.loss))) {
+      sums.skipped();
+      skips_.skipped("loss", metrics.loss);
+      continue;
+    }
+    if (options_.target_kl && metrics.approx_kl > 1.5 * *options_.target_kl) {
+      sums.add(metrics);
+      return false;
+    }
+
+    gradient_.differentiate(model_, minibatch_);
+    const double grad_norm = optimizer_.step(parameters, gradient, lr);
+    if (!std::isfinite(grad_norm)) {
+      sums.skipped();
+      skips_.skipped("gradient norm", grad_norm);
+      continue;
+    }
+    skips_.taken();
+    sums.add(metrics);
+    sums.stepped(grad_norm);
+  }
+  return true;
+}
+
+void on_policy_learner::join(rank_group ranks) {
+  gradient_.join(ranks);
+  ranks_ = std::move(ranks);
+}
+
+on_policy_learner_state on_policy_learner::state() const {
+  return {.parameters = model_.parameters().clone(),
+          .optimizer = optimizer_.state(),
+          .random = random_.state(),
+          .n_updates = n_updates_,
+          .skipped_in_a_row = skips_.in_a_row()};
+}
+
+void on_policy_learner::set_state(const on_policy_learner_state& state) {
+  optimizer_.set_state(state.optimizer);
+  model_.load_parameters(state.parameters);
+  random_.set_state(state.random);
+  n_updates_ = state.n_updates;
+  skips_.set_in_a_row(state.skipped_in_a_row);
+}
+
+std::string on_policy_learner::save() const {
+  state_writer to;
+  put(to, optimizer_.state());
+  put_random(to, "random", random_);
+  to.put("n_updates", n_updates_);
+  to.put("skipped_in_a_row", skips_.in_a_row());
+  return to.bytes();
+}
+
+void on_policy_learner::restore(const std::string& bytes) {
+  const state_reader from(bytes);
+  auto state = this->state();
+  get(from, state.optimizer);
+  state.random = get_action_random(from, "random").state();
+  from.get("n_updates", state.n_updates);
+  from.get("skipped_in_a_row", state.skipped_in_a_row);
+  set_state(state);
+}
+
+}  // namespace troupe

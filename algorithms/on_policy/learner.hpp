@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "actors/policy/action_random.hpp"
+#include "actors/policy/actor_critic.hpp"
+#include "actors/trainer/optimizer.hpp"
+#include "algorithms/learner/data_parallel.hpp"
+#include "algorithms/learner/skip_guard.hpp"
+#include "algorithms/on_policy/advantage_normalization.hpp"
+#include "algorithms/on_policy/loss.hpp"
+#include "algorithms/on_policy/minibatch_gradient.hpp"
+#include "algorithms/on_policy/rollout_batch.hpp"
+#include "algorithms/on_policy/update_options.hpp"
+#include "algorithms/on_policy/update_report.hpp"
+
+namespace troupe {
+
+/// Everything an exact continuation needs.
+struct on_policy_learner_state {
+  at::Tensor parameters;  ///< float [P], a copy
+  optimizer_state optimizer;
+  action_random::state_type random{};
+  std::int64_t n_updates = 0;
+  int skipped_in_a_row = 0;
+};
+
+/// The update rule of all on-policy algorithms, Schulman et al. 2017,
+/// https://arxiv.org/abs/1707.06347, algorithm 1, with the details of Stable-Baselines3. What tells
+/// one algorithm from another is the loss. A plain class: rollouts come in, new weights are in
+/// model(). With normalize_obs their observations are normalised already, and so are those that
+/// model() takes.
+class on_policy_learner {
+ public:
+  /// The seed decides the initial weights and the order of the minibatches. Throws
+  /// std::invalid_argument naming an option out of range.
+  on_policy_learner(const network_shape& shape, const update_options& options, on_policy_loss loss,
+                    std::uint64_t seed);
+
+  /// Advantages, then n_epochs of shuffled minibatches, the last of which may be short. Invalid
+  /// rows and those with numbers that are not finite are dropped. A step whose loss or gradient is
+  /// not finite is skipped, so that the weights stay finite; max_skipped_steps in a row throw
+  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. Throws
+  /// c10::Error if the batch has other shapes.
+  on_policy_report update(const rollout_batch& batch, double progress_remaining = 1.0);
+
+  /// From now on these ranks have the other rows of every batch, of which update is given the rows
+  /// of this one. All of them report the same. See data_parallel, which calls this.
+  void join(rank_group ranks);
+
+  /// Of the algorithm.
+  const char* name() const { return gradient_.loss().name; }
+  actor_critic& model() { return model_; }
+  const actor_critic& model() const { return model_; }
+  const at::Tensor& parameters() const { return model_.parameters(); }
+
+  on_policy_learner_state state() const;
+  /// Throws c10::Error or std::invalid_argument if the state is of another network.
+  void set_state(const on_policy_learner_state& state);
+
+  /// The state but for the parameters, as bytes.
+  std::string save() const;
+  /// Throws state_error, or std::invalid_argument if it is of another network.
+  void restore(const std::string& bytes);
+
+ private:
+  /// One pass over the rows in this order. False where the KL divergence ends the update.
+  bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
+                   detail::row_order& order, double lr, double progress_remaining,
+                   detail::update_sums& sums);
+
+  update_options options_;
+  actor_critic model_;
+  optimizer optimizer_;
+  action_random random_;
+  rank_group ranks_;
+  detail::minibatch minibatch_;
+  detail::advantage_normalization advantages_;
+  detail::minibatch_gradient gradient_;
+  std::int64_t n_updates_ = 0;
+  detail::skip_guard skips_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,129 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/targets.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "algorithms/losses/gae.hpp"
+
+namespace troupe::detail {
+namespace {
+
+rollout_batch contiguous(rollout_batch batch) {
+  for (auto* tensor :
+       {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward, &batch.valid,
+        &batch.truncated, &batch.terminated, &batch.final_obs, &batch.final_index}) {
+    if (tensor->defined()) *tensor = tensor->contiguous();
+  }
+  return batch;
+}
+
+/// `valid` without the steps after which no episode ends in this batch.
+at::Tensor of_whole_episodes(const rollout_batch& batch) {
+  const auto T = batch.steps();
+  const auto B = batch.environments();
+  auto valid = batch.valid.defined() ? batch.valid.clone() : at::ones({T, B}, at::kBool);
+  const bool* terminated = batch.terminated.data_ptr<bool>();
+  const bool* truncated = batch.truncated.data_ptr<bool>();
+  for (std::int64_t b = 0; b < B; ++b) {
+    for (auto t = T - 1; t >= 0; --t) {
+      if (terminated[t * B + b] || truncated[t * B + b]) break;
+      valid.data_ptr<bool>()[t * B + b] = false;
+    }
+  }
+  return valid;
+}
+
+/// The present critic's values of the last observations, laid out as truncated is.
+at::Tensor final_values(const rollout_batch& batch, actor_critic& model) {
+  const auto T = batch.steps();
+  const auto B = batch.environments();
+  auto final_value = at::zeros({T, B}, at::kFloat);
+  std::vector<bool> given(T * B, false);
+  if (batch.final_obs.defined() && batch.final_obs.size(0) > 0) {
+    const auto value = model.values(batch.final_obs);
+    const auto index = batch.final_index.accessor<std::int64_t, 2>();
+    for (std::int64_t f = 0; f < value.size(0); ++f) {
+      const auto t = index[f][0];
+      const auto b = index[f][1];
+      TORCH_CHECK(t >= 0 && t < T && b >= 0 && b < B, "rollout batch: final_index (", t, ", ", b,
+                  ") lies outside [", T, ", ", B, "]");
+      final_value[t][b] = value[f];
+      given[t * B + b] = true;
+    }
+  }
+  const auto* terminated = batch.terminated.data_ptr<bool>();
+  const auto* truncated = batch.truncated.data_ptr<bool>();
+  const auto* valid = batch.valid.defined() ? batch.valid.data_ptr<bool>() : nullptr;
+  for (std::int64_t i = 0; i < T * B; ++i) {
+    const bool needed = truncated[i] && !terminated[i] && (!valid || valid[i]);
+    TORCH_CHECK(given[i] || !needed, "rollout batch: the episode truncated at (", i / B, ", ",
+                i % B, ") has no row in final_obs");
+  }
+  return final_value;
+}
+
+}  // namespace
+
+rollout_batch prepared(rollout_batch batch, const update_options& options) {
+  batch = contiguous(std::move(batch));
+  if (options.whole_episodes) batch.valid = of_whole_episodes(batch);
+  return batch;
+}
+
+training_targets targets_of(const rollout_batch& batch, actor_critic& model,
+                            const update_options& options, bool stale) {
+  gae_inputs in{.reward = batch.reward,
+                .value = batch.value,
+                .terminated = batch.terminated,
+                .truncated = batch.truncated,
+                .final_value = batch.final_value,
+                .bootstrap_value = batch.bootstrap_value,
+                .valid = batch.valid};
+  if (stale) {
+    in.value = model.values(batch.obs.flatten(0, 1)).view(batch.reward.sizes());
+    in.bootstrap_value = model.values(batch.bootstrap_obs);
+    in.final_value = final_values(batch, model);
+  }
+  if (!options.baseline) {
+    in.value = at::zeros_like(batch.reward);
+    in.bootstrap_value = at::zeros_like(batch.bootstrap_value);
+    in.final_value = at::zeros_like(batch.reward);
+  }
+  auto targets = gae(in, {.gamma = options.gamma, .lambda = options.gae_lambda});
+  return {in.value.contiguous(), targets.advantage, targets.returns, {}};
+}
+
+at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
+                                std::span<const row_index> usable, minibatch& buffer) {
+  constexpr std::size_t block = 256;
+  auto log_prob = at::zeros_like(batch.log_prob);
+  auto* to = log_prob.data_ptr<float>();
+  for (std::size_t from = 0; from < usable.size(); from += block) {
+    const auto rows = usable.subspan(from, std::min(block, usable.size() - from));
+    buffer.gather(batch, rows);
+    const auto now = model.evaluate_rows(buffer.obs(), buffer.rows(), buffer.actions());
+    for (std::size_t i = 0; i < rows.size(); ++i) to[rows[i]] = now.log_prob[i];
+  }
+  return log_prob;
+}
+
+double explained_variance(const training_targets& targets, std::span<const row_index> index,
+                          const rank_group& ranks) {
+  const float* value = targets.value.data_ptr<float>();
+  const float* returns = targets.returns.data_ptr<float>();
+  const double count = ranks.sum(static_cast<double>(index.size()));
+  const auto variance = [&](auto number) {
+    double mean = 0.0, squares = 0.0;
+    for (auto i : index) mean += number(i);
+    mean = ranks.sum(mean) / count;
+    for (auto i : index) squares += (number(i) - mean) * (number(i) - mean);
+    return ranks.sum(squares) / count;
+  };
+  const double total = variance([&](row_index i) -> double { return returns[i]; });
+  const double left = variance([&](row_index i) -> double { return returns[i] - value[i]; });
+  return total == 0.0 ? std::numeric_limits<double>::quiet_NaN() : 1.0 - left / total;
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,135 @@
+// An on-policy algorithm of a user's own, which differs from PPO in its loss alone: PPO with a
+// penalty on the KL divergence in place of clipping. What it takes stands above the test cases.
+
+#include "actors/torch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/losses/gae.hpp"
+#include "algorithms/on_policy/learner.hpp"
+#include "runtime/config/config.hpp"
+#include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+// ---- its configuration
+
+struct kl_ppo_options : update_options {
+  double kl_coef = 1.0;   ///< beta, weight of the penalty
+  double ent_coef = 0.0;  ///< weight of the entropy bonus
+  double vf_coef = 0.5;   ///< weight of the value loss
+};
+
+void describe(options_schema<kl_ppo_options>& s) {
+  s.field("lr", &kl_ppo_options::lr).above(0).help("Adam's step size");
+  s.field("batch_size", &kl_ppo_options::batch_size).at_least(2).help("rows of a minibatch");
+  s.field("n_epochs", &kl_ppo_options::n_epochs).at_least(1).help("passes over a rollout");
+  s.field("kl_coef", &kl_ppo_options::kl_coef).at_least(0).help("weight of the penalty");
+  s.field("ent_coef", &kl_ppo_options::ent_coef).at_least(0).help("weight of the entropy bonus");
+  s.field("vf_coef", &kl_ppo_options::vf_coef).at_least(0).help("weight of the value loss");
+}
+
+// ---- its loss
+
+/// Schulman et al. 2017, https://arxiv.org/abs/1707.06347, equation 8: the mean of
+/// r A - beta KL(old, new), r the ratio of probabilities, is made large. The divergence is
+/// estimated by (r - 1) - log r (Schulman 2020, http://joschu.net/blog/kl-approx.html).
+ppo_loss_result kl_penalised_loss(const ppo_loss_inputs& in, const kl_ppo_options& options) {
+  const auto log_ratio = in.log_prob - in.behaviour_log_prob;
+  const auto ratio = log_ratio.exp();
+  const auto kl = ((ratio - 1.0) - log_ratio).mean();
+  const auto policy_loss = -(ratio * in.advantage).mean();
+  const auto value_loss = (in.returns - in.value).square().mean();
+  const auto entropy_loss = -in.entropy.mean();
+  const auto loss = policy_loss + options.kl_coef * kl + options.vf_coef * value_loss +
+                    options.ent_coef * entropy_loss;
+  return {loss,
+          {.loss = loss.item<double>(),
+           .policy_gradient_loss = policy_loss.item<double>(),
+           .value_loss = value_loss.item<double>(),
+           .entropy_loss = entropy_loss.item<double>(),
+           .approx_kl = kl.item<double>()}};
+}
+
+// ---- its learner
+
+on_policy_learner kl_ppo_learner(const network_shape& shape, const kl_ppo_options& options,
+                                 std::uint64_t seed) {
+  on_policy_loss loss{.name = "kl_ppo", .of_tensors = [options](const ppo_loss_inputs& in, double) {
+                        return kl_penalised_loss(in, options);
+                      }};
+  return {shape, options, std::move(loss), seed};
+}
+
+// ---- what is expected of it
+
+const network_shape shape{.obs_size = 4, .discrete_actions = 3};
+
+kl_ppo_options parse(const std::vector<std::string>& overrides) {
+  return parse_config<kl_ppo_options>(load_config({}, overrides));
+}
+
+/// By other weights than the learner's, so that the ratios are not 1.
+rollout_batch batch_of_others() {
+  actor_critic others(shape, {}, 9);
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
+  others.parameters().add_(at::randn({others.parameter_count()}, generator), 0.3);
+  return acted_batch(others, 16, 4);
+}
+
+TEST_CASE("an own loss: the learner's gradient is that of the loss, by autograd") {
+  auto options = parse({"kl_coef=0.7", "ent_coef=0.02", "n_epochs=1", "batch_size=64"});
+  options.normalize_advantage = false;
+  auto learner = kl_ppo_learner(shape, options, 3);
+  CHECK_FALSE(learner.model().is_fused());
+  const auto batch = batch_of_others();
+
+  actor_critic reference(shape, learner.model().options(), 3);
+  const auto now = reference.evaluate(batch.obs.flatten(0, 1), batch.action.flatten(0, 1));
+  const auto targets = gae({.reward = batch.reward,
+                            .value = batch.value,
+                            .terminated = batch.terminated,
+                            .truncated = batch.truncated,
+                            .final_value = batch.final_value,
+                            .bootstrap_value = batch.bootstrap_value},
+                           {.gamma = 0.99, .lambda = 0.95});
+  const auto log_ratio = now.log_prob - batch.log_prob.flatten();
+  const auto row_loss = -log_ratio.exp() * targets.advantage.flatten() +
+                        0.7 * (log_ratio.exp() - 1.0 - log_ratio) - 0.02 * now.entropy +
+                        0.5 * (now.value - targets.returns.flatten()).square();
+  reference.zero_gradient();
+  row_loss.mean().backward();
+
+  const auto report = learner.update(batch);
+  CHECK(report.loss.loss == Approx(row_loss.mean().item<double>()).epsilon(1e-5));
+  CHECK(report.loss.approx_kl > 0.01);
+  const auto expected = reference.gradient();
+  const auto apart = (learner.model().gradient() - expected).abs().max().item<double>();
+  CHECK(apart < 1e-5 * expected.abs().max().item<double>());
+}
+
+TEST_CASE("an own loss: updates make it small, and the penalty holds the policy back") {
+  std::vector<double> divergence;
+  for (const char* kl_coef : {"kl_coef=0", "kl_coef=20"}) {
+    auto learner = kl_ppo_learner(shape, parse({kl_coef, "lr=1e-3", "batch_size=64"}), 3);
+    const auto batch = acted_batch(learner.model(), 16, 4);
+    const double first = learner.update(batch).loss.value_loss;
+    on_policy_report last;
+    for (int update = 0; update < 4; ++update) last = learner.update(batch);
+    CHECK(last.optimizer_steps == 10);
+    CHECK(last.loss.value_loss < first);
+    divergence.push_back(last.loss.approx_kl);
+  }
+  CHECK(divergence[1] < 0.2 * divergence[0]);
+}
+
+TEST_CASE("an own loss: without derivatives of its own the fused backend is refused") {
+  kl_ppo_options options;
+  options.network.backend = gradient_backend::fused;
+  CHECK_THROWS_WITH(kl_ppo_learner(shape, options, 1), Catch::Contains("kl_ppo: the backend"));
+}
+
+}  // namespace
+}  // namespace troupe
