@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "algorithms/off_policy/off_policy_config.hpp"
+#include "algorithms/off_policy/config.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/transition_rollout.hpp"
 #include "algorithms/run/training_cast.hpp"
@@ -55,6 +55,10 @@ class off_policy_cast final : public environment_cast {
   task<evaluation> evaluate_at_the_end(weights of);
   std::size_t collectors() const;
 };
+
+/// The settings of a run. `resolved`: the whole configuration as JSON.
+training_settings settings_of(const off_policy_config& config, network_options acting,
+                              std::string resolved);
 
 /// The algorithm as run_training and train_in take it.
 trainable trainable_of(off_policy_algorithm algorithm);

@@ -4,7 +4,7 @@
 #include <map>
 #include <regex>
 
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

@@ -12,7 +12,7 @@
 // loops::synchronous or loops::asynchronous brings them together over one episode function,
 // generate_rollout.
 
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 #include "algorithms/run/training_run.hpp"
 #include "runtime/system.hpp"
 

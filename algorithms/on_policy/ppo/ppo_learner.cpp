@@ -14,30 +14,6 @@
 namespace troupe {
 namespace {
 
-const ppo_options& checked(const ppo_options& options) {
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    if (good) return;
-    throw std::invalid_argument(
-        fmt::format("ppo option {}: {}, expected {}", name, value, expected));
-  };
-  const auto fraction = [](double x) { return x >= 0.0 && x <= 1.0; };
-  expect(options.lr > 0.0, "lr", options.lr, "> 0");
-  expect(options.n_steps > 0, "n_steps", options.n_steps, ">= 1");
-  expect(options.batch_size > 0, "batch_size", options.batch_size, ">= 1");
-  expect(options.rmsprop_alpha >= 0.0 && options.rmsprop_alpha < 1.0, "rmsprop_alpha",
-         options.rmsprop_alpha, ">= 0 and < 1");
-  expect(options.n_epochs > 0, "n_epochs", options.n_epochs, ">= 1");
-  expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
-  expect(fraction(options.gae_lambda), "gae_lambda", options.gae_lambda, "0 to 1");
-  expect(options.clip_range > 0.0, "clip_range", options.clip_range, "> 0");
-  const double vf_range = options.clip_range_vf.value_or(1.0);
-  expect(vf_range > 0.0, "clip_range_vf", vf_range, "> 0");
-  expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
-  expect(options.importance_cap > 0.0, "importance_cap", options.importance_cap, "> 0");
-  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
-  return options;
-}
-
 rollout_batch contiguous(rollout_batch batch) {
   for (auto* tensor :
        {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward, &batch.valid,
@@ -149,7 +125,7 @@ struct ppo_learner::epoch_sums {
 };
 
 ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed)
-    : options_(checked(options)),
+    : options_(checked_options(options, "ppo")),
       model_(shape, options.network, seed),
       optimizer_(make_optimizer(options, model_.trained_count())),
       random_(~seed),

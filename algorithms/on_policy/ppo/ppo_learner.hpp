@@ -7,7 +7,7 @@
 #include "algorithms/learner/skip_guard.hpp"
 #include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/on_policy/minibatch_gradient.hpp"
-#include "algorithms/on_policy/ppo/ppo_options.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
 #include "algorithms/on_policy/shared_rows.hpp"
 

@@ -1,41 +1,57 @@
 #pragma once
+// What the configurations of PPO, A2C and REINFORCE have in common. `describe` of each struct has
+// the unit, the range and the meaning of its options.
 
 #include <cstdint>
 #include <string>
 
-#include "algorithms/on_policy/ppo/ppo_options.hpp"
-#include "algorithms/run/faults_option.hpp"
-#include "algorithms/run/idle_options.hpp"
-#include "algorithms/run/option_rule.hpp"
-#include "algorithms/run/training_config.hpp"
+#include "actors/policy/network.hpp"
+#include "algorithms/learner/annealing.hpp"
+#include "algorithms/run/config.hpp"
+#include "algorithms/run/option_rules.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
 
+/// What the options of every on-policy update rule begin with; each has defaults of its own.
+struct on_policy_options {
+  double lr = 3e-4;
+  annealing lr_schedule = annealing::constant;
+  double gamma = 0.99;
+  double ent_coef = 0.0;
+  double vf_coef = 0.5;
+  double max_grad_norm = 0.5;
+  double optimizer_eps = 1e-5;
+  double importance_cap = 2.0;
+  int max_skipped_steps = 10;
+  int replicas = 1;
+  double rank_timeout = 30.0;
+};
+
 struct rollout_section {
-  int n_steps = 2048;     ///< T, steps of each environment in a rollout
-  int batch = 1;          ///< rollouts of one update
-  int groups = 1;         ///< replicas over which the environments of a rollout are spread
-  int workers = 2;        ///< rollouts under way at once in async mode
-  int max_staleness = 1;  ///< versions a rollout may be behind the trainer in async mode
+  int n_steps = 2048;
+  int batch = 1;
+  int groups = 1;
+  int workers = 2;
+  int max_staleness = 1;
 };
 
 struct log_section {
-  int every_updates = 1;  ///< one row of progress.csv in so many updates
+  int every_updates = 1;
 };
 
 /// Where roles run, besides the environments (env.placement). Weights, replay and recorder stay
 /// with the program.
 struct placement_section {
   std::string policy = "shared";
-  std::string trainer = "auto";  ///< a thread where it blocks others, else the pool
+  std::string trainer = "auto";
 };
 
-/// What the configurations of all on-policy algorithms have in common.
+/// What the configurations of all on-policy algorithms begin with.
 struct on_policy_config {
   std::string algo;
   env_section env;
-  std::int64_t total_steps = 100'000;  ///< at least; whole rollouts are made
+  std::int64_t total_steps = 100'000;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   rollout_section rollout;
@@ -44,8 +60,7 @@ struct on_policy_config {
   evaluation_section evaluation;
   checkpoint_section checkpoint;
   log_section log;
-  bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
-  /// What goes wrong on purpose in a deterministic run: a fault_plan as text; empty: nothing.
+  bool deterministic = false;
   std::string faults;
 
   /// The network, which normalises its own observations.
@@ -58,20 +73,6 @@ struct on_policy_config {
   fault_plan plan() const;
 };
 
-/// Everything that decides a PPO run. Defaults: Stable-Baselines3's.
-struct ppo_config : on_policy_config {
-  ppo_config() { algo = "ppo"; }
-
-  ppo_options trainer;  ///< its n_steps and network are taken from `rollout` and `policy`
-  /// Of a run of another algorithm that is a case of PPO: its configuration as JSON. Else empty.
-  std::string document;
-
-  /// The learner's options, with rollout.n_steps and the network.
-  ppo_options learner() const;
-  /// The configuration as it is stored with the run.
-  std::string stored() const;
-};
-
 /// What all on-policy algorithms leave unused.
 std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
 
@@ -79,12 +80,33 @@ void describe(options_schema<rollout_section>& s);
 void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
 void describe(options_schema<placement_section>& s);
-void describe(options_schema<ppo_options>& s);
-void describe(options_schema<ppo_config>& s);
 
-/// The fields of an update rule's Options that say how many learners share it.
+/// The fields of on_policy_options as those of an Options that is derived from it, but
+/// optimizer_eps, which a configuration calls `eps`.
 template <class Options>
-void describe_ranks(options_schema<Options>& s) {
+void describe_update_rule(options_schema<Options>& s, const char* eps,
+                          std::vector<std::string> eps_elsewhere = {}) {
+  describe_lr(s);
+  describe_gamma(s);
+  s.field("ent_coef", &Options::ent_coef)
+      .also_known_as({"entropy_coef"})
+      .at_least(0)
+      .help("weight of the entropy bonus");
+  s.field("vf_coef", &Options::vf_coef)
+      .also_known_as({"value_coef"})
+      .at_least(0)
+      .help("weight of the value loss");
+  s.field("max_grad_norm", &Options::max_grad_norm)
+      .at_least(0)
+      .help("of all parameters together; 0: no clipping");
+  s.field(eps, &Options::optimizer_eps)
+      .also_known_as(std::move(eps_elsewhere))
+      .above(0)
+      .help("the optimiser's epsilon");
+  s.field("importance_cap", &Options::importance_cap)
+      .above(0)
+      .help("largest importance weight of stale data");
+  describe_skips(s);
   s.field("replicas", &Options::replicas)
       .at_least(1)
       .at_most(64)
@@ -119,11 +141,7 @@ void describe_on_policy(options_schema<Config>& s) {
       .help("deterministic episodes, nothing stored");
   s.field("checkpoint", &on_policy_config::checkpoint).help("what a run is resumed from");
   s.field("log", &on_policy_config::log).help("what is written down");
-  s.field("deterministic", &on_policy_config::deterministic)
-      .help(
-          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
-          "weights");
-  describe_faults(s);
+  describe_deterministic(s);
   option_rule(
       s, "rollout.groups",
       [](const Config& c) { return "a divisor of env.n_envs, " + std::to_string(c.env.n_envs); },
