@@ -84,12 +84,12 @@ TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[
       std::vector<at::Tensor> results;
       std::vector<ppo_metrics> metrics;
       for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-        const ppo_options options{.batch_size = 24,
-                                  .n_epochs = 3,
-                                  .clip_range_vf = 0.3,
-                                  .network = {.critic_hidden = std::vector<int>{16},
-                                              .backend = backend,
-                                              .normalize_obs = true}};
+        const ppo_options options{
+            .batch_size = 24,
+            .n_epochs = 3,
+            .clip_range_vf = 0.3,
+            .network = {
+                .critic_hidden = std::vector<int>{16}, .backend = backend, .normalize_obs = true}};
         ppo_learner learner(shape, with(&ppo_options::ent_coef, 0.01, options), 3);
         auto batch = acted_batch(learner.model(), 16, 4);
         batch.proximal_correction = stale;
@@ -240,7 +240,8 @@ TEST_CASE("ppo_learner: steps that are not finite are skipped, ten in a row thro
 }
 
 TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too far", "[ppo]") {
-  ppo_learner learner(discrete(), with(&ppo_options::lr, 0.05, {.batch_size = 16, .target_kl = 0.01}), 1);
+  ppo_learner learner(discrete(),
+                      with(&ppo_options::lr, 0.05, {.batch_size = 16, .target_kl = 0.01}), 1);
   const auto metrics = learner.update(acted_batch(learner.model(), 64, 1));
   CHECK(metrics.stopped_by_kl);
   CHECK(metrics.optimizer_steps < 40);
