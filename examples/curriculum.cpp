@@ -109,7 +109,9 @@ task<loops::verdict> announce(const loops::curriculum_levels& levels, std::size_
 task<> main_task(troupe::system& sys) {
   const auto seed = sys.options().seed;
   const auto shape = shape_of(cartpole().spec());
-  const ppo_options options{.lr = 1e-3, .n_steps = 128, .batch_size = 128, .gamma = 0.98};
+  ppo_options options{.n_steps = 128, .batch_size = 128};
+  options.lr = 1e-3;
+  options.gamma = 0.98;
   std::function<rollout_learner()> make = [=] {
     return rollout_learner(ppo_learner(shape, options, seed));
   };

@@ -19,7 +19,7 @@
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "examples/openenv_games/play.hpp"
 #include "runtime/system.hpp"
 

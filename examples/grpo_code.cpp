@@ -20,7 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "runtime/system.hpp"
 

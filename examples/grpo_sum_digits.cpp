@@ -13,7 +13,7 @@
 #include <cstdio>
 
 #include "actors/torch_threads.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/run.hpp"
 
 using namespace troupe;

@@ -108,7 +108,9 @@ task<double> take_exams(std::vector<rollout_roles> exams) {
 task<> main_task(troupe::system& sys) {
   const auto seed = sys.options().seed;
   const auto shape = shape_of(shelf(0).spec());
-  const ppo_options options{.lr = 1e-3, .n_steps = 50, .batch_size = 120, .ent_coef = 0.005};
+  ppo_options options{.n_steps = 50, .batch_size = 120};
+  options.lr = 1e-3;
+  options.ent_coef = 0.005;
   std::function<rollout_learner()> make = [=] {
     return rollout_learner(ppo_learner(shape, options, seed));
   };

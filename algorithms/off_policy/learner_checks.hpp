@@ -3,17 +3,9 @@
 
 #include "actors/policy/network_stack.hpp"
 #include "algorithms/learner/skip_guard.hpp"
-#include "algorithms/off_policy/learner_options.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.
 namespace troupe::detail {
-
-/// Throws std::invalid_argument: "dqn option lr: -1, expected > 0".
-void expect_option(bool good, const char* algorithm, const char* name, double value,
-                   const char* expected);
-
-/// What all learners' options have in common. Throws the same.
-void check_common_options(const char* algorithm, const off_policy_learner_options& options);
 
 /// Throws std::invalid_argument: "dqn state: target of 3 numbers, expected 5".
 void expect_size(const char* algorithm, const char* what, std::size_t got, std::size_t expected);

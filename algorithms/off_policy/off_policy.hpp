@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/off_policy/off_policy_config.hpp"
+#include "algorithms/off_policy/config.hpp"
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 #include "algorithms/off_policy/transition_rollout.hpp"
 #include "algorithms/run/algorithm.hpp"
@@ -64,6 +64,10 @@ class off_policy : public environment_algorithm {
   service<off_policy_trainer> trainer_;
   std::int64_t episodes_to_log_ = 0;  ///< Ended since the last row of progress.csv.
 };
+
+/// The settings of a run. `resolved`: the whole configuration as JSON.
+training_settings settings_of(const off_policy_config& config, network_options acting,
+                              std::string resolved);
 
 /// The algorithm for a run.
 trainable trainable_of(off_policy_algorithm algorithm);

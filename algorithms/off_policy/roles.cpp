@@ -159,6 +159,25 @@ void require_room(const training_settings& settings, const ring_section& replay)
 
 }  // namespace
 
+training_settings settings_of(const off_policy_config& c, network_options acting,
+                              std::string resolved) {
+  acting.normalize_obs = c.env.normalize_obs;
+  return {.algo = c.algo,
+          .env = c.env,
+          .seed = c.seed,
+          .mode = c.mode,
+          .evaluation = c.evaluation,
+          .checkpoint = c.checkpoint,
+          .deterministic = c.deterministic,
+          .faults = fault_plan_of(c.faults),
+          .network = std::move(acting),
+          .updates = c.updates(),
+          .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
+          .config = std::move(resolved),
+          // In turn on one thread: no hand-over between threads, which costs tens of microseconds.
+          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
+}
+
 trainable trainable_of(off_policy_algorithm algorithm) {
   auto settings = algorithm.settings;
   const auto check = [settings, replay = algorithm.config.replay] {

@@ -51,7 +51,7 @@ struct final_returns {
 }  // namespace
 
 task<evaluation> on_policy::evaluate_at_the_end(weights of) {
-  const auto& c = options_.config;
+  const auto& c = setup_.config;
   const auto wanted = c.evaluation.final_episodes;
   const auto environments = std::min(wanted, 10);
   const auto seed = derived_seed(c.seed, "final evaluation");

@@ -13,25 +13,6 @@
 namespace troupe {
 namespace {
 
-const update_options& checked(const char* name, const update_options& options) {
-  const auto expect = [&](bool good, const char* option, double value, const char* expected) {
-    if (good) return;
-    throw std::invalid_argument(
-        fmt::format("{} option {}: {}, expected {}", name, option, value, expected));
-  };
-  const auto fraction = [](double x) { return x >= 0.0 && x <= 1.0; };
-  expect(options.lr > 0.0, "lr", options.lr, "> 0");
-  expect(options.batch_size > 0, "batch_size", options.batch_size, ">= 1");
-  expect(options.rmsprop_alpha >= 0.0 && options.rmsprop_alpha < 1.0, "rmsprop_alpha",
-         options.rmsprop_alpha, ">= 0 and < 1");
-  expect(options.n_epochs > 0, "n_epochs", options.n_epochs, ">= 1");
-  expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
-  expect(fraction(options.gae_lambda), "gae_lambda", options.gae_lambda, "0 to 1");
-  expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
-  expect(options.max_skipped_steps > 0, "max_skipped_steps", options.max_skipped_steps, ">= 1");
-  return options;
-}
-
 /// A loss that is given for autograd alone needs the libtorch backend.
 network_options network_for(const on_policy_loss& loss, network_options network) {
   if (loss.of_rows) return network;
@@ -44,7 +25,7 @@ network_options network_for(const on_policy_loss& loss, network_options network)
   return network;
 }
 
-optimizer make_optimizer(const update_options& options, std::int64_t parameter_count) {
+optimizer make_optimizer(const on_policy_options& options, std::int64_t parameter_count) {
   const auto count = static_cast<std::size_t>(parameter_count);
   if (options.optimizer == optimizer_kind::adam) {
     return adam(count, {.eps = options.optimizer_eps, .max_grad_norm = options.max_grad_norm});
@@ -83,9 +64,9 @@ void get(const state_reader& from, optimizer_state& state) {
 
 }  // namespace
 
-on_policy_learner::on_policy_learner(const network_shape& shape, const update_options& options,
+on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy_options& options,
                                      on_policy_loss loss, std::uint64_t seed)
-    : options_(checked(loss.name, options)),
+    : options_(checked_options(options, loss.name)),
       model_(shape, network_for(loss, options.network), seed),
       optimizer_(make_optimizer(options, model_.trained_count())),
       random_(~seed),

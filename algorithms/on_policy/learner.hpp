@@ -11,7 +11,7 @@
 #include "algorithms/on_policy/loss.hpp"
 #include "algorithms/on_policy/minibatch_gradient.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
-#include "algorithms/on_policy/update_options.hpp"
+#include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/update_report.hpp"
 
 namespace troupe {
@@ -34,7 +34,7 @@ class on_policy_learner {
  public:
   /// The seed decides the initial weights and the order of the minibatches. Throws
   /// std::invalid_argument naming an option out of range.
-  on_policy_learner(const network_shape& shape, const update_options& options, on_policy_loss loss,
+  on_policy_learner(const network_shape& shape, const on_policy_options& options, on_policy_loss loss,
                     std::uint64_t seed);
 
   /// Advantages, then n_epochs of shuffled minibatches, the last of which may be short. Invalid
@@ -69,7 +69,7 @@ class on_policy_learner {
                    detail::row_order& order, double lr, double progress_remaining,
                    detail::update_sums& sums);
 
-  update_options options_;
+  on_policy_options options_;
   actor_critic model_;
   optimizer optimizer_;
   action_random random_;

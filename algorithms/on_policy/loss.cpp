@@ -4,9 +4,11 @@
 
 namespace troupe {
 
-on_policy_loss policy_gradient_loss(const char* name, ppo_loss_options options) {
-  options.clip_range = std::numeric_limits<double>::infinity();
-  options.clip_range_vf.reset();
+on_policy_loss policy_gradient_loss(const char* name, const on_policy_options& of) {
+  const ppo_loss_options options{.clip_range = std::numeric_limits<double>::infinity(),
+                                 .ent_coef = of.ent_coef,
+                                 .vf_coef = of.baseline ? of.vf_coef : 0.0,
+                                 .importance_cap = of.importance_cap};
   return {
       .name = name,
       .of_tensors = [options](const ppo_loss_inputs& in, double) { return ppo_loss(in, options); },

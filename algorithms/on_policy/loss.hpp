@@ -3,6 +3,7 @@
 
 #include "algorithms/losses/ppo_loss.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
+#include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
 
@@ -30,7 +31,7 @@ struct on_policy_loss {
 /// The policy gradient with value loss and entropy bonus, Mnih et al. 2016,
 /// https://arxiv.org/abs/1602.01783, section 4. It is the gradient of the surrogate of which
 /// nothing is clipped (Huang et al. 2022, https://arxiv.org/abs/2205.09123): at the weights that
-/// acted the ratio of probabilities is 1. `options.clip_range` and `clip_range_vf` are not read.
-on_policy_loss policy_gradient_loss(const char* name, ppo_loss_options options);
+/// acted the ratio of probabilities is 1. Without a baseline there is no value loss.
+on_policy_loss policy_gradient_loss(const char* name, const on_policy_options& options);
 
 }  // namespace troupe

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-on_policy::on_policy(training_run& in, on_policy_spec options)
-    : environment_algorithm(in), options_(std::move(options)) {}
+on_policy::on_policy(training_run& in, on_policy_setup setup)
+    : environment_algorithm(in), setup_(std::move(setup)) {}
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
@@ -18,13 +18,13 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_await record_episodes(rollouts);
   const auto batch = batch_of(std::move(rollouts));
   const auto version = in.done.version;
-  const auto world = static_cast<std::size_t>(options_.learner.replicas);
+  const auto world = static_cast<std::size_t>(setup_.learner.replicas);
   const auto train = [&] {
     return world > 1 ? train_ranks(trainer_, batch, world)
                      : trainer_.try_route<&rollout_trainer::train_step>(batch);
   };
   const auto push = [&] { return trainer_.route<&rollout_trainer::push_weights>(roles.policies); };
-  auto updated = co_await learn_and_push<ppo_metrics>(version, train, push);
+  auto updated = co_await learn_and_push<on_policy_report>(version, train, push);
   in.done.version = updated.version;
   in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
@@ -59,26 +59,26 @@ rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
   return batch;
 }
 
-task<> on_policy::record(ppo_metrics learned) {
+task<> on_policy::record(on_policy_report learned) {
   update_figures figures{.loss = learned.loss.loss,
                          .kl = learned.loss.approx_kl,
                          .entropy = -learned.loss.entropy_loss,
                          .grad_norm = learned.grad_norm,
                          .clip_ratio = {},
                          .lr = learned.learning_rate};
-  if (options_.clips) figures.clip_ratio = learned.loss.clip_fraction;
+  if (setup_.traits.clips) figures.clip_ratio = learned.loss.clip_fraction;
   in.metrics.updated(figures);
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<rollout>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
-  if (in.done.version % options_.config.log.every_updates != 0) co_return;
+  if (in.done.version % setup_.config.log.every_updates != 0) co_return;
 
   const auto& m = learned;
   progress_row row{in.done.steps,
                    {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
                     {"time/iterations", static_cast<double>(in.done.version)},
                     {"train/loss", m.loss.loss},
-                    {options_.policy_loss, m.loss.policy_gradient_loss},
+                    {setup_.traits.policy_loss, m.loss.policy_gradient_loss},
                     {"train/value_loss", m.loss.value_loss},
                     {"train/entropy_loss", m.loss.entropy_loss},
                     {"train/approx_kl", m.loss.approx_kl},
@@ -95,7 +95,7 @@ task<> on_policy::record(ppo_metrics learned) {
 }
 
 loop_sizes on_policy::sizes() const {
-  const auto& rollouts = options_.config.rollout;
+  const auto& rollouts = setup_.config.rollout;
   return {.batch = static_cast<std::size_t>(rollouts.batch),
           .rollouts = static_cast<std::size_t>(rollouts.workers)};
 }

@@ -12,27 +12,37 @@
 // whose learner takes its gradient steps; the new weights go to the store and to the policies.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/collective/rendezvous_folder.hpp"
 #include "actors/trainer/trainer.hpp"
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/config.hpp"
+#include "algorithms/on_policy/learner_maker.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 
-/// What an on-policy algorithm says of itself.
-struct on_policy_spec {
-  on_policy_config config;
-  ppo_options learner;  ///< With the network.
-  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its
-  /// A2C policy_loss.
+/// What an on-policy algorithm says of itself besides its configuration.
+struct on_policy_traits {
+  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its A2C
+  /// policy_loss.
   std::string policy_loss = "train/policy_loss";
   bool clips = false;  ///< Whether there is a clip fraction to be told.
+};
+
+/// The part of a configuration that the roles are served by.
+struct on_policy_setup {
+  on_policy_config config;
+  on_policy_options learner;
+  /// Makes the learner's maker, which crosses processes.
+  std::function<portable_function<rollout_learner()>(const network_shape&)> maker;
+  on_policy_traits traits;
 };
 
 class on_policy : public environment_algorithm {
@@ -40,7 +50,7 @@ class on_policy : public environment_algorithm {
   using experience = rollout;
   using rollout_trainer = trainer<rollout_learner>;
 
-  on_policy(training_run& in, on_policy_spec options);
+  on_policy(training_run& in, on_policy_setup setup);
 
   rollout_roles roles;
   static task<rollout> generate(rollout_roles with) { return generate_rollout(std::move(with)); }
@@ -60,9 +70,9 @@ class on_policy : public environment_algorithm {
   task<> serve_replay(const checkpoint* from);
   task<> record_episodes(std::vector<rollout>& rollouts);
   rollout_learner::batch batch_of(std::vector<rollout> rollouts);
-  task<> record(ppo_metrics learned);
+  task<> record(on_policy_report learned);
 
-  const on_policy_spec options_;
+  const on_policy_setup setup_;
   std::optional<rendezvous_folder> meeting_;  ///< Of the trainer's ranks, if there are several.
   service<rollout_trainer> trainer_;
 };
@@ -72,14 +82,26 @@ class on_policy : public environment_algorithm {
 training_settings settings_of(const on_policy_config& config, std::string resolved,
                               std::vector<idle_option> idle);
 
-/// An on-policy algorithm for a run. `Config` is derived from on_policy_config; its describe and
-/// idle_rules_of stand beside it.
+/// An on-policy algorithm for a run. Config is derived from on_policy_config and has a section
+/// `trainer` that is derived from on_policy_options. Beside it stand
+///
+///   void describe(options_schema<Config>&)
+///   on_policy_learner make_learner(const network_shape&, const Config&)
+///
+/// and, where options may have no effect, std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
-trainable on_policy_algorithm(const Config& config, on_policy_spec options) {
+trainable on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
   auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
   auto check = [settings] { require_network(settings); };
-  return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(options));
+  on_policy_setup setup{.config = config,
+                        .learner = config.trainer,
+                        .maker = [config](const network_shape& shape)
+                            -> portable_function<rollout_learner()> {
+                          return learner_maker<Config>{shape, config};
+                        },
+                        .traits = std::move(traits)};
+  return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(setup));
 }
 
 }  // namespace troupe

@@ -12,15 +12,6 @@ namespace troupe {
 
 namespace {
 
-/// No lambda, so that it crosses processes.
-struct new_learner {
-  network_shape shape;
-  ppo_options options;
-  std::uint64_t seed;
-
-  rollout_learner operator()() const { return rollout_learner(shape, options, seed); }
-};
-
 placement place_of_trainer(const on_policy_config& config, int ranks) {
   if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
   // Ranks wait for one another.
@@ -39,20 +30,20 @@ task<> on_policy::serve(const checkpoint* from) {
 }
 
 task<> on_policy::serve_trainer(const checkpoint* from) {
-  const auto& c = options_.config;
-  const auto world = static_cast<std::size_t>(options_.learner.replicas);
-  portable_function<rollout_learner()> make = new_learner{shape, options_.learner, c.seed};
+  const auto& c = setup_.config;
+  const auto world = static_cast<std::size_t>(setup_.learner.replicas);
+  auto make = setup_.maker(shape);
   serve_options learning{
       .name = "trainer",
       .replicas = world,
-      .placement = place_of_trainer(c, options_.learner.replicas),
+      .placement = place_of_trainer(c, setup_.learner.replicas),
       .deadline = long_call,
       .idempotent = {endpoint<&rollout_trainer::push_weights>, endpoint<&rollout_trainer::save>,
                      endpoint<&rollout_trainer::restore>}};
   if (world == 1) {
     trainer_ = co_await in.serve<rollout_trainer>(std::move(learning), std::move(make), in.store);
   } else {
-    const std::chrono::duration<double, std::milli> timeout(options_.learner.rank_timeout * 1000.0);
+    const std::chrono::duration<double, std::milli> timeout(setup_.learner.rank_timeout * 1000.0);
     gloo_rendezvous group{
         .world = world,
         .file = meeting_.emplace().file(),
@@ -66,7 +57,7 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
 }
 
 task<> on_policy::serve_policies(const checkpoint* from) {
-  const auto& c = options_.config;
+  const auto& c = setup_.config;
   policy_options acting{.shape = shape, .network = c.network(), .seed = c.seed};
   serve_options deciding{.name = "policy",
                          .placement = placement_of(c.placement.policy),
@@ -78,16 +69,16 @@ task<> on_policy::serve_policies(const checkpoint* from) {
 }
 
 std::size_t on_policy::environment_replicas() const {
-  const auto& c = options_.config;
+  const auto& c = setup_.config;
   const int rollouts = c.mode == training_mode::async ? c.rollout.workers : c.rollout.batch;
   return static_cast<std::size_t>(std::max(c.env.replicas, rollouts) * c.rollout.groups);
 }
 
 task<> on_policy::serve_environments(const checkpoint* from) {
-  const auto& c = options_.config;
+  const auto& c = setup_.config;
   const auto replicas = environment_replicas();
   const auto discount =
-      c.env.normalize_reward ? std::optional(options_.learner.gamma) : std::nullopt;
+      c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
   serve_options hosting{
       .name = "environments", .replicas = replicas, .placement = placement_of(c.env.placement)};
   roles.environments = co_await in.serve<hosted_environment>(
@@ -112,7 +103,7 @@ task<> on_policy::serve_environments(const checkpoint* from) {
 }
 
 task<> on_policy::serve_replay(const checkpoint* from) {
-  const auto& c = options_.config;
+  const auto& c = setup_.config;
   using queue = replay_queue<rollout>;
   // In sync mode 1, because a policy that is restarted while weights are pushed may come back with
   // those before: its rollout is corrected for. It would be waited for in vain if it were dropped.

@@ -66,14 +66,14 @@ at::Tensor final_values(const rollout_batch& batch, actor_critic& model) {
 
 }  // namespace
 
-rollout_batch prepared(rollout_batch batch, const update_options& options) {
+rollout_batch prepared(rollout_batch batch, const on_policy_options& options) {
   batch = contiguous(std::move(batch));
   if (options.whole_episodes) batch.valid = of_whole_episodes(batch);
   return batch;
 }
 
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
-                            const update_options& options, bool stale) {
+                            const on_policy_options& options, bool stale) {
   gae_inputs in{.reward = batch.reward,
                 .value = batch.value,
                 .terminated = batch.terminated,

@@ -5,19 +5,19 @@
 
 #include "actors/policy/actor_critic.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
-#include "algorithms/on_policy/update_options.hpp"
+#include "algorithms/on_policy/config.hpp"
 
 namespace troupe::detail {
 
 /// The batch in contiguous memory, its `valid` as the options want it.
-rollout_batch prepared(rollout_batch batch, const update_options& options);
+rollout_batch prepared(rollout_batch batch, const on_policy_options& options);
 
 /// Advantages and returns [T, B] by generalised advantage estimation, Schulman et al. 2016,
 /// https://arxiv.org/abs/1506.02438, equation 16. They build on the values of the critic that
 /// acted; where the batch is stale, on those of the present one. Without a baseline every value is
 /// 0. Throws c10::Error if a stale batch lacks an observation that it needs.
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
-                            const update_options& options, bool stale);
+                            const on_policy_options& options, bool stale);
 
 /// log-probabilities [T, B] of the actions under the present weights, in the rows `usable`.
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,

@@ -12,8 +12,8 @@
 #include "actors/recorder/held_run.hpp"
 #include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
-#include "algorithms/run/idle_options.hpp"
-#include "algorithms/run/training_config.hpp"
+#include "algorithms/run/option_rules.hpp"
+#include "algorithms/run/config.hpp"
 #include "runtime/service/fault_plan.hpp"
 
 namespace troupe {

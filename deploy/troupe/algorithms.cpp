@@ -10,7 +10,7 @@
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/reinforce.hpp"
-#include "algorithms/run/configuration_schema.hpp"
+#include "algorithms/run/option_rules.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/nearest_name.hpp"
 

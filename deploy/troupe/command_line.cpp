@@ -241,7 +241,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv) {
                             "environment steps, at least; of grpo, updates");
   train_command->add_option("--seed", train.seed, "of everything that is drawn");
   train_command->add_option("--mode", train.mode, "sync or async");
-  train_command->add_option("--config", train.config_file, "a JSON file; see `troupe config ppo`")
+  train_command
+      ->add_option("--config", train.config_file, "a JSON or YAML file; see `troupe config ppo`")
       ->check(CLI::ExistingFile);
   train_command->add_option("overrides", train.overrides, "a.b=value, over the file's");
   train_command->add_option("--runs", train.runs, "where run directories are made")

@@ -9,12 +9,18 @@
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/options_schema.hpp"
+#include "runtime/config/yaml_text.hpp"
 
-/// JSON configuration with a schema. An options struct describes its fields once (see
+/// JSON and YAML configuration with a schema. An options struct describes its fields once (see
 /// options_schema.hpp); from that come the strict reader, the writer of the resolved configuration
 /// and the schema that is printed for people. Who uses nlohmann::json values themselves includes
 /// <nlohmann/json.hpp>.
 namespace troupe {
+
+namespace detail {
+void check_options(const struct_kind& schema, const void* options, void* scratch,
+                   std::string_view name);
+}  // namespace detail
 
 /// Reads a whole options struct; keys that are absent keep the value they have in `defaults`.
 /// Throws config_error for unknown keys, wrong types, values out of range and broken rules, with
@@ -25,8 +31,18 @@ T parse_config(const nlohmann::json& document, T defaults = {}) {
   return defaults;
 }
 
+/// The same check of a struct made in C++, which it returns. `name` stands before the path. Throws
+/// std::invalid_argument: `ppo/lr: expected a number > 0, got -1`.
+template <described_options T>
+const T& checked_options(const T& options, std::string_view name) {
+  T scratch{};
+  detail::check_options(detail::struct_kind_of<T>(), &options, &scratch, name);
+  return options;
+}
+
 /// The document that a program starts from: the file, an empty object where `file` is empty, with
-/// the command line's `a.b=3` applied in order.
+/// the command line's `a.b=3` applied in order. A file whose name ends in .yaml or .yml is read as
+/// YAML, any other as JSON.
 nlohmann::json load_config(const std::filesystem::path& file,
                            const std::vector<std::string>& overrides);
 

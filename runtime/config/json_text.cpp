@@ -123,7 +123,7 @@ json parse_large_json(std::string_view text, std::size_t bytes_max, const std::s
   return builder.take();
 }
 
-json read_json_file(const std::filesystem::path& path) {
+std::string detail::read_text_file(const std::filesystem::path& path, std::size_t bytes_max) {
   const auto source = path.string();
   std::error_code ignored;
   errno = 0;
@@ -132,15 +132,19 @@ json read_json_file(const std::filesystem::path& path) {
     throw config_error(source,
                        std::string("expected a readable file, got: ") + std::strerror(errno));
   // One byte more than allowed is read, so that a pipe or a growing file is bounded as well.
-  std::string text(json_bytes_max + 1, '\0');
+  std::string text(bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad() || std::filesystem::is_directory(path, ignored))
     throw config_error(source, "expected a readable file, got a folder or a read error");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > json_bytes_max)
+  if (text.size() > bytes_max)
     throw config_error(
-        source, "expected at most " + std::to_string(json_bytes_max) + " bytes, got a larger file");
-  return parse_json(text, source);
+        source, "expected at most " + std::to_string(bytes_max) + " bytes, got a larger file");
+  return text;
+}
+
+json read_json_file(const std::filesystem::path& path) {
+  return parse_json(detail::read_text_file(path, json_bytes_max), path.string());
 }
 
 void apply_override(json& document, std::string_view path_and_value) {

@@ -29,6 +29,8 @@ nlohmann::json read_json_file(const std::filesystem::path& path);
 void apply_override(nlohmann::json& document, std::string_view path_and_value);
 
 namespace detail {
+/// A whole file. Throws config_error where it can not be read or has more bytes.
+std::string read_text_file(const std::filesystem::path& path, std::size_t bytes_max);
 /// `pointer` extended by one key, escaped after RFC 6901 and as it may stand in a message.
 std::string child_pointer(const std::string& pointer, std::string_view key);
 /// A value as it stands in a message: JSON on one line, cut at 80 bytes.

@@ -48,7 +48,8 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
                        const value_limits&) const {
   if (!from.is_object()) throw config_error(pointer, "expected an object, got " + show(from));
   std::vector<std::string> known;
-  for (const auto& field : fields_) known.push_back(field.name_);
+  for (const auto& field : fields_)
+    if (field.listed_) known.push_back(field.name_);
   for (const auto& [key, value] : from.items())
     if (std::find(known.begin(), known.end(), key) == known.end())
       throw config_error(child_pointer(pointer, key),
@@ -58,25 +59,44 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
     if (const auto found = from.find(field.name_); found != from.end())
       field.kind_->read(*found, field.place_(to), child_pointer(pointer, field.name_),
                         field.limits_);
+  check_rules(to, pointer);
+}
+
+void struct_kind::check(const void* object, void* scratch, const std::string& pointer) const {
+  for (const auto& field : fields_) {
+    const void* place = field.place_(const_cast<void*>(object));
+    if (field.limits_.infinity && field.kind_->is_infinity(place)) continue;
+    const auto at = child_pointer(pointer, field.name_);
+    json value;
+    field.kind_->write(place, value, at);
+    field.kind_->read(value, field.place_(scratch), at, field.limits_);
+  }
+  check_rules(object, pointer);
+}
+
+void struct_kind::check_rules(const void* object, const std::string& pointer) const {
   for (const auto& rule : rules_) {
-    if (rule.holds(to)) continue;
-    json all;
-    write(to, all, pointer);
-    throw config_error(child_pointer(pointer, rule.name),
-                       "expected " + rule.expected(to) + ", got " + show(all.at(rule.name)));
+    if (rule.holds(object)) continue;
+    const auto at = child_pointer(pointer, rule.name);
+    const auto blamed = std::ranges::find(fields_, rule.name, &field_schema::name_);
+    json value;
+    blamed->kind_->write(blamed->place_(const_cast<void*>(object)), value, at);
+    throw config_error(at, "expected " + rule.expected(object) + ", got " + show(value));
   }
 }
 
 void struct_kind::write(const void* from, json& to, const std::string& pointer) const {
   to = json::object();
   for (const auto& field : fields_)
-    field.kind_->write(field.place_(const_cast<void*>(from)), to[field.name_],
-                       child_pointer(pointer, field.name_));
+    if (field.listed_)
+      field.kind_->write(field.place_(const_cast<void*>(from)), to[field.name_],
+                         child_pointer(pointer, field.name_));
 }
 
 std::string struct_kind::find_field(const std::string& name) const {
   for (const auto& field : fields_)
-    if (field.name_ == name || std::ranges::find(field.aliases_, name) != field.aliases_.end())
+    if (field.listed_ &&
+        (field.name_ == name || std::ranges::find(field.aliases_, name) != field.aliases_.end()))
       return field.name_;
   for (const auto& field : fields_)
     if (const auto inside = field.kind_->find_field(name); !inside.empty())
@@ -93,6 +113,7 @@ void struct_kind::describe_with(json& to, const void* defaults) const {
   to["additionalProperties"] = false;
   auto& properties = to["properties"] = json::object();
   for (const auto& field : fields_) {
+    if (!field.listed_) continue;
     auto& property = properties[field.name_] = json::object();
     field.kind_->describe(property, field.limits_);
     if (values.contains(field.name_)) property["default"] = values[field.name_];
@@ -103,9 +124,7 @@ void struct_kind::describe_with(json& to, const void* defaults) const {
 
 void struct_kind::check_defaults(const void* defaults, void* scratch, std::string_view type) const {
   try {
-    json values;
-    write(defaults, values, "");
-    read(values, scratch, "", {});
+    check(defaults, scratch, "");
   } catch (const config_error& error) {
     throw std::logic_error("a default breaks its own description: " + std::string(error.what()) +
                            " (" + std::string(type) + ")");

@@ -50,6 +50,10 @@ class field_schema {
   field_schema& also_known_as(std::vector<std::string> names);
   /// The only strings that are allowed.
   field_schema& one_of(std::vector<std::string> names);
+  /// +infinity is a value too, where a struct is made in C++.
+  field_schema& or_infinity() { return limits_.infinity = true, *this; }
+  /// No key of a configuration: only code sets it, and checked_options checks it.
+  field_schema& unlisted() { return listed_ = false, *this; }
   /// The unit, such as "seconds".
   field_schema& unit(std::string text) { return unit_ = std::move(text), *this; }
   /// What it does, and where its default comes from.
@@ -62,6 +66,7 @@ class field_schema {
   value_kind_ptr kind_;
   std::function<void*(void*)> place_;
   value_limits limits_;
+  bool listed_ = true;
   std::vector<std::string> aliases_;
   std::string unit_;
   std::string help_;
@@ -89,10 +94,15 @@ class struct_kind : public value_kind {
 
   /// The same with the defaults that `defaults` holds.
   void describe_with(nlohmann::json& to, const void* defaults) const;
+  /// Throws config_error where a field or a rule refuses what `object` has; `scratch` is another
+  /// object of its type.
+  void check(const void* object, void* scratch, const std::string& pointer) const;
   /// Throws std::logic_error where a default breaks its own field's limits.
   void check_defaults(const void* defaults, void* scratch, std::string_view type) const;
 
  private:
+  void check_rules(const void* object, const std::string& pointer) const;
+
   std::deque<field_schema> fields_;  // a deque: the references that add returned stay valid
   std::vector<field_rule> rules_;
 };

@@ -95,6 +95,9 @@ struct number_kind : value_kind {
     std::from_chars(text, end, shortest);
     to = shortest;
   }
+  bool is_infinity(const void* from) const override {
+    return *static_cast<const T*>(from) == std::numeric_limits<T>::infinity();
+  }
   void describe(json& to, const value_limits& limits) const override {
     to["type"] = "number";
     describe_bounds(to, limits);

@@ -21,7 +21,8 @@ struct value_limits {
   std::size_t items_min = 0;
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> one_of;
-  std::string example;  ///< Of a list, for messages: "[64,64]".
+  std::string example;    ///< Of a list, for messages: "[64,64]".
+  bool infinity = false;  ///< A struct made in C++ may have it; JSON has no word for it.
 
   bool bounds_numbers() const { return above || at_least || below || at_most; }
   bool bounds_items() const {
@@ -41,6 +42,8 @@ class value_kind {
   virtual void write(const void* from, nlohmann::json& to, const std::string& pointer) const = 0;
   /// Adds the JSON Schema keywords of this type.
   virtual void describe(nlohmann::json& to, const value_limits& limits) const = 0;
+  /// Whether the number at `from` is +infinity.
+  virtual bool is_infinity(const void*) const { return false; }
   /// Where in it a field of that name is, "trainer.lr"; empty: nowhere.
   virtual std::string find_field(const std::string&) const { return {}; }
 };

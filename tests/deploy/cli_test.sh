@@ -84,6 +84,11 @@ refuses "a configuration that is no object is refused" 2 'expected an object' tr
 echo '{"trainer": {"lr": 0}}' >zero.json
 refuses "a configuration file is checked like an override" 2 '/trainer/lr: expected a number > 0, got 0' \
   train --config zero.json
+printf 'trainer:\n  lr: 1e-3\n  lr: 2e-3\n' >twice.yaml
+refuses "a YAML file that is none is refused with its line" 2 'twice.yaml:3: expected each key once, got "lr" twice' \
+  train --config twice.yaml
+printf 'trainer:\n  lr: 0\n' >zero.yaml
+refuses "and one that is checked like JSON" 2 '/trainer/lr: expected a number > 0, got 0' train --config zero.yaml
 
 : >file
 refuses "a --runs that is a file is named" 2 'cannot create a run directory in file/ppo' \
@@ -171,6 +176,13 @@ run train --config file.json -n 4096 --json --metrics-port 0 trainer.n_epochs=2 
 holds "file, options and overrides give the same run in another directory" \
   "s['run_directory'] == 'runs/ppo/CartPole-v1_2' and
    s['weights_sha256'] == json.load(open('$run_dir/summary.json'))['weights_sha256']"
+
+printf 'seed: 3\ntotal_steps: 1\ntrainer: {n_epochs: 5}\n' >file.yaml
+run train --config file.yaml -n 4096 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
+holds "and so does a file in YAML" \
+  "s['weights_sha256'] == json.load(open('$run_dir/summary.json'))['weights_sha256']"
+run train --config "$docs/../examples/ppo_cartpole.yaml" --json --metrics-port 0 -n 2048 evaluation.final_episodes=1
+holds "the example of a configuration in YAML trains" "s['algo'] == 'ppo' and s['steps'] == 2048"
 
 # ---- damaged runs
 
@@ -442,6 +454,35 @@ refuses "an environment without discrete actions is refused" 2 'actions of Discr
   train --algo dqn --env Pendulum-v1
 refuses "a replay that would take too much is refused" 2 'max_bytes' \
   train --algo dqn replay.capacity=1000000000
+for algo in ppo a2c reinforce dqn sac td3 ddpg grpo; do
+  run config "$algo"
+  mv out table
+  run config "$algo" --json
+  mv out schema
+  run train --algo "$algo" --runs defaults --metrics-port 0 -n "$([[ $algo == grpo ]] && echo 1 || echo 200)"
+  "$python" - "$algo" defaults/"$algo"/*_1/config.json <<'PYTHON'
+import json, sys
+algo, path = sys.argv[1:]
+schema, run, table = json.load(open("schema")), json.load(open(path)), open("table").read()
+rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
+given = {"total_steps"}  # on the command line
+
+def compare(schema, run, section=""):
+    assert schema["properties"].keys() == run.keys(), section
+    for name, option in schema["properties"].items():
+        if "properties" in option:
+            compare(option, run[name], section + name + ".")
+        elif section + name not in given and not (algo == "grpo" and option["default"] is None):
+            assert option["default"] == run[name], (section + name, option["default"], run[name])
+            if isinstance(run[name], (bool, list)) and len(json.dumps(run[name])) < 30:
+                assert rows[section + name][0] == json.dumps(run[name], separators=(",", ":")), section + name
+            elif isinstance(run[name], (int, float)):
+                assert float(rows[section + name][0]) == run[name], section + name
+
+compare(schema, run)
+PYTHON
+  report "config $algo has the defaults of a run" $?
+done
 for algo in dqn sac td3 ddpg; do
   run config "$algo" --json
   [[ $code -eq 0 ]] && "$python" -c '

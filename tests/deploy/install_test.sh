@@ -24,9 +24,9 @@ CMAKE
 cat >"$place/program/main.cpp" <<'CPP'
 #include <cstdio>
 
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "algorithms/language_models/sft/sft_options.hpp"
+#include "algorithms/language_models/sft/config.hpp"
 #include "runtime/run.hpp"
 
 struct counter {

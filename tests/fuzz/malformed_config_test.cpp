@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <regex>
 
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -58,6 +59,61 @@ TEST_CASE("configuration: ten thousand malformed ones are each refused with the 
     CHECK(good);
   }
   CHECK(refused.size() == config_mutator::kinds());
+}
+
+constexpr std::string_view some_yaml = R"(# a run
+algo: ppo
+env: &env {id: "CartPole-v1", n_envs: 8, placement: 'node:*'}
+total_steps: 0x1000
+rollout:
+  n_steps: 256
+trainer:
+  lr: 3e-4
+  target_kl: ~
+policy: {hidden: [64, 64], ortho_init: true}
+again: *env
+faults: >-
+  random
+)";
+
+TEST_CASE("configuration: YAML with some bytes changed is read, or refused in a line of text") {
+  constexpr std::string_view marks =
+      "{}[]:,&*!|>'\"%@`#?-~<\n\t \x04\xff"
+      "a0";
+  std::mt19937_64 random(1);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  int refused = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    std::string text(some_yaml);
+    for (auto n = 1 + below(4); n > 0; --n) {
+      const auto at = below(text.size());
+      const auto mark = marks[below(marks.size())];
+      switch (below(4)) {
+        case 0:
+          text[at] = mark;
+          break;
+        case 1:
+          text.insert(at, 1 + below(3), mark);
+          break;
+        case 2:
+          text.erase(at, 1 + below(8));
+          break;
+        default:
+          text.insert(at, text.substr(below(text.size()), below(40)));
+      }
+    }
+    INFO(text);
+    try {
+      CHECK(is_text(parse_yaml(text, "config.yaml").dump()));
+    } catch (const config_error& e) {
+      ++refused;
+      const std::string message = e.what();
+      CHECK(message.starts_with("config.yaml:"));
+      CHECK(message.size() < 1000);
+      CHECK(is_text(message));
+    }
+  }
+  CHECK(refused > 1000);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 #include "tests/fuzz/malformed_config.hpp"
 
 int main(int argc, char** argv) {

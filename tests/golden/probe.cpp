@@ -102,10 +102,12 @@ void all_on_policy() {
             {.obs_size = 2 * 12 * 12, .discrete_actions = 3, .image = {2, 12, 12}}, options);
   a2c_config a2c;
   a2c.policy.hidden = {24};
-  on_policy("a2c-learner", a2c_learner(continuous, a2c, 5));
+  a2c.seed = 5;
+  on_policy("a2c-learner", make_learner(continuous, a2c));
   reinforce_config reinforce;
   reinforce.policy.hidden = {24};
-  on_policy("reinforce-learner", reinforce_learner(discrete, reinforce, 5));
+  reinforce.seed = 5;
+  on_policy("reinforce-learner", make_learner(discrete, reinforce));
 }
 
 template <class Learner, class Options>

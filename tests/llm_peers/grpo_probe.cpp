@@ -16,7 +16,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "actors/torch_threads.hpp"
-#include "algorithms/language_models/grpo/grpo_options.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 
 namespace troupe {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 
 namespace troupe {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/language_models/grpo/grpo_task.hpp"
-#include "algorithms/run/idle_options.hpp"
+#include "algorithms/run/option_rules.hpp"
 
 namespace troupe {
 

@@ -74,7 +74,7 @@ void divide(grpo_loss_metrics& sum, double tokens) {
 grpo_learner::grpo_learner(grpo_model model, const grpo_options& options, grpo_start start,
                            std::uint64_t seed)
     : model_(std::move(model)),
-      options_(options),
+      options_(checked_options(options, "grpo")),
       loss_(options.loss()),
       trained_(llm::train_weights(model_.config, start.parameters.clone())),
       optimizer_(static_cast<std::size_t>(start.parameters.numel()), options.adam()),

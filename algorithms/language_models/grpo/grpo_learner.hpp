@@ -12,7 +12,7 @@
 #include "actors/policy/action_random.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
-#include "algorithms/language_models/grpo/grpo_options.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_start.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 

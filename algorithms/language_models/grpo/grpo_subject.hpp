@@ -15,7 +15,7 @@
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_start.hpp"
 #include "runtime/coroutine/task.hpp"
 

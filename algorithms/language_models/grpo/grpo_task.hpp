@@ -13,7 +13,7 @@
 
 #include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/tasks/problem.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 
 namespace troupe {
 

@@ -14,11 +14,6 @@
 namespace troupe {
 namespace {
 
-const sft_options& checked(const sft_options& options) {
-  parse_config<sft_options>(to_json(options));  // throws for what is out of range
-  return options;
-}
-
 std::int64_t answer_tokens(std::span<const sft_example> examples) {
   std::int64_t count = 0;
   for (const auto& one : examples) count += std::int64_t(one.answer.size());
@@ -61,7 +56,7 @@ llm::trained_weights frozen(const llm::model_config& config, at::Tensor base) {
 
 sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor start)
     : config_(std::move(config)),
-      options_(checked(options)),
+      options_(checked_options(options, "sft")),
       trained_(llm::train_weights(config_, start.clone())),
       optimizer_(std::size_t(start.numel()), options.adam()),
       skips_("sft", options.max_skipped_steps) {}
@@ -69,7 +64,7 @@ sft_learner::sft_learner(llm::model_config config, const sft_options& options, a
 sft_learner::sft_learner(llm::model_config config, const sft_options& options, at::Tensor base,
                          llm::lora_options adapters, std::uint64_t seed)
     : config_(std::move(config)),
-      options_(checked(options)),
+      options_(checked_options(options, "sft")),
       trained_(frozen(config_, base)),
       adapted_(adapted{
           adapters,

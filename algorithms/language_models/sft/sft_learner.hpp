@@ -11,8 +11,8 @@
 
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/training/lora.hpp"
+#include "algorithms/language_models/sft/config.hpp"
 #include "algorithms/language_models/sft/sft_example.hpp"
-#include "algorithms/language_models/sft/sft_options.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 
 namespace troupe {

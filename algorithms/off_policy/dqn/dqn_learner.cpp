@@ -8,21 +8,9 @@
 #include "actors/trainer/polyak.hpp"
 
 namespace troupe {
-namespace {
-
-const dqn_options& checked(const dqn_options& options) {
-  detail::check_common_options("dqn", options);
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    detail::expect_option(good, "dqn", name, value, expected);
-  };
-  expect(options.max_grad_norm >= 0.0, "max_grad_norm", options.max_grad_norm, ">= 0");
-  return options;
-}
-
-}  // namespace
 
 dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed)
-    : options_(checked(options)),
+    : options_(checked_options(options, "dqn")),
       online_(shape, options.network,
               options.dueling ? acting_kind::greedy_dueling : acting_kind::greedy),
       target_(online_.parameters().size()),

@@ -9,23 +9,11 @@
 #include "algorithms/learner/non_finite_training.hpp"
 #include "algorithms/losses/dqn_loss.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"
+#include "algorithms/off_policy/dqn/config.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
-#include "algorithms/off_policy/learner_options.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
-
-/// Defaults are those of Stable-Baselines3's DQN and its MlpPolicy.
-struct dqn_options : off_policy_learner_options {
-  dqn_options() {
-    lr = 1e-4;
-    tau = 1.0;
-  }
-
-  double max_grad_norm = 10.0;  ///< of all parameters together; 0: no clipping
-  bool double_q = false;        ///< van Hasselt et al. 2016: the online network chooses
-  bool dueling = false;         ///< Wang et al. 2016: value plus centred advantages
-};
 
 /// One gradient step, in Stable-Baselines3's names where it has one.
 struct dqn_metrics {

@@ -13,24 +13,6 @@ namespace {
 
 constexpr std::int64_t entries_max = std::int64_t{1} << 28;  // 2 GiB
 
-const q_learning_options& checked(const q_learning_options& options) {
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    if (good) return;
-    throw std::invalid_argument(
-        fmt::format("q_learning option {}: {}, expected {}", name, value, expected));
-  };
-  const auto fraction = [](double x) { return x >= 0 && x <= 1; };
-  expect(options.lr > 0 && options.lr <= 1, "lr", options.lr, "> 0 and <= 1");
-  expect(fraction(options.gamma), "gamma", options.gamma, "0 to 1");
-  expect(fraction(options.epsilon_begin), "epsilon_begin", options.epsilon_begin, "0 to 1");
-  expect(fraction(options.epsilon_end), "epsilon_end", options.epsilon_end, "0 to 1");
-  expect(options.epsilon_steps >= 0, "epsilon_steps", static_cast<double>(options.epsilon_steps),
-         ">= 0");
-  expect(std::isfinite(options.initial_value), "initial_value", options.initial_value,
-         "a finite number");
-  return options;
-}
-
 std::size_t entries(std::int64_t states, std::int64_t actions) {
   if (states < 1 || actions < 1 || states > entries_max / actions)
     throw std::invalid_argument(
@@ -47,10 +29,32 @@ void expect_below(const char* what, std::int64_t value, std::int64_t end) {
 
 }  // namespace
 
+void describe(options_schema<q_learning_options>& s) {
+  s.field("lr", &q_learning_options::lr)
+      .above(0)
+      .at_most(1)
+      .help("share of an error that is learned");
+  s.field("gamma", &q_learning_options::gamma).at_least(0).at_most(1).help("discount a step");
+  s.field("epsilon_begin", &q_learning_options::epsilon_begin)
+      .at_least(0)
+      .at_most(1)
+      .help("share of actions drawn at random at the start, which falls linearly");
+  s.field("epsilon_end", &q_learning_options::epsilon_end)
+      .at_least(0)
+      .at_most(1)
+      .help("the same from epsilon_steps on");
+  s.field("epsilon_steps", &q_learning_options::epsilon_steps)
+      .at_least(0)
+      .unit("transitions")
+      .help("learned on until epsilon_end is reached");
+  s.field("initial_value", &q_learning_options::initial_value)
+      .help("of every entry; a high one makes the greedy policy explore");
+}
+
 q_learner::q_learner(std::int64_t states, std::int64_t actions, const q_learning_options& options)
     : states_(states),
       actions_(actions),
-      options_(checked(options)),
+      options_(checked_options(options, "q_learning")),
       values_(entries(states, actions), options.initial_value) {}
 
 double q_learner::update(const q_transition& one) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/config/config.hpp"
+
 namespace troupe {
 
 /// One step of an environment whose states and actions are numbered.
@@ -25,15 +27,18 @@ struct q_table {
   std::shared_ptr<const std::vector<double>> values;  ///< [S, A]
 };
 
-/// Defaults are those of Gymnasium's tutorial on Blackjack.
+/// `describe` has the unit, the range and the meaning of each. Defaults are those of Gymnasium's
+/// tutorial on Blackjack.
 struct q_learning_options {
-  double lr = 0.01;                     ///< 0 to 1
-  double gamma = 0.95;                  ///< Discount a step, 0 to 1.
-  double epsilon_begin = 1.0;           ///< Falls linearly to epsilon_end ...
-  double epsilon_end = 0.1;             ///< ... and stays there ...
-  std::int64_t epsilon_steps = 50'000;  ///< ... from this many transitions learned on.
-  double initial_value = 0;  ///< Of every entry; a high one makes the greedy policy explore.
+  double lr = 0.01;
+  double gamma = 0.95;
+  double epsilon_begin = 1.0;
+  double epsilon_end = 0.1;
+  std::int64_t epsilon_steps = 50'000;
+  double initial_value = 0;
 };
+
+void describe(options_schema<q_learning_options>& s);
 
 /// Tabular Q-learning: Watkins 1989, https://www.cs.rhul.ac.uk/~chrisw/thesis.html; Sutton and
 /// Barto 2018, equation 6.8:

@@ -8,26 +8,9 @@
 #include "actors/trainer/polyak.hpp"
 
 namespace troupe {
-namespace {
-
-const sac_options& checked(const sac_options& options) {
-  detail::check_common_options("sac", options);
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    detail::expect_option(good, "sac", name, value, expected);
-  };
-  expect(options.target_update_interval > 0, "target_update_interval",
-         options.target_update_interval, ">= 1");
-  expect(options.n_critics > 0, "n_critics", options.n_critics, ">= 1");
-  const double held = options.ent_coef.value_or(0.0);
-  expect(held >= 0.0 && std::isfinite(held), "ent_coef", held, ">= 0");
-  expect(options.initial_ent_coef > 0.0, "initial_ent_coef", options.initial_ent_coef, "> 0");
-  return options;
-}
-
-}  // namespace
 
 sac_learner::sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed)
-    : options_(checked(options)),
+    : options_(checked_options(options, "sac")),
       actor_(shape, options.network, acting_kind::squashed_gaussian),
       critics_(shape, options.network, options.n_critics),
       log_ent_coef_(1, static_cast<float>(std::log(options.initial_ent_coef))),

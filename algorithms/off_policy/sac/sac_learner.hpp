@@ -11,25 +11,11 @@
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
-#include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/off_policy/sac/config.hpp"
 #include "algorithms/off_policy/sac/sac_actor.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
-
-/// Defaults are those of Stable-Baselines3's SAC and its MlpPolicy.
-struct sac_options : off_policy_learner_options {
-  sac_options() {
-    lr = 3e-4;
-    network.hidden = {256, 256};
-  }
-
-  int target_update_interval = 1;        ///< gradient steps between updates of the targets
-  int n_critics = 2;                     ///< the smallest of their values counts
-  std::optional<double> ent_coef;        ///< alpha held at this; none: adapted
-  double initial_ent_coef = 1.0;         ///< where an adapted alpha starts
-  std::optional<double> target_entropy;  ///< nats, of an adapted alpha; none: -A
-};
 
 /// One gradient step, in Stable-Baselines3's names.
 struct sac_metrics {

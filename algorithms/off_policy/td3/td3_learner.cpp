@@ -8,34 +8,9 @@
 #include "actors/trainer/polyak.hpp"
 
 namespace troupe {
-namespace {
-
-const td3_options& checked(const td3_options& options) {
-  detail::check_common_options("td3", options);
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    detail::expect_option(good, "td3", name, value, expected);
-  };
-  expect(options.policy_delay > 0, "policy_delay", options.policy_delay, ">= 1");
-  expect(options.target_policy_noise >= 0.0, "target_policy_noise", options.target_policy_noise,
-         ">= 0");
-  expect(options.target_noise_clip >= 0.0, "target_noise_clip", options.target_noise_clip, ">= 0");
-  expect(options.n_critics > 0, "n_critics", options.n_critics, ">= 1");
-  return options;
-}
-
-}  // namespace
-
-td3_options ddpg_options() {
-  td3_options options;
-  options.policy_delay = 1;
-  options.target_policy_noise = 0.0;
-  options.target_noise_clip = 0.0;
-  options.n_critics = 1;
-  return options;
-}
 
 td3_learner::td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed)
-    : options_(checked(options)),
+    : options_(checked_options(options, "td3")),
       actor_(shape, options.network, acting_kind::deterministic),
       target_actor_(actor_.parameters().size()),
       critics_(shape, options.network, options.n_critics),

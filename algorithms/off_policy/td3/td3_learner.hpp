@@ -10,25 +10,10 @@
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_ensemble.hpp"
 #include "algorithms/off_policy/learner_checks.hpp"
-#include "algorithms/off_policy/learner_options.hpp"
+#include "algorithms/off_policy/td3/config.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
-
-/// Defaults are those of Stable-Baselines3's TD3 and its MlpPolicy. Actions are within -1..1, and
-/// so are the units of the noises.
-struct td3_options : off_policy_learner_options {
-  td3_options() { network.hidden = {400, 300}; }
-
-  int policy_delay = 2;              ///< gradient steps of the critics for one of the actor
-  double target_policy_noise = 0.2;  ///< standard deviation of the noise on target actions
-  double target_noise_clip = 0.5;    ///< largest such noise
-  int n_critics = 2;                 ///< the smallest of their targets counts
-};
-
-/// DDPG, Lillicrap et al. 2016, https://arxiv.org/abs/1509.02971, as Stable-Baselines3 makes it of
-/// TD3: one critic, no delay, no noise on target actions.
-td3_options ddpg_options();
 
 /// One gradient step, in Stable-Baselines3's names.
 struct td3_metrics {

@@ -1,45 +1,6 @@
 #include "algorithms/on_policy/ppo/learner.hpp"
 
-#include <fmt/format.h>
-
 namespace troupe {
-namespace {
-
-const ppo_options& checked(const ppo_options& options) {
-  const auto expect = [](bool good, const char* name, double value, const char* expected) {
-    if (good) return;
-    throw std::invalid_argument(
-        fmt::format("ppo option {}: {}, expected {}", name, value, expected));
-  };
-  expect(options.n_steps > 0, "n_steps", options.n_steps, ">= 1");
-  expect(options.clip_range > 0.0, "clip_range", options.clip_range, "> 0");
-  const double vf_range = options.clip_range_vf.value_or(1.0);
-  expect(vf_range > 0.0, "clip_range_vf", vf_range, "> 0");
-  expect(options.importance_cap > 0.0, "importance_cap", options.importance_cap, "> 0");
-  return options;
-}
-
-}  // namespace
-
-update_options update_options_of(const ppo_options& options) {
-  return {.lr = options.lr,
-          .lr_schedule = options.lr_schedule,
-          .batch_size = options.batch_size,
-          .n_epochs = options.n_epochs,
-          .gamma = options.gamma,
-          .gae_lambda = options.gae_lambda,
-          .normalize_advantage = options.normalize_advantage,
-          .max_grad_norm = options.max_grad_norm,
-          .target_kl = options.target_kl,
-          .proximal_correction = options.proximal_correction,
-          .max_skipped_steps = options.max_skipped_steps,
-          .baseline = options.baseline,
-          .whole_episodes = options.whole_episodes,
-          .optimizer = options.optimizer,
-          .optimizer_eps = options.optimizer_eps,
-          .rmsprop_alpha = options.rmsprop_alpha,
-          .network = options.network};
-}
 
 on_policy_loss loss_of(const ppo_options& options) {
   const auto clip_range = [start = options.clip_range, over = options.clip_schedule](double left) {
@@ -64,6 +25,11 @@ on_policy_loss loss_of(const ppo_options& options) {
 }
 
 ppo_learner::ppo_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed)
-    : on_policy_learner(shape, update_options_of(checked(options)), loss_of(options), seed) {}
+    : on_policy_learner(shape, options, loss_of(checked_options(options, "ppo")), seed) {}
+
+on_policy_learner make_learner(const network_shape& shape, const ppo_config& config) {
+  return {shape, learner_options(config), loss_of(checked_options(config.trainer, "ppo")),
+          config.seed};
+}
 
 }  // namespace troupe

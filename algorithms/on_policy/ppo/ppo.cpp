@@ -3,14 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/ppo/learner.hpp"
 
 namespace troupe {
 
 trainable trainable_of(const ppo_config& config) {
-  return on_policy_algorithm(config, {.config = config,
-                                      .learner = config.learner(),
-                                      .policy_loss = "train/policy_gradient_loss",
-                                      .clips = true});
+  return on_policy_algorithm(config,
+                             {.policy_loss = "train/policy_gradient_loss", .clips = true});
 }
 
 }  // namespace troupe

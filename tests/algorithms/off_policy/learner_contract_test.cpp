@@ -132,7 +132,8 @@ TEMPLATE_TEST_CASE("learner: options and batches that are wrong are named", "[of
   const auto shape = kind_of<TestType>::shape();
   typename kind_of<TestType>::options options;
   options.lr = -1.0;
-  CHECK_THROWS_WITH(TestType(shape, options, 1), Catch::Contains("option lr: -1, expected > 0"));
+  CHECK_THROWS_WITH(TestType(shape, options, 1),
+                    Catch::Contains("/lr: expected a number > 0, got -1"));
   CHECK_THROWS_AS(TestType({.obs_size = 3, .multi_discrete = {2, 2}}, {}, 1),
                   std::invalid_argument);
   auto learner = make<TestType>();

@@ -16,10 +16,8 @@ namespace {
 
 // ---- its configuration
 
-struct kl_ppo_options : update_options {
+struct kl_ppo_options : on_policy_options {
   double kl_coef = 1.0;   ///< beta, weight of the penalty
-  double ent_coef = 0.0;  ///< weight of the entropy bonus
-  double vf_coef = 0.5;   ///< weight of the value loss
 };
 
 void describe(options_schema<kl_ppo_options>& s) {

@@ -21,7 +21,7 @@
 #include "algorithms/on_policy/rollout.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"
-#include "algorithms/run/training_config.hpp"
+#include "algorithms/run/config.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/wire/codec.hpp"
 #include "tests/test.hpp"

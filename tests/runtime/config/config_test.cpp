@@ -198,6 +198,55 @@ TEST_CASE("config: the schema lists type, limits, default, unit and meaning", "[
   CHECK(trainer["properties"]["target_kl"]["anyOf"][1]["type"] == "null");
 }
 
+struct coded_options {
+  double lr = 1;
+  double clip = 1;
+  int rounds = 1;
+  std::optional<double> bound;
+  trainer_options trainer;
+};
+void describe(options_schema<coded_options>& s) {
+  s.field("lr", &coded_options::lr).above(0);
+  s.field("clip", &coded_options::clip).above(0).or_infinity();
+  s.field("rounds", &coded_options::rounds).at_least(1).unlisted();
+  s.field("bound", &coded_options::bound).below(1);
+  s.field("trainer", &coded_options::trainer);
+  s.rule("rounds", "odd", [](const coded_options& o) { return o.rounds % 2 == 1; });
+}
+
+TEST_CASE("config: a struct made in C++ is checked by its own description", "[config]") {
+  const auto refuses = [](const auto& change, const char* message) {
+    coded_options options;
+    change(options);
+    CHECK_THROWS_AS(troupe::checked_options(options, "coder"), std::invalid_argument);
+    CHECK_THROWS_WITH(troupe::checked_options(options, "coder"), message);
+  };
+  const auto infinity = std::numeric_limits<double>::infinity();
+  refuses([](auto& o) { o.lr = -1; }, "coder/lr: expected a number > 0, got -1.0");
+  refuses([](auto& o) { o.lr = std::nan(""); }, "coder/lr: expected a finite number, got nan");
+  refuses([&](auto& o) { o.lr = infinity; }, "coder/lr: expected a finite number, got inf");
+  refuses([&](auto& o) { o.clip = -infinity; }, "coder/clip: expected a finite number, got -inf");
+  refuses([](auto& o) { o.bound = 1; }, "coder/bound: expected a number < 1, got 1.0");
+  refuses([](auto& o) { o.rounds = 0; }, "coder/rounds: expected an integer >= 1, got 0");
+  refuses([](auto& o) { o.rounds = 2; }, "coder/rounds: expected odd, got 2");
+  refuses([](auto& o) { o.trainer.hidden = {8, 0}; },
+          "coder/trainer/hidden/1: expected an integer >= 1, got 0");
+  refuses([](auto& o) { o.trainer.batch_size = 4096; },
+          "coder/trainer/batch_size: expected <= n_steps, got 4096");
+  coded_options good;
+  good.clip = infinity;
+  CHECK(&troupe::checked_options(good, "coder") == &good);
+}
+
+TEST_CASE("config: an unlisted field is no key, and has no default in the schema", "[config]") {
+  CHECK_THROWS_WITH(parse_config<coded_options>(parse_json(R"({"rounds": 3})")),
+                    Catch::Contains("unknown key \"rounds\""));
+  CHECK_FALSE(troupe::to_json(coded_options{}).contains("rounds"));
+  const nlohmann::json schema = troupe::schema_json<coded_options>();
+  CHECK_FALSE(schema["properties"].contains("rounds"));
+  CHECK(schema["properties"].contains("clip"));
+}
+
 struct broken_options {
   double lr = 0;
 };

@@ -5,7 +5,7 @@
 
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

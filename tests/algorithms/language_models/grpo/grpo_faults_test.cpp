@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "algorithms/language_models/grpo/grpo_config.hpp"
+#include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/runtime/metrics/text.hpp"

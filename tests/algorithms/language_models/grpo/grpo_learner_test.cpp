@@ -270,7 +270,9 @@ TEST_CASE("grpo_learner: in the reward the penalty is for what has become likeli
 
 TEST_CASE("grpo_learner: nothing that isn't finite reaches the weights") {
   const auto groups = random_groups(2, 4, small_weights());
-  auto learner = make_learner({.max_skipped_steps = 2});
+  grpo_options impatient;
+  impatient.max_skipped_steps = 2;
+  auto learner = make_learner(impatient);
   auto spoilt = learner.parameters().clone();
   spoilt[5] = std::nanf("");
   learner.load_parameters(spoilt);

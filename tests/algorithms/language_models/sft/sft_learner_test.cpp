@@ -52,7 +52,10 @@ TEST_CASE("sft: an update is AdamW's step on the mean cross-entropy of the answe
   expected.parameters.mutable_grad() = clipped;
   rule.step();
 
-  sft_learner learner(config(), {.lr = 1e-3, .max_grad_norm = 0.5, .weight_decay = 0.1}, start());
+  sft_options options{.lr = 1e-3};
+  options.max_grad_norm = 0.5;
+  options.weight_decay = 0.1;
+  sft_learner learner(config(), options, start());
   CHECK(learner.loss_of(examples) == Approx(loss.item<double>()).epsilon(1e-5));
   const auto report = learner.update(examples);
   CHECK(norm > 0.5);  // it was clipped
@@ -161,7 +164,9 @@ TEST_CASE("sft: with adapters the weights stay, and the merged model has learned
 TEST_CASE("sft: a step that isn't finite changes nothing, and several in a row end training") {
   auto weights = start();
   weights[7] = std::numeric_limits<float>::quiet_NaN();  // of token 0, which all answers end with
-  sft_learner learner(config(), {.max_skipped_steps = 2}, weights);
+  sft_options impatient;
+  impatient.max_skipped_steps = 2;
+  sft_learner learner(config(), impatient, weights);
   CHECK(learner.update(examples).skipped);
   CHECK(at::equal(learner.parameters().narrow(0, 8, 1000), weights.narrow(0, 8, 1000)));
   CHECK_THROWS_AS(learner.update(examples), non_finite_training);

@@ -118,11 +118,12 @@ TEST_CASE("q_learner: an impossible step is refused and teaches nothing") {
 }
 
 TEST_CASE("q_learner: options out of range are named") {
-  CHECK_THROWS_WITH(q_learner(1, 1, {.lr = 0}), "q_learning option lr: 0, expected > 0 and <= 1");
+  CHECK_THROWS_WITH(q_learner(1, 1, {.lr = 0}),
+                    "q_learning/lr: expected a number > 0 and <= 1, got 0.0");
   CHECK_THROWS_WITH(q_learner(1, 1, {.gamma = 1.5}),
-                    "q_learning option gamma: 1.5, expected 0 to 1");
+                    "q_learning/gamma: expected a number >= 0 and <= 1, got 1.5");
   CHECK_THROWS_WITH(q_learner(1, 1, {.epsilon_end = -1}),
-                    "q_learning option epsilon_end: -1, expected 0 to 1");
+                    "q_learning/epsilon_end: expected a number >= 0 and <= 1, got -1.0");
   CHECK_THROWS_AS(q_learner(0, 2, {}), std::invalid_argument);
   CHECK_THROWS_AS(q_learner(std::int64_t{1} << 40, 1 << 30, {}), std::invalid_argument);
 }

@@ -69,7 +69,8 @@ void check_gradient(std::uint64_t seed) {
   config.trainer.normalize_advantage = below(2);
   INFO("seed " << seed << ", " << to_string(shape, config.policy));
 
-  a2c_learner learner(shape, config, seed);
+  config.seed = seed;
+  auto learner = make_learner(shape, config);
   actor_critic reference(shape, config.policy, seed);
   const auto batch = acted_batch(reference, config.rollout.n_steps, config.env.n_envs, seed);
   reference.zero_gradient();
@@ -107,13 +108,14 @@ TEST_CASE("a2c_config: RL Zoo's settings can be said, and are stored as they wer
                         "trainer.gae_lambda=0.9", "trainer.vf_coef=0.4", "trainer.gamma=0.9",
                         "trainer.lr_schedule=linear", "trainer.optimizer=rmsprop_tensorflow_like",
                         "policy.log_std_init=-2", "policy.ortho_init=false"});
-  const auto same = as_ppo(c);
-  CHECK(same.algo == "a2c");
-  CHECK(same.learner().batch_size == 64);
-  CHECK(same.learner().n_epochs == 1);
-  CHECK(same.env.normalize_reward);
-  CHECK(same.network().normalize_obs);
-  CHECK(same.stored() == to_json(c).dump());
+  const auto options = whole_batch_options(c);
+  CHECK(options.batch_size == 64);
+  CHECK(options.n_epochs == 1);
+  const auto settings = trainable_of(c).settings;
+  CHECK(settings.algo == "a2c");
+  CHECK(settings.env.normalize_reward);
+  CHECK(settings.network.normalize_obs);
+  CHECK(settings.config == to_json(c).dump());
   CHECK_THROWS_AS(parse({"algo=ppo"}), config_error);
 }
 
@@ -129,7 +131,8 @@ TEST_CASE("a2c: three updates equal autograd and libtorch's RMSprop") {
   const network_shape shape{.obs_size = 4, .discrete_actions = 2};
   a2c_config config;
   config.env.n_envs = 4;
-  a2c_learner learner(shape, config, 3);
+  config.seed = 3;
+  auto learner = make_learner(shape, config);
   actor_critic reference(shape, config.policy, 3);
   std::vector<at::Tensor> leaves;
   for (const auto& [name, leaf] : reference.named_parameters()) leaves.push_back(leaf);
@@ -158,7 +161,7 @@ TEST_CASE("a2c: learns to balance CartPole for a while") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     config.seed = seed;
     system sys({.deterministic = true, .seed = seed});
-    const auto s = sys.run(train_ppo(sys, as_ppo(config), {.root = folder.path.string()}));
+    const auto s = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
     INFO("seed " << seed);
     CHECK(s.algo == "a2c");
     CHECK(s.run_directory.find("/a2c/CartPole-v1_") != std::string::npos);

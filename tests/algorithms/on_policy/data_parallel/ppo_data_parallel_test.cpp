@@ -35,29 +35,27 @@ const network_shape continuous{.obs_size = 4, .continuous_size = 2};
 
 /// In the second, rank 1 has no row of many a minibatch.
 const std::vector<training>& trainings() {
-  static const std::vector<training> all{
-      {"discrete", discrete, {.batch_size = 32, .n_epochs = 5, .ent_coef = 0.01}},
+  static std::vector<training> all{
+      {"discrete", discrete, {.batch_size = 32, .n_epochs = 5}},
       {"continuous, 7 to 1",
        continuous,
        {.batch_size = 13, .n_epochs = 2, .clip_range_vf = 0.3, .network = {.normalize_obs = true}},
        7},
       {"libtorch, 3 to 5",
        discrete,
-       {.batch_size = 32,
-        .n_epochs = 5,
-        .ent_coef = 0.01,
-        .network = {.backend = gradient_backend::libtorch}},
+       {.batch_size = 32, .n_epochs = 5, .network = {.backend = gradient_backend::libtorch}},
        3},
       {"A2C",
        continuous,
-       {.lr = 7e-4,
-        .batch_size = T * B,
+       {.batch_size = T * B,
         .n_epochs = 1,
         .clip_range = std::numeric_limits<double>::infinity(),
         .normalize_advantage = false,
         .optimizer = optimizer_kind::rmsprop},
        B / 2,
        100}};
+  all[0].options.ent_coef = all[2].options.ent_coef = 0.01;
+  all[3].options.lr = 7e-4;
   return all;
 }
 

@@ -1,6 +1,6 @@
 #include "actors/torch.hpp"
 
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
+#include "algorithms/on_policy/ppo/config.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -19,6 +19,12 @@ network_shape continuous() { return {.obs_size = 4, .continuous_size = 2}; }
 
 bool all_finite(const at::Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
 
+/// The options with another value of one that all on-policy update rules have.
+ppo_options with(double on_policy_options::* option, double value, ppo_options options = {}) {
+  options.*option = value;
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad_norm_", "[ppo]") {
@@ -26,7 +32,9 @@ TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad
     INFO(to_string(shape));
     constexpr std::int64_t T = 16, B = 4;
     // One minibatch an epoch: the order of its rows does not matter.
-    ppo_options options{.lr = 1e-3, .batch_size = T * B, .n_epochs = 8, .ent_coef = 0.01};
+    ppo_options options{.batch_size = T * B, .n_epochs = 8};
+    options.lr = 1e-3;
+    options.ent_coef = 0.01;
     ppo_learner learner(shape, options, 3);
     actor_critic reference(shape, options.network, 3);
     REQUIRE(at::equal(reference.parameters(), learner.model().parameters()));
@@ -77,15 +85,13 @@ TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[
       std::vector<at::Tensor> results;
       std::vector<ppo_metrics> metrics;
       for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-        ppo_learner learner(shape,
-                            {.batch_size = 24,
-                             .n_epochs = 3,
-                             .clip_range_vf = 0.3,
-                             .ent_coef = 0.01,
-                             .network = {.critic_hidden = std::vector<int>{16},
-                                         .backend = backend,
-                                         .normalize_obs = true}},
-                            3);
+        const ppo_options options{
+            .batch_size = 24,
+            .n_epochs = 3,
+            .clip_range_vf = 0.3,
+            .network = {
+                .critic_hidden = std::vector<int>{16}, .backend = backend, .normalize_obs = true}};
+        ppo_learner learner(shape, with(&ppo_options::ent_coef, 0.01, options), 3);
         auto batch = acted_batch(learner.model(), 16, 4);
         batch.proximal_correction = stale;
         learner.update(batch);
@@ -235,7 +241,8 @@ TEST_CASE("ppo_learner: steps that are not finite are skipped, ten in a row thro
 }
 
 TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too far", "[ppo]") {
-  ppo_learner learner(discrete(), {.lr = 0.05, .batch_size = 16, .target_kl = 0.01}, 1);
+  ppo_learner learner(discrete(),
+                      with(&ppo_options::lr, 0.05, {.batch_size = 16, .target_kl = 0.01}), 1);
   const auto metrics = learner.update(acted_batch(learner.model(), 64, 1));
   CHECK(metrics.stopped_by_kl);
   CHECK(metrics.optimizer_steps < 40);
@@ -245,8 +252,8 @@ TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too f
 TEST_CASE("ppo_learner: target_kl is exceeded at one and a half times it", "[ppo]") {
   // One minibatch an epoch, so that the divergence of an update is that before its last step.
   const auto update = [](int epochs, std::optional<double> target_kl) {
-    ppo_learner learner(
-        discrete(), {.lr = 3e-3, .batch_size = 64, .n_epochs = epochs, .target_kl = target_kl}, 1);
+    const ppo_options options{.batch_size = 64, .n_epochs = epochs, .target_kl = target_kl};
+    ppo_learner learner(discrete(), with(&ppo_options::lr, 3e-3, options), 1);
     return learner.update(acted_batch(learner.model(), 64, 1));
   };
   constexpr int steps = 5;
@@ -313,12 +320,10 @@ TEST_CASE("ppo_learner: the seed decides the first weights and the order of the 
 
 TEST_CASE("ppo_learner: linear schedules scale learning rate and clip range by what is left",
           "[ppo]") {
-  ppo_learner learner(discrete(),
-                      {.lr = 1e-3,
-                       .lr_schedule = annealing::linear,
-                       .clip_range = 0.4,
-                       .clip_schedule = annealing::linear},
-                      1);
+  ppo_options options{.clip_range = 0.4, .clip_schedule = annealing::linear};
+  options.lr = 1e-3;
+  options.lr_schedule = annealing::linear;
+  ppo_learner learner(discrete(), options, 1);
   const auto batch = acted_batch(learner.model(), 8, 1);
   const auto metrics = learner.update(batch, 0.25);
   CHECK(metrics.learning_rate == Approx(2.5e-4));
@@ -385,17 +390,24 @@ TEST_CASE("ppo_learner: options out of range and batches of other shapes are ref
   const auto refuses = [](const ppo_options& options, const char* name) {
     CHECK_THROWS_WITH(ppo_learner(discrete(), options, 1), Catch::Contains(name));
   };
-  refuses({.lr = 0}, "lr");
-  refuses({.n_steps = 0}, "n_steps");
+  refuses(with(&ppo_options::lr, 0), "ppo/lr: expected a number > 0, got 0");
+  refuses({.n_steps = 0}, "ppo/n_steps: expected an integer >= 1, got 0");
   refuses({.batch_size = 0}, "batch_size");
   refuses({.n_epochs = 0}, "n_epochs");
-  refuses({.gamma = 1.5}, "gamma");
+  refuses(with(&ppo_options::gamma, 1.5), "ppo/gamma: expected a number >= 0 and <= 1, got 1.5");
   refuses({.gae_lambda = -0.1}, "gae_lambda");
   refuses({.clip_range = 0}, "clip_range");
   refuses({.clip_range_vf = 0.0}, "clip_range_vf");
-  refuses({.max_grad_norm = -1}, "max_grad_norm");
-  refuses({.importance_cap = 0}, "importance_cap");
-  refuses({.max_skipped_steps = 0}, "max_skipped_steps");
+  refuses(with(&ppo_options::max_grad_norm, -1), "max_grad_norm");
+  refuses(with(&ppo_options::importance_cap, 0), "importance_cap");
+  ppo_options impatient;
+  impatient.max_skipped_steps = 0;
+  refuses(impatient, "max_skipped_steps");
+  refuses({.rmsprop_alpha = 1}, "rmsprop_alpha");
+  refuses(with(&ppo_options::lr, std::numeric_limits<double>::infinity()), "lr");
+  refuses({.clip_range = std::numeric_limits<double>::quiet_NaN()}, "clip_range");
+  CHECK_NOTHROW(
+      ppo_learner(discrete(), {.clip_range = std::numeric_limits<double>::infinity()}, 1));
   ppo_learner learner(discrete(), {}, 1);
   auto batch = acted_batch(learner.model(), 4, 2);
   batch.reward = at::zeros({4});
@@ -405,7 +417,8 @@ TEST_CASE("ppo_learner: options out of range and batches of other shapes are ref
 TEST_CASE("ppo_learner: learns to name the state it sees", "[ppo]") {
   // Four states, one-hot; the action equal to the state pays 1. Every episode is one step.
   constexpr std::int64_t T = 64, B = 4;
-  ppo_learner learner({.obs_size = 4, .discrete_actions = 4}, {.lr = 2e-3, .gamma = 0.4}, 3);
+  const auto options = with(&ppo_options::gamma, 0.4, with(&ppo_options::lr, 2e-3));
+  ppo_learner learner({.obs_size = 4, .discrete_actions = 4}, options, 3);
   action_random random(4);
   double mean_reward = 0.0;
   for (int iteration = 0; iteration < 15; ++iteration) {
@@ -431,7 +444,7 @@ TEST_CASE("ppo_learner: learns to name the state it sees", "[ppo]") {
 TEST_CASE("ppo_learner: learns a continuous action that depends on what it sees", "[ppo]") {
   // The best action is twice the observation; the reward is minus the squared distance to it.
   constexpr std::int64_t T = 256, B = 1;
-  ppo_learner learner({.obs_size = 1, .continuous_size = 1}, {.lr = 3e-3}, 3);
+  ppo_learner learner({.obs_size = 1, .continuous_size = 1}, with(&ppo_options::lr, 3e-3), 3);
   action_random random(4);
   double mean_reward = 0.0;
   for (int iteration = 0; iteration < 40; ++iteration) {

@@ -33,7 +33,8 @@ void check_gradient(std::uint64_t seed) {
   INFO("seed " << seed << ", " << to_string(shape, config.policy)
                << (config.trainer.baseline ? ", baseline" : ""));
 
-  reinforce_learner learner(shape, config, seed);
+  config.seed = seed;
+  auto learner = make_learner(shape, config);
   actor_critic reference(shape, config.policy, seed);
   auto batch = acted_batch(reference, T, 1, seed);
   batch.truncated.fill_(false);
@@ -86,7 +87,7 @@ TEST_CASE("reinforce: learns to balance CartPole for a while, with a baseline an
     config.trainer.baseline = baseline;
     config.seed = 1;
     system sys({.deterministic = true, .seed = 1});
-    const auto s = sys.run(train_ppo(sys, as_ppo(config), {.root = folder.path.string()}));
+    const auto s = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
     INFO((baseline ? "with a baseline" : "without one"));
     CHECK(s.algo == "reinforce");
     CHECK(s.eval_mean >= 100);  // at random: 22

@@ -1,44 +1,58 @@
 #pragma once
-// What the configurations of DQN, SAC, TD3 and DDPG have in common. Defaults:
-// Stable-Baselines3's.
+// What the configurations of DQN, SAC, TD3 and DDPG have in common. `describe` of each struct has
+// the unit, the range and the meaning of its options. Defaults: Stable-Baselines3's.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "actors/policy/network.hpp"
 #include "actors/replay/transition_priorities.hpp"
+#include "algorithms/learner/annealing.hpp"
 #include "algorithms/off_policy/exploration.hpp"
-#include "algorithms/off_policy/learner_options.hpp"
-#include "algorithms/run/faults_option.hpp"
-#include "algorithms/run/idle_options.hpp"
-#include "algorithms/run/option_rule.hpp"
-#include "algorithms/run/settings.hpp"
-#include "algorithms/run/training_config.hpp"
+#include "algorithms/run/config.hpp"
+#include "algorithms/run/option_rules.hpp"
+#include "runtime/config/config.hpp"
 
 namespace troupe {
 
+/// What the options of every off-policy update rule begin with; each has defaults of its own. The
+/// learner leaves batch_size and gamma to its trainer.
+struct off_policy_options {
+  double lr = 1e-3;
+  annealing lr_schedule = annealing::constant;
+  int batch_size = 256;
+  double gamma = 0.99;
+  double tau = 0.005;
+  double adam_eps = 1e-8;
+  int max_skipped_steps = 10;
+  gradient_backend backend = gradient_backend::automatic;
+  network_options network = {.hidden_activation = activation::relu, .ortho_init = false};
+};
+
 struct collection_section {
-  std::int64_t learning_starts = 100;  ///< environment steps by random actions, before training
-  int train_freq = 1;                  ///< steps of each environment between updates
-  int gradient_steps = 1;              ///< of an update; -1: as many as environment steps were made
-  int workers = 1;                     ///< collections under way at once in async mode
-  int max_staleness = 1;               ///< updates a collection may be ahead of in async mode
+  std::int64_t learning_starts = 100;
+  int train_freq = 1;
+  int gradient_steps = 1;
+  int workers = 1;
+  int max_staleness = 1;
 };
 
 struct ring_section {
-  std::int64_t capacity = 1'000'000;               ///< transitions; memory is taken as they come
-  std::int64_t max_bytes = std::int64_t{4} << 30;  ///< that a full replay may take
-  int n_step = 1;                                  ///< steps of one transition
-  std::optional<priority_options> prioritised;     ///< none: drawn uniformly
+  std::int64_t capacity = 1'000'000;
+  std::int64_t max_bytes = std::int64_t{4} << 30;
+  int n_step = 1;
+  std::optional<priority_options> prioritised;
 };
 
-/// The same for actor and critics.
+/// The same for actor and critics. SAC, TD3 and DDPG refuse convolutions, and another device than
+/// the CPU.
 struct hidden_section {
-  network_body body = network_body::automatic;  ///< SAC, TD3 and DDPG refuse convolutions
+  network_body body = network_body::automatic;
   cnn_options cnn;
   gradient_backend backend = gradient_backend::automatic;
-  std::string device = "cpu";  ///< the same three refuse another
+  std::string device = "cpu";
   std::vector<int> hidden = {256, 256};
   troupe::activation activation = activation::relu;
 
@@ -46,22 +60,15 @@ struct hidden_section {
   network_options options(network_kind kind) const;
 };
 
-/// A learner's options, and what its trainer needs beside them.
-template <class Options>
-struct training_section : Options {
-  int batch_size = 256;  ///< rows of a gradient step
-  double gamma = 0.99;   ///< discount a step
-};
-
 struct episode_log_section {
-  int episodes = 4;  ///< of training between rows of progress.csv
+  int episodes = 4;
 };
 
 /// The part of every off-policy algorithm's configuration that decides how it is run.
 struct off_policy_config {
   std::string algo;  ///< "dqn"; of a derived configuration there is but one
   env_section env;
-  std::int64_t total_steps = 100'000;  ///< at least; whole collections are made
+  std::int64_t total_steps = 100'000;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
   collection_section collection;
@@ -69,8 +76,7 @@ struct off_policy_config {
   evaluation_section evaluation;
   checkpoint_section checkpoint;
   episode_log_section log;
-  bool deterministic = false;  ///< one thread, virtual time, an order drawn from the seed
-  /// What goes wrong on purpose in a deterministic run: a fault_plan as text; empty: nothing.
+  bool deterministic = false;
   std::string faults;
 
   /// Environment steps of one collection.
@@ -83,11 +89,11 @@ struct off_policy_config {
   std::int64_t gradient_steps() const;
 };
 
-/// The configuration of an algorithm that trains as `Training`, a training_section, says. Policy:
+/// The configuration of an algorithm that trains as `Options`, an off_policy_options, say. Policy:
 /// hidden_section, or one that is derived from it with options of its own.
-template <class Training, class Policy = hidden_section>
+template <class Options, class Policy = hidden_section>
 struct off_policy_config_with : off_policy_config {
-  Training trainer;  ///< its network is taken from `policy`
+  Options trainer;  ///< its network is taken from `policy`
   Policy policy;
 };
 
@@ -115,28 +121,22 @@ void describe(options_schema<epsilon_schedule>& s);
 void describe(enum_schema<noise_kind>& s);
 void describe(options_schema<action_noise_options>& s);
 
-/// The fields of every training_section.
-template <class Training>
-void describe_training(options_schema<Training>& s) {
-  s.field("lr", &Training::lr)
-      .also_known_as({"learning_rate"})
-      .above(0)
-      .help("Adam's step size at the start, of all that is learned");
-  s.field("lr_schedule", &Training::lr_schedule).help("linear: falls to 0 at the end");
-  s.field("batch_size", &Training::batch_size)
+/// The fields of off_policy_options as those of an Options that is derived from it.
+template <class Options>
+void describe_training(options_schema<Options>& s) {
+  describe_lr(s);
+  describe_gamma(s);
+  s.field("batch_size", &Options::batch_size)
       .at_least(1)
       .at_most(16'777'216)
       .unit("rows")
       .help("of a gradient step");
-  s.field("gamma", &Training::gamma).at_least(0).at_most(1).help("discount a step");
-  s.field("tau", &Training::tau)
+  s.field("tau", &Options::tau)
       .above(0)
       .at_most(1)
       .help("share of the new weights in an update of the targets; 1: a copy");
-  s.field("adam_eps", &Training::adam_eps).above(0).help("Adam's epsilon");
-  s.field("max_skipped_steps", &Training::max_skipped_steps)
-      .at_least(1)
-      .help("gradient steps in a row with non-finite numbers that end training");
+  s.field("adam_eps", &Options::adam_eps).above(0).help("Adam's epsilon");
+  describe_skips(s);
 }
 
 /// The fields of every off_policy_config_with, as those of a Config that is derived from one.
@@ -160,11 +160,7 @@ void describe_off_policy(options_schema<Config>& s) {
   s.field("log", &off_policy_config::log).help("rows of progress.csv");
   s.field("trainer", &Config::trainer).help("the update rule");
   s.field("policy", &Config::policy).help("the networks");
-  s.field("deterministic", &off_policy_config::deterministic)
-      .help(
-          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
-          "weights");
-  describe_faults(s);
+  describe_deterministic(s);
   option_rule(
       s, "replay.capacity",
       [](const Config& c) {
@@ -179,9 +175,5 @@ void describe_off_policy(options_schema<Config>& s) {
       },
       [](const Config& c) { return c.updates() > 0; });
 }
-
-/// The settings of a run. `resolved`: the whole configuration as JSON.
-training_settings settings_of(const off_policy_config& config, network_options acting,
-                              std::string resolved);
 
 }  // namespace troupe

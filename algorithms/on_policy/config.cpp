@@ -1,21 +1,10 @@
-#include "algorithms/on_policy/ppo/ppo_config.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include "algorithms/run/sde_options.hpp"
+#include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
 
 network_options on_policy_config::network() const {
   auto options = policy;
   options.normalize_obs = env.normalize_obs;
-  return options;
-}
-
-ppo_options ppo_config::learner() const {
-  auto options = trainer;
-  options.n_steps = rollout.n_steps;
-  options.network = network();
   return options;
 }
 
@@ -38,6 +27,23 @@ std::vector<idle_rule> idle_rules_of(const on_policy_config& c) {
                    "policy.use_sde is false",
                    {"policy.sde_sample_freq", "policy.use_expln"}});
   return rules;
+}
+
+void describe(enum_schema<optimizer_kind>& s) {
+  s.name("adam", optimizer_kind::adam)
+      .name("rmsprop", optimizer_kind::rmsprop)
+      .name("rmsprop_tensorflow_like", optimizer_kind::rmsprop_tensorflow_like);
+}
+
+void describe(options_schema<on_policy_options>& s) {
+  describe_update_rule(s, "optimizer_eps");
+  describe_advantages(s);
+  describe_epochs(s);
+  describe_optimizer(s);
+  s.field("baseline", &on_policy_options::baseline)
+      .help("false: no critic; advantages are discounted returns");
+  s.field("whole_episodes", &on_policy_options::whole_episodes)
+      .help("true: steps of episodes under way at a rollout's end don't count");
 }
 
 void describe(options_schema<rollout_section>& s) {
@@ -99,75 +105,11 @@ void describe(options_schema<placement_section>& s) {
           "replicas, else shared");
 }
 
-void describe(options_schema<ppo_options>& s) {
-  s.field("lr", &ppo_options::lr)
-      .also_known_as({"learning_rate"})
-      .above(0)
-      .help("Adam's step size at the start");
-  s.field("lr_schedule", &ppo_options::lr_schedule).help("linear: falls to 0 at the end");
-  s.field("batch_size", &ppo_options::batch_size)
-      .also_known_as({"minibatch_size"})
-      .at_least(2)
-      .at_most(16'777'216)
-      .unit("rows")
-      .help("of a minibatch");
-  s.field("n_epochs", &ppo_options::n_epochs)
-      .also_known_as({"epochs", "update_epochs"})
-      .at_least(1)
-      .help("passes over a rollout");
-  s.field("gamma", &ppo_options::gamma).at_least(0).at_most(1).help("discount a step");
-  s.field("gae_lambda", &ppo_options::gae_lambda)
-      .also_known_as({"lambda", "lam"})
-      .at_least(0)
-      .at_most(1)
-      .help("Schulman et al. 2016, equation 16");
-  s.field("clip_range", &ppo_options::clip_range)
-      .also_known_as({"clip", "clip_coef"})
-      .above(0)
-      .help("Schulman et al. 2017, equation 7");
-  s.field("clip_schedule", &ppo_options::clip_schedule)
-      .help("of clip_range; linear: falls to 0 at the end");
-  s.field("clip_range_vf", &ppo_options::clip_range_vf)
-      .above(0)
-      .unit("return")
-      .help("value clipping; null: none");
-  s.field("normalize_advantage", &ppo_options::normalize_advantage).help("in each minibatch");
-  s.field("ent_coef", &ppo_options::ent_coef)
-      .also_known_as({"entropy_coef"})
-      .at_least(0)
-      .help("weight of the entropy bonus");
-  s.field("vf_coef", &ppo_options::vf_coef)
-      .also_known_as({"value_coef"})
-      .at_least(0)
-      .help("weight of the value loss");
-  s.field("max_grad_norm", &ppo_options::max_grad_norm)
-      .at_least(0)
-      .help("of all parameters together; 0: no clipping");
-  s.field("target_kl", &ppo_options::target_kl)
-      .above(0)
-      .help("an update stops at an approximate KL of 1.5 times this; null: never");
-  s.field("adam_eps", &ppo_options::optimizer_eps).above(0).help("Adam's epsilon");
-  s.field("importance_cap", &ppo_options::importance_cap)
-      .above(0)
-      .help("largest importance weight of stale data");
-  s.field("proximal_correction", &ppo_options::proximal_correction)
-      .help("correct fresh data as if it were stale");
-  s.field("max_skipped_steps", &ppo_options::max_skipped_steps)
-      .at_least(1)
-      .help("optimiser steps in a row with non-finite numbers that end training");
-  describe_ranks(s);
-}
-
 void describe(options_schema<log_section>& s) {
   s.field("every_updates", &log_section::every_updates)
       .also_known_as({"log_interval"})
       .at_least(1)
       .help("one row of progress.csv in so many updates");
-}
-
-void describe(options_schema<ppo_config>& s) {
-  describe_on_policy(s);
-  describe_trainer(s);
 }
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-#include "algorithms/run/training_config.hpp"
+#include "algorithms/run/config.hpp"
 
 #include "actors/env/registry.hpp"
 
@@ -28,6 +28,33 @@ struct registered_environments {
 };
 
 }  // namespace
+
+fault_plan fault_plan_of(const std::string& text) {
+  return text.empty() ? fault_plan{} : fault_plan::parse(text);
+}
+
+bool is_fault_plan(const std::string& text) {
+  try {
+    fault_plan_of(text);
+    return true;
+  } catch (const fault_plan_error&) {
+    return false;
+  }
+}
+
+idle_rule idle_rule_of(const checkpoint_section& checkpoint) {
+  return {checkpoint.every_updates == 0,
+          "checkpoint.every_updates is 0, so there are none",
+          {"checkpoint.keep"}};
+}
+
+std::vector<idle_rule> idle_rules_of(const evaluation_section& evaluation,
+                                     const checkpoint_section& checkpoint) {
+  return {{evaluation.every_steps == 0,
+           "evaluation.every_steps is 0, so there is none during training",
+           {"evaluation.stop_at", "evaluation.episodes"}},
+          idle_rule_of(checkpoint)};
+}
 
 placement placement_of(const std::string& text) {
   constexpr std::string_view node = "node:";

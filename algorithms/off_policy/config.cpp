@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/off_policy_config.hpp"
+#include "algorithms/off_policy/config.hpp"
 
 namespace troupe {
 
@@ -138,25 +138,6 @@ void describe(options_schema<action_noise_options>& s) {
       .at_least(0)
       .help("of ornstein_uhlenbeck: how fast it returns to 0");
   s.field("dt", &action_noise_options::dt).above(0).help("of ornstein_uhlenbeck: its time step");
-}
-
-training_settings settings_of(const off_policy_config& c, network_options acting,
-                              std::string resolved) {
-  acting.normalize_obs = c.env.normalize_obs;
-  return {.algo = c.algo,
-          .env = c.env,
-          .seed = c.seed,
-          .mode = c.mode,
-          .evaluation = c.evaluation,
-          .checkpoint = c.checkpoint,
-          .deterministic = c.deterministic,
-          .faults = fault_plan_of(c.faults),
-          .network = std::move(acting),
-          .updates = c.updates(),
-          .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
-          .config = std::move(resolved),
-          // In turn on one thread: no hand-over between threads, which costs tens of microseconds.
-          .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
 }
 
 }  // namespace troupe

@@ -1,18 +1,10 @@
-#include "algorithms/language_models/sft/sft_options.hpp"
+#include "algorithms/language_models/sft/config.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace troupe {
-
-adam_options sft_options::adam() const {
-  return {.beta1 = beta1,
-          .beta2 = beta2,
-          .eps = adam_eps,
-          .max_grad_norm = max_grad_norm,
-          .weight_decay = weight_decay};
-}
 
 double learning_rate(const sft_options& o, std::int64_t update) {
   if (update < o.warmup_updates)
@@ -50,15 +42,6 @@ void describe(options_schema<sft_options>& s) {
       .at_least(0)
       .at_most(1)
       .help("of lr, at the cosine's end");
-  s.field("max_grad_norm", &sft_options::max_grad_norm)
-      .at_least(0)
-      .help("the gradient's length is cut to this; 0: never");
-  s.field("weight_decay", &sft_options::weight_decay).at_least(0).help("AdamW's");
-  s.field("beta1", &sft_options::beta1).at_least(0).below(1).help("decay of the first moment");
-  s.field("beta2", &sft_options::beta2).at_least(0).below(1).help("decay of the second moment");
-  s.field("adam_eps", &sft_options::adam_eps)
-      .above(0)
-      .help("added to the root of the second moment");
   s.field("micro_tokens", &sft_options::micro_tokens)
       .at_least(1)
       .unit("tokens")
@@ -69,9 +52,7 @@ void describe(options_schema<sft_options>& s) {
   s.field("recompute_layers", &sft_options::recompute_layers)
       .also_known_as({"gradient_checkpointing"})
       .help("compute each layer twice instead of keeping what the gradient needs of it");
-  s.field("max_skipped_steps", &sft_options::max_skipped_steps)
-      .at_least(1)
-      .help("steps in a row whose loss or gradient isn't finite, after which training ends");
+  describe_adamw(s);
   s.rule("total_updates", "more than warmup_updates, where schedule is cosine",
          [](const sft_options& o) {
            return o.schedule == sft_schedule::constant || o.total_updates > o.warmup_updates;

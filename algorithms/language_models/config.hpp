@@ -1,0 +1,41 @@
+#pragma once
+
+#include "actors/trainer/adam.hpp"
+#include "runtime/config/config.hpp"
+
+namespace troupe {
+
+/// What the options of GRPO and of supervised fine-tuning, both by AdamW, begin with.
+struct language_model_options {
+  double max_grad_norm = 1.0;
+  double weight_decay = 0.0;
+  double beta1 = 0.9, beta2 = 0.999, adam_eps = 1e-8;
+  int max_skipped_steps = 10;
+
+  adam_options adam() const {
+    return {.beta1 = beta1,
+            .beta2 = beta2,
+            .eps = adam_eps,
+            .max_grad_norm = max_grad_norm,
+            .weight_decay = weight_decay};
+  }
+};
+
+/// Their fields as those of an Options that is derived from them.
+template <class Options>
+void describe_adamw(options_schema<Options>& s) {
+  s.field("max_grad_norm", &Options::max_grad_norm)
+      .at_least(0)
+      .help("of all parameters together; 0: no clipping");
+  s.field("weight_decay", &Options::weight_decay).at_least(0).help("AdamW's");
+  s.field("beta1", &Options::beta1).at_least(0).below(1).help("AdamW's decay of the first moment");
+  s.field("beta2", &Options::beta2).at_least(0).below(1).help("AdamW's decay of the second moment");
+  s.field("adam_eps", &Options::adam_eps)
+      .above(0)
+      .help("AdamW's epsilon, added to the root of the second moment");
+  s.field("max_skipped_steps", &Options::max_skipped_steps)
+      .at_least(1)
+      .help("optimiser steps in a row with non-finite numbers that end training");
+}
+
+}  // namespace troupe

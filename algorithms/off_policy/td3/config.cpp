@@ -1,0 +1,66 @@
+#include "algorithms/off_policy/td3/config.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+namespace {
+
+template <class Config>
+void describe_td3(options_schema<Config>& s) {
+  describe_off_policy(s);
+  s.field("noise", &td3_config::noise).help("of the collectors' actions");
+}
+
+}  // namespace
+
+td3_options ddpg_options() {
+  td3_options options;
+  options.policy_delay = 1;
+  options.target_policy_noise = 0.0;
+  options.target_noise_clip = 0.0;
+  options.n_critics = 1;
+  return options;
+}
+
+td3_config::td3_config() {
+  algo = "td3";
+  env.id = "Pendulum-v1";
+  policy.hidden = {400, 300};
+}
+
+ddpg_config::ddpg_config() {
+  algo = "ddpg";
+  trainer = ddpg_options();
+}
+
+void describe(options_schema<td3_options>& s) {
+  describe_training(s);
+  s.field("policy_delay", &td3_options::policy_delay)
+      .at_least(1)
+      .help("gradient steps of the critics for one of the actor");
+  s.field("target_policy_noise", &td3_options::target_policy_noise)
+      .at_least(0)
+      .help("standard deviation of the noise on target actions of -1 to 1");
+  s.field("target_noise_clip", &td3_options::target_noise_clip)
+      .at_least(0)
+      .help("the largest such noise");
+  s.field("n_critics", &td3_options::n_critics)
+      .at_least(1)
+      .at_most(64)
+      .help("the smallest of their values counts");
+}
+
+std::vector<idle_rule> idle_rules_of(const td3_config& c) {
+  auto rules = idle_rules_of(static_cast<const off_policy_config&>(c));
+  rules.push_back({c.noise.kind == noise_kind::none, "noise.kind is none", {"noise.std"}});
+  rules.push_back({c.noise.kind != noise_kind::ornstein_uhlenbeck,
+                   "noise.kind is not ornstein_uhlenbeck",
+                   {"noise.theta", "noise.dt"}});
+  return rules;
+}
+
+void describe(options_schema<td3_config>& s) { describe_td3(s); }
+void describe(options_schema<ddpg_config>& s) { describe_td3(s); }
+
+}  // namespace troupe

@@ -1,0 +1,274 @@
+#pragma once
+// What the configurations of PPO, A2C and REINFORCE have in common. `describe` of each struct has
+// the unit, the range and the meaning of its options.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/policy/network.hpp"
+#include "algorithms/learner/annealing.hpp"
+#include "algorithms/run/config.hpp"
+#include "algorithms/run/option_rules.hpp"
+#include "runtime/config/config.hpp"
+
+namespace troupe {
+
+enum class optimizer_kind {
+  adam,
+  rmsprop,                 ///< as PyTorch
+  rmsprop_tensorflow_like  ///< Stable-Baselines3's RMSpropTFLike
+};
+
+/// Options of an on-policy learner. Those of PPO, A2C and REINFORCE are derived from it, with
+/// defaults of their own. Defaults are those of Stable-Baselines3's PPO and its MlpPolicy.
+struct on_policy_options {
+  double lr = 3e-4;
+  annealing lr_schedule = annealing::constant;
+  int batch_size = 64;
+  int n_epochs = 10;
+  double gamma = 0.99;
+  double gae_lambda = 0.95;
+  bool normalize_advantage = true;
+  double ent_coef = 0.0;
+  double vf_coef = 0.5;
+  double max_grad_norm = 0.5;
+  std::optional<double> target_kl;
+  double importance_cap = 2.0;
+  bool proximal_correction = false;
+  int max_skipped_steps = 10;
+  bool baseline = true;
+  bool whole_episodes = false;
+  optimizer_kind optimizer = optimizer_kind::adam;
+  double optimizer_eps = 1e-5;
+  double rmsprop_alpha = 0.99;
+  int replicas = 1;
+  double rank_timeout = 30.0;
+  network_options network;  ///< A run's is taken from its configuration's section `policy`.
+};
+
+struct rollout_section {
+  int n_steps = 2048;
+  int batch = 1;
+  int groups = 1;
+  int workers = 2;
+  int max_staleness = 1;
+};
+
+struct log_section {
+  int every_updates = 1;
+};
+
+/// Where roles run, besides the environments (env.placement). Weights, replay and recorder stay
+/// with the program.
+struct placement_section {
+  std::string policy = "shared";
+  std::string trainer = "auto";
+};
+
+/// What the configurations of all on-policy algorithms begin with.
+struct on_policy_config {
+  std::string algo;
+  env_section env;
+  std::int64_t total_steps = 100'000;
+  std::uint64_t seed = 1;
+  training_mode mode = training_mode::sync;
+  rollout_section rollout;
+  network_options policy;
+  placement_section placement;
+  evaluation_section evaluation;
+  checkpoint_section checkpoint;
+  log_section log;
+  bool deterministic = false;
+  std::string faults;
+
+  /// The network, which normalises its own observations.
+  network_options network() const;
+  /// Environment steps of one update.
+  std::int64_t steps_of_update() const;
+  /// Updates until total_steps are reached.
+  std::int64_t updates() const;
+  /// `faults`, read. Throws fault_plan_error.
+  fault_plan plan() const;
+};
+
+/// What all on-policy algorithms leave unused.
+std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
+
+void describe(enum_schema<optimizer_kind>& s);
+void describe(options_schema<rollout_section>& s);
+void describe(options_schema<log_section>& s);
+void describe(options_schema<network_options>& s);
+void describe(options_schema<placement_section>& s);
+
+/// The fields of on_policy_options that every algorithm offers, as those of an Options that is
+/// derived from it. `eps`: what a configuration calls optimizer_eps.
+template <class Options>
+void describe_update_rule(options_schema<Options>& s, const char* eps,
+                          std::vector<std::string> eps_elsewhere = {}) {
+  describe_lr(s);
+  describe_gamma(s);
+  s.field("ent_coef", &Options::ent_coef)
+      .also_known_as({"entropy_coef"})
+      .at_least(0)
+      .help("weight of the entropy bonus");
+  s.field("vf_coef", &Options::vf_coef)
+      .also_known_as({"value_coef"})
+      .at_least(0)
+      .help("weight of the value loss");
+  s.field("max_grad_norm", &Options::max_grad_norm)
+      .at_least(0)
+      .help("of all parameters together; 0: no clipping");
+  s.field(eps, &Options::optimizer_eps)
+      .also_known_as(std::move(eps_elsewhere))
+      .above(0)
+      .help("the optimiser's epsilon");
+  s.field("importance_cap", &Options::importance_cap)
+      .above(0)
+      .help("largest importance weight of stale data");
+  describe_skips(s);
+  s.field("replicas", &Options::replicas)
+      .at_least(1)
+      .at_most(64)
+      .help(
+          "learners that share each minibatch's rows; where one is lost, a run with checkpoints "
+          "goes on from the last");
+  s.field("rank_timeout", &Options::rank_timeout)
+      .at_least(0.001)
+      .at_most(86'400)
+      .unit("s")
+      .help("that one of several replicas waits for the others before the step fails");
+}
+
+/// The fields `gae_lambda` and `normalize_advantage`.
+template <class Options>
+void describe_advantages(options_schema<Options>& s) {
+  s.field("gae_lambda", &Options::gae_lambda)
+      .also_known_as({"lambda", "lam"})
+      .at_least(0)
+      .at_most(1)
+      .help("Schulman et al. 2016, equation 16; 1: n-step returns");
+  s.field("normalize_advantage", &Options::normalize_advantage).help("in each minibatch");
+}
+
+/// The fields of an algorithm that passes over a rollout several times, in minibatches.
+template <class Options>
+void describe_epochs(options_schema<Options>& s) {
+  s.field("batch_size", &Options::batch_size)
+      .also_known_as({"minibatch_size"})
+      .at_least(2)
+      .at_most(1 << 28)
+      .unit("rows")
+      .help("of a minibatch");
+  s.field("n_epochs", &Options::n_epochs)
+      .also_known_as({"epochs", "update_epochs"})
+      .at_least(1)
+      .help("passes over a rollout");
+  s.field("target_kl", &Options::target_kl)
+      .above(0)
+      .help("an update stops at an approximate KL of 1.5 times this; null: never");
+  s.field("proximal_correction", &Options::proximal_correction)
+      .help("correct fresh data as if it were stale: decoupled PPO");
+}
+
+/// The fields `optimizer` and `rmsprop_alpha`.
+template <class Options>
+void describe_optimizer(options_schema<Options>& s) {
+  s.field("optimizer", &Options::optimizer)
+      .help("rmsprop: PyTorch's; rmsprop_tensorflow_like: Stable-Baselines3's RMSpropTFLike");
+  s.field("rmsprop_alpha", &Options::rmsprop_alpha)
+      .at_least(0)
+      .below(1)
+      .help("decay of rmsprop's mean square");
+}
+
+/// All of them, for what checks a learner's options, whatever a configuration offers of them.
+void describe(options_schema<on_policy_options>& s);
+
+/// The fields of on_policy_config as those of a Config that is derived from it.
+template <class Config>
+void describe_on_policy(options_schema<Config>& s) {
+  s.field("algo", &on_policy_config::algo).one_of({Config().algo}).help("what this configures");
+  s.field("env", &on_policy_config::env).help("what is learned on");
+  s.field("total_steps", &on_policy_config::total_steps)
+      .also_known_as({"total_timesteps", "steps"})
+      .at_least(1)
+      .at_most(1e15)
+      .unit("environment steps")
+      .help("at least; whole rollouts are made");
+  s.field("seed", &on_policy_config::seed)
+      .help("of weights, actions, minibatches and environments");
+  s.field("mode", &on_policy_config::mode).help("how rollouts and training are composed");
+  s.field("rollout", &on_policy_config::rollout).help("how experience is made");
+  s.field("policy", &on_policy_config::policy).help("the network");
+  s.field("placement", &on_policy_config::placement).help("where roles run");
+  s.field("evaluation", &on_policy_config::evaluation)
+      .help("deterministic episodes, nothing stored");
+  s.field("checkpoint", &on_policy_config::checkpoint).help("what a run is resumed from");
+  s.field("log", &on_policy_config::log).help("what is written down");
+  describe_deterministic(s);
+  option_rule(
+      s, "rollout.groups",
+      [](const Config& c) { return "a divisor of env.n_envs, " + std::to_string(c.env.n_envs); },
+      [](const Config& c) { return c.env.n_envs % c.rollout.groups == 0; });
+  option_rule(
+      s, "rollout.n_steps",
+      [](const Config& c) {
+        return "at most 2^28 environment steps an update, with env.n_envs of " +
+               std::to_string(c.env.n_envs) + " and rollout.batch of " +
+               std::to_string(c.rollout.batch);
+      },
+      [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
+}
+
+/// The options of the learner that such a Config configures, with its network.
+template <class Config>
+on_policy_options learner_options(const Config& config) {
+  on_policy_options options = config.trainer;
+  options.network = config.network();
+  return options;
+}
+
+/// The same where an update is one gradient step on the whole batch.
+template <class Config>
+on_policy_options whole_batch_options(const Config& config) {
+  auto options = learner_options(config);
+  options.batch_size = static_cast<int>(config.steps_of_update());
+  options.n_epochs = 1;
+  return options;
+}
+
+/// The update rule's section of a Config that is derived from on_policy_config.
+template <class Config>
+void describe_trainer(options_schema<Config>& s) {
+  s.field("trainer", &Config::trainer).help("the update rule");
+  option_rule(
+      s, "trainer.replicas",
+      [](const Config&) {
+        return "1 where deterministic is true, as several are sockets between threads";
+      },
+      [](const Config& c) { return c.trainer.replicas == 1 || !c.deterministic; });
+  option_rule(
+      s, "placement.trainer",
+      [](const Config& c) {
+        return "auto, thread or process with trainer.replicas of " +
+               std::to_string(c.trainer.replicas) + ", which wait for each other, on one machine";
+      },
+      [](const Config& c) {
+        const auto& where = c.placement.trainer;
+        return c.trainer.replicas == 1 || where == "auto" || where == "thread" ||
+               where == "process";
+      });
+  option_rule(
+      s, "trainer.replicas",
+      [](const Config& c) {
+        return "at most " + std::to_string(std::int64_t{c.env.n_envs} * c.rollout.batch) +
+               ", env.n_envs times rollout.batch, of which each takes a share";
+      },
+      [](const Config& c) {
+        return c.trainer.replicas <= std::int64_t{c.env.n_envs} * c.rollout.batch;
+      });
+}
+
+}  // namespace troupe

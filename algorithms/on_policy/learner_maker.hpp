@@ -1,0 +1,42 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "algorithms/on_policy/rollout_learner.hpp"
+#include "runtime/config/config.hpp"
+#include "runtime/wire/codec.hpp"
+
+namespace troupe {
+
+/// Makes the learner of a configuration, in the trainer's replica: here, or in another process,
+/// where the configuration arrives as JSON.
+template <class Config>
+struct learner_maker {
+  network_shape shape;
+  Config config;
+
+  rollout_learner operator()() const { return rollout_learner(make_learner(shape, config)); }
+};
+
+template <class Config>
+struct wire_codec<learner_maker<Config>> {
+  static constexpr std::size_t bytes_min = 1;
+  static std::size_t size(const learner_maker<Config>& of) {
+    return wire_size(of.shape) + wire_size(text_of(of));
+  }
+  static void write(const learner_maker<Config>& of, wire_writer& to) {
+    to.write(of.shape);
+    to.write(text_of(of));
+  }
+  static learner_maker<Config> read(wire_reader& from) {
+    const auto shape = from.read<network_shape>();
+    const auto text = from.read<std::string>();
+    return {shape, parse_config<Config>(nlohmann::json::parse(text))};
+  }
+
+ private:
+  static std::string text_of(const learner_maker<Config>& of) { return to_json(of.config).dump(); }
+};
+
+}  // namespace troupe

@@ -1,0 +1,31 @@
+#include "algorithms/on_policy/reinforce/config.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+reinforce_config::reinforce_config() {
+  algo = "reinforce";
+  rollout.n_steps = 1000;
+}
+
+std::vector<idle_rule> idle_rules_of(const reinforce_config& config) {
+  auto rules = idle_rules_of(static_cast<const on_policy_config&>(config));
+  rules.push_back({!config.trainer.baseline, "trainer.baseline is false", {"trainer.vf_coef"}});
+  return rules;
+}
+
+void describe(options_schema<reinforce_options>& s) {
+  describe_update_rule(s, "adam_eps");
+  s.field("baseline", &reinforce_options::baseline)
+      .help("a critic's value is subtracted from returns");
+  s.field("normalize_returns", &reinforce_options::normalize_advantage)
+      .help("what is left is brought to mean 0 and deviation 1 in each batch");
+}
+
+void describe(options_schema<reinforce_config>& s) {
+  describe_on_policy(s);
+  describe_trainer(s);
+}
+
+}  // namespace troupe

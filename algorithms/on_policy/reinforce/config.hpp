@@ -1,0 +1,30 @@
+#pragma once
+
+#include "algorithms/on_policy/config.hpp"
+
+namespace troupe {
+
+/// `describe` has the unit, the range and the meaning of each.
+struct reinforce_options : on_policy_options {
+  reinforce_options() {
+    lr = 1e-2;
+    gae_lambda = 1.0;
+    normalize_advantage = false;
+    whole_episodes = true;
+  }
+};
+
+/// Everything that decides a REINFORCE run.
+struct reinforce_config : on_policy_config {
+  reinforce_config();
+
+  reinforce_options trainer;
+};
+
+void describe(options_schema<reinforce_options>& s);
+void describe(options_schema<reinforce_config>& s);
+
+/// What of a run by it has no effect.
+std::vector<idle_rule> idle_rules_of(const reinforce_config& config);
+
+}  // namespace troupe
