@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <tuple>
 #include <vector>
 
-#include "actors/checkpoint/state.hpp"
 #include "actors/recorder/learning_curve.hpp"
 
 namespace troupe {
@@ -32,9 +32,9 @@ class episode_history {
   /// The mean return at each of those episodes, over all episodes of its window.
   const std::vector<curve_point>& means() const { return means_; }
 
-  /// For checkpoints.
-  void save(state_writer& to) const;
-  void restore(const state_reader& from);
+  auto wire_members() {
+    return std::tie(window_, points_max_, count_, stride_, last_, episodes_, means_);
+  }
 
  private:
   struct entry {

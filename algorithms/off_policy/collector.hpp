@@ -61,6 +61,7 @@ class collector {
     std::int64_t choice = 0;
   };
   using sum_of_steps = n_step<std::vector<float>, action>;
+  struct state;
 
   /// Actions of all environments after `step`; as a transition keeps them in taken_ or choice_.
   env_actions act(std::span<const float> obs, std::int64_t step);

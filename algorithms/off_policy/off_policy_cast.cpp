@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/checkpoint/state.hpp"
 #include "actors/derived_seed.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/run/cast_state.hpp"
@@ -12,6 +11,12 @@
 namespace troupe {
 
 namespace {
+
+struct collectors_state {
+  std::int64_t begun;
+  std::int64_t episodes_to_log;
+  replica_states replicas;
+};
 
 transition_ring_options ring_of(const off_policy_algorithm& algorithm) {
   const auto& replay = algorithm.config.replay;
@@ -149,27 +154,23 @@ task<> off_policy_cast::serve_collectors(const checkpoint* from) {
   roles.collectors =
       co_await sys.serve<collector>(std::move(hosting), std::move(collecting), store);
   if (!from) co_return;
-  const state_reader saved(file_of(*from, "collectors.cbor"));
-  saved.get("begun", *roles.begun);
-  saved.get("episodes_to_log", episodes_to_log);
-  auto states = saved.get<std::vector<std::string>>("replicas");
-  if (states.size() != collectors()) {
+  auto saved = state_in<collectors_state>(*from, "collectors.bin");
+  *roles.begun = saved.begun;
+  episodes_to_log = saved.episodes_to_log;
+  if (saved.replicas.size() != collectors()) {
     throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
-                      std::to_string(states.size()));
+                      std::to_string(saved.replicas.size()));
   }
-  co_await restore_each<&collector::restore>(roles.collectors, std::move(states));
+  co_await restore_each<&collector::restore>(roles.collectors, std::move(saved.replicas));
 }
 
 task<checkpoint> off_policy_cast::save() {
   auto state = co_await begin_checkpoint(*this);
   state.files["trainer.cbor"] = co_await trainer.route<&off_policy_trainer::save>();
   state.files["replay.cbor"] = co_await roles.replay.route<&transition_store::save>();
-  const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
-  state_writer to;
-  to.put("begun", *roles.begun);
-  to.put("episodes_to_log", episodes_to_log);
-  to.put("replicas", states);
-  state.files["collectors.cbor"] = to.bytes();
+  auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
+  state.files["collectors.bin"] =
+      state_bytes(collectors_state{*roles.begun, episodes_to_log, std::move(states)});
   co_return state;
 }
 

@@ -38,7 +38,7 @@ class rollout_learner {
 
   /// Everything but the parameters: optimiser, generator, counters.
   std::string save() const;
-  /// Throws state_error, or std::invalid_argument if it is of another network.
+  /// Throws state_error, also if it is of another network or optimiser.
   void restore(const std::string& bytes);
 
  private:

@@ -84,9 +84,4 @@ class run_normalizer {
   std::int64_t ended_ = 0;
 };
 
-/// As the bytes of a checkpoint.
-std::string to_bytes(const seen_statistics& seen);
-/// Throws state_error.
-seen_statistics seen_statistics_of(std::string_view bytes);
-
 }  // namespace troupe

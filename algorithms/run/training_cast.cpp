@@ -244,7 +244,7 @@ task<> serve_recorder(training_cast& cast, const checkpoint* from) {
   cast.lock = std::move(held.lock);
   run_options run{
       .directory = cast.directory.path(),
-      .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
+      .saved = from ? file_of(*from, "recorder.bin") : std::string(),
       .algo = s.algo,
       .env = s.env.id,
       .config = s.config,

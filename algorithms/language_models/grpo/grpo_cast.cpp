@@ -19,7 +19,6 @@
 #include "algorithms/run/replay_endpoints.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/wire/codec.hpp"
 
 namespace troupe {
 namespace detail {
@@ -27,21 +26,6 @@ namespace detail {
 namespace {
 
 using answer_queue = replay_queue<answer_group>;
-
-std::string bytes_of(const replay_state<answer_group>& state) {
-  const auto encoded = encode(state);
-  const auto bytes = encoded.bytes();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// Throws state_error.
-replay_state<answer_group> replay_state_of(const std::string& bytes) {
-  try {
-    return decode<replay_state<answer_group>>(std::as_bytes(std::span(bytes)));
-  } catch (const std::exception& e) {
-    throw state_error(std::string("checkpoint: replay.bin: ") + e.what());
-  }
-}
 
 duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
@@ -78,7 +62,7 @@ task<> grpo_cast::serve(const checkpoint* from) {
   co_await serve_recorder(*this, from);
   const auto log = directory.path() / "samples.jsonl";
   if (from) {
-    samples.emplace(log, state_reader(file_of(*from, "samples.cbor")).get<std::int64_t>("size"));
+    samples.emplace(log, state_in<std::int64_t>(*from, "samples.bin"));
   } else {
     samples.emplace(log);
   }
@@ -132,7 +116,7 @@ task<> grpo_cast::serve_learning(const checkpoint* from) {
                   {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
                    endpoint<&grpo_trainer::restore>});
   learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);
-  if (from) co_await learner.route<&grpo_trainer::restore>(file_of(*from, "trainer.cbor"));
+  if (from) co_await learner.route<&grpo_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 
 task<> grpo_cast::serve_answering(const checkpoint* from) {
@@ -169,7 +153,7 @@ task<> grpo_cast::serve_answering(const checkpoint* from) {
   roles.replay = co_await sys.serve<answer_queue>(std::move(queueing), kept,
                                                   std::make_shared<answer_queue::shelf>());
   if (from) {
-    auto held = replay_state_of(file_of(*from, "replay.bin"));
+    auto held = state_in<replay_state<answer_group>>(*from, "replay.bin");
     co_await roles.replay.route<&answer_queue::restore>(std::move(held));
   }
 
@@ -187,7 +171,7 @@ task<> grpo_cast::serve_prompts(const checkpoint* from) {
                             {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>});
   roles.prompts = co_await sys.serve<prompt_source>(std::move(asking), problems.training, true,
                                                     derived_seed(config.seed, "prompts"));
-  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
+  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
   // Each evaluation says by which seed.
   auto [during, at_the_end] = exams_of(what, config, problems.held_out);
@@ -255,13 +239,11 @@ std::optional<double> grpo_cast::kept_score(const std::filesystem::path& path) c
 
 task<checkpoint> grpo_cast::save() {
   auto state = co_await begin_checkpoint(*this);
-  state.files["trainer.cbor"] = co_await learner.route<&grpo_trainer::save>();
-  state.files["prompts.cbor"] = co_await roles.prompts.route<&prompt_source::save>();
+  state.files["trainer.bin"] = co_await learner.route<&grpo_trainer::save>();
+  state.files["prompts.bin"] = co_await roles.prompts.route<&prompt_source::save>();
   const auto held = co_await roles.replay.route<&answer_queue::save>();
-  state.files["replay.bin"] = bytes_of(held);
-  state_writer log;
-  log.put("size", samples->size());
-  state.files["samples.cbor"] = log.bytes();
+  state.files["replay.bin"] = state_bytes(held);
+  state.files["samples.bin"] = state_bytes(samples->size());
   co_return state;
 }
 

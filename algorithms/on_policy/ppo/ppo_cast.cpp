@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "algorithms/on_policy/rollout_state.hpp"
 #include "algorithms/run/cast_state.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 
@@ -67,7 +66,7 @@ task<> serve_learning(production& p, const checkpoint* from) {
   portable_function<rollout_learner()> make_learner = new_learner{p.shape, c.learner(), c.seed};
   p.learner = co_await serve_trainer(p, std::move(make_learner));
   if (from) {
-    const std::vector states(c.trainer.replicas, file_of(*from, "trainer.cbor"));
+    const std::vector states(c.trainer.replicas, file_of(*from, "trainer.bin"));
     co_await restore_each<&ppo_trainer::restore>(p.learner, states);
   }
 
@@ -77,8 +76,17 @@ task<> serve_learning(production& p, const checkpoint* from) {
                   {endpoint<&policy::act>, endpoint<&policy::values>});
   p.roles.policies = co_await p.sys.serve<policy>(std::move(deciding), std::move(acting), p.store);
   if (!from) co_return;
-  auto saved = list_of(*from, "policies.cbor");
+  auto saved = state_in<replica_states>(*from, "policies.bin");
   co_await restore_each<&policy::restore>(p.roles.policies, std::move(saved));
+}
+
+/// Throws state_error.
+void require_fit(const replay_state<rollout>& held, const network_shape& shape) {
+  try {
+    for (const auto& item : held.items) check(item, shape);
+  } catch (const std::invalid_argument& e) {
+    throw state_error(std::string("checkpoint: replay.bin: ") + e.what());
+  }
 }
 
 std::size_t environment_replicas(const ppo_config& c) {
@@ -100,7 +108,7 @@ task<> serve_experience(production& p, const checkpoint* from) {
       c.env.normalize_reward ? std::optional(c.trainer.gamma) : std::nullopt,
       static_cast<std::size_t>(c.rollout.groups));
   if (from) {
-    auto saved = list_of(*from, "environments.cbor");
+    auto saved = state_in<replica_states>(*from, "environments.bin");
     if (saved.size() != replicas) {
       throw state_error("checkpoint: expected " + std::to_string(replicas) +
                         " replicas of environments, got " + std::to_string(saved.size()));
@@ -124,10 +132,11 @@ task<> serve_experience(production& p, const checkpoint* from) {
   if (c.env.normalize_obs || c.env.normalize_reward) {
     const auto width = c.env.normalize_obs ? static_cast<std::size_t>(p.shape.obs_size) : 0;
     p.roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
-    if (from) p.roles.normalizer->restore(file_of(*from, "normalizer.cbor"));
+    if (from) p.roles.normalizer->restore(file_of(*from, "normalizer.bin"));
   }
   if (!from) co_return;
-  auto held = replay_state_of(file_of(*from, "replay.cbor"));
+  auto held = state_in<replay_state<rollout>>(*from, "replay.bin");
+  require_fit(held, p.shape);
   co_await p.roles.replay.route<&replay_queue<rollout>::restore>(std::move(held));
 }
 
@@ -159,15 +168,15 @@ task<> production::serve(const checkpoint* from) {
 
 task<checkpoint> production::save() {
   auto state = co_await begin_checkpoint(*this);
-  state.files["trainer.cbor"] = co_await learner.route<&ppo_trainer::save>();
+  state.files["trainer.bin"] = co_await learner.route<&ppo_trainer::save>();
   const auto policies = co_await save_each<&policy::save>(roles.policies, 1);
-  state.files["policies.cbor"] = list_bytes(policies);
+  state.files["policies.bin"] = state_bytes(policies);
   const auto environments = co_await save_each<&hosted_environment::save>(
       roles.environments, environment_replicas(config));
-  state.files["environments.cbor"] = list_bytes(environments);
+  state.files["environments.bin"] = state_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
-  state.files["replay.cbor"] = to_bytes(held);
-  if (roles.normalizer) state.files["normalizer.cbor"] = roles.normalizer->save();
+  state.files["replay.bin"] = state_bytes(held);
+  if (roles.normalizer) state.files["normalizer.bin"] = roles.normalizer->save();
   co_return state;
 }
 

@@ -4,6 +4,7 @@
 
 #include "actors/collective/rendezvous_folder.hpp"
 #include "actors/trainer/trainer.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/training_cast.hpp"

@@ -39,11 +39,11 @@ const ppo_options& checked(const ppo_options& options) {
 }
 
 rollout_batch contiguous(rollout_batch batch) {
-  for (auto* tensor :
-       {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward, &batch.valid,
-        &batch.truncated, &batch.terminated, &batch.final_obs, &batch.final_index}) {
-    if (tensor->defined()) *tensor = tensor->contiguous();
-  }
+  const auto make = [](column_info, at::Tensor& tensor) {
+    if (tensor.defined()) tensor = tensor.contiguous();
+  };
+  for_each_column(make, batch);
+  for (auto* other : {&batch.action, &batch.final_index}) make({}, *other);
   return batch;
 }
 

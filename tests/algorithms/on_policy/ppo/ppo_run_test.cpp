@@ -4,11 +4,12 @@
 
 #include <fstream>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "algorithms/on_policy/rollout_state.hpp"
+#include "algorithms/on_policy/rollout.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -267,7 +268,7 @@ TEST_CASE(
   stage on;
   const auto result = on.run(short_run(training_mode::sync), "run");
   const std::filesystem::path run = result.run_directory;
-  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.cbor") << "damaged";
+  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.bin") << "damaged";
   CHECK(open_ppo_run(run, *on.metrics).from->step == 6 * 128);
   CHECK(on.checkpoints("refused") == 1);
 
@@ -333,8 +334,8 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   r.version = 3;
   r.last_version = 4;
   r.seen = {.obs = running_moments::unit(2, 3.0), .reward = {}, .replica = 5, .number = 6};
-  const auto back = rollout_of(to_bytes(r));
-  CHECK(to_bytes(back) == to_bytes(r));
+  const auto back = state_of<rollout>(state_bytes(r));
+  CHECK(state_bytes(back) == state_bytes(r));
   CHECK(back.obs == r.obs);
   CHECK(back.cuts.at(0).step == 1);
   CHECK(back.episodes.at(0).episode_return == 17.25);
