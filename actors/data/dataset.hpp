@@ -70,9 +70,7 @@ class dataset {
 
   /// The cursor, for checkpoints: restored over the same items it gives exactly the same ones from
   /// there on, by `next` and by `sample`.
-  std::string save() const {
-    return state_bytes(cursor{order_.state(), draws_.state()});
-  }
+  std::string save() const { return state_bytes(cursor{order_.state(), draws_.state()}); }
   /// Throws state_error for what is no cursor over as many items. The dataset is then as before.
   void restore(std::string bytes) {
     const auto saved = state_of<cursor>(bytes);

@@ -81,9 +81,9 @@ struct hosted_state {
 }  // namespace
 
 std::string hosted_environment::save() {
-  return state_bytes(
-      hosted_state{environments_->save(), seed_, obs_,
-                   returns_ ? std::optional(returns_->state()) : std::nullopt, failures_});
+  return state_bytes(hosted_state{environments_->save(), seed_, obs_,
+                                  returns_ ? std::optional(returns_->state()) : std::nullopt,
+                                  failures_});
 }
 
 void hosted_environment::restore(std::string bytes) {

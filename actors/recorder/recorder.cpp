@@ -88,7 +88,8 @@ void recorder::restore() {
   next_curve_ = saved.next_curve;
   curve_is_old_ = saved.curve_is_old;
   write_failures_ = saved.write_failures;
-  attempt([&] { csv_.emplace(progress_csv::resume(run_.directory.progress_csv(), saved.csv_rows)); });
+  attempt(
+      [&] { csv_.emplace(progress_csv::resume(run_.directory.progress_csv(), saved.csv_rows)); });
   if (!saved.events.empty()) {
     attempt([&] { events_.emplace(run_.directory.path() / saved.events, saved.events_bytes); });
   }

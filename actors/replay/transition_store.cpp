@@ -179,8 +179,7 @@ std::string transition_store::save() const {
 void transition_store::restore(std::string bytes) {
   const state_reader from(bytes);
   held_.ring.restore(from);
-  held_.random.set_state(
-      state_of<action_random::state_type>(from.get<std::string>("random")));
+  held_.random.set_state(state_of<action_random::state_type>(from.get<std::string>("random")));
   admission_.restore(from.get<std::int64_t>("begun"));
   from.get("version", held_.version);
   from.get("collections", held_.counts.collections);

@@ -142,8 +142,8 @@ std::string task_schedule::save() const {
   schedule_state state{turns_, {}};
   for (std::size_t i = 0; i < records_.size(); ++i) {
     const auto& r = records_[i];
-    state.tasks.push_back({options_.tasks[i].name, r.returns.values(), r.turns, r.episodes,
-                           r.waited, r.credit});
+    state.tasks.push_back(
+        {options_.tasks[i].name, r.returns.values(), r.turns, r.episodes, r.waited, r.credit});
   }
   return state_bytes(state);
 }

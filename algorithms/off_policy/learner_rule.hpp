@@ -44,9 +44,7 @@ class learner_rule : public off_policy_learner {
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
-  void restore(const std::string& bytes) override {
-    restore_state(learner_, bytes);
-  }
+  void restore(const std::string& bytes) override { restore_state(learner_, bytes); }
 
  protected:
   Learner learner_;

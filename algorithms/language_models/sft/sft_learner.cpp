@@ -150,9 +150,8 @@ double sft_learner::loss_of(const batch& given) const {
 }
 
 sft_learner_state sft_learner::state() const {
-  return {.optimizer = optimizer_.state(),
-          .updates = updates_,
-          .skipped_in_a_row = skips_.in_a_row()};
+  return {
+      .optimizer = optimizer_.state(), .updates = updates_, .skipped_in_a_row = skips_.in_a_row()};
 }
 
 void sft_learner::set_state(sft_learner_state state) {

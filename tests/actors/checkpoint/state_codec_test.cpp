@@ -43,7 +43,8 @@ TEST_CASE("state_bytes: a struct comes back whole, its floats bit for bit") {
   CHECK(back.names == value.names);
 }
 
-TEST_CASE("state_of: bytes that are no state, cut short, or too long are refused, naming the type") {
+TEST_CASE(
+    "state_of: bytes that are no state, cut short, or too long are refused, naming the type") {
   const auto bytes = state_bytes(moments{1, {1, 2, 3}});
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CHECK_THROWS_AS(state_of<moments>(bytes.substr(0, size)), state_error);

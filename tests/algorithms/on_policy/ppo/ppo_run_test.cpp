@@ -346,5 +346,30 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   CHECK(back.seen.number == 6);
 }
 
+TEST_CASE("rollout: one whose columns don't fit its steps is refused, naming the column") {
+  const network_shape shape{.obs_size = 2, .discrete_actions = 2};
+  rollout whole(2, 1);
+  whole.obs = {1, 2, 3, 4};
+  whole.discrete = {0, 1};
+  whole.log_prob = whole.value = whole.reward = {0.5f, 0.25f};
+  whole.terminated = {0, 0};
+  whole.truncated = {0, 1};
+  whole.cuts = {{1, 0}};
+  whole.final_obs = whole.bootstrap_obs = {5, 6};
+  whole.final_value = whole.bootstrap_value = {1};
+  CHECK_NOTHROW(check(whole, shape));
+
+  auto other = whole;
+  other.log_prob.pop_back();
+  CHECK_THROWS_WITH(check(other, shape), "rollout: log_prob: expected 2 numbers, got 1");
+  other = whole;
+  other.bootstrap_obs.push_back(7);
+  CHECK_THROWS_WITH(check(other, shape), "rollout: bootstrap_obs: expected 2 numbers, got 3");
+  other = whole;
+  other.cuts = {{2, 0}};
+  CHECK_THROWS_WITH(check(other, shape), Catch::Contains("cuts: expected steps of its own"));
+  CHECK_THROWS_AS(check(whole, {.obs_size = 3, .discrete_actions = 2}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace troupe
