@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/state.hpp"
+
 namespace troupe {
 
 /// The random numbers of one policy or learner: xoshiro256++ (Blackman and Vigna 2021,
@@ -75,5 +77,22 @@ class action_random {
  private:
   state_type state_{};
 };
+
+/// A generator as one value of a saved state.
+inline void put_random(state_writer& to, std::string_view name, const action_random& random) {
+  to.put(name, std::vector<std::uint64_t>(random.state().begin(), random.state().end()));
+}
+/// Throws state_error.
+inline action_random get_action_random(const state_reader& from, std::string_view name) {
+  const auto words = from.get<std::vector<std::uint64_t>>(name);
+  action_random::state_type state;
+  if (words.size() != state.size()) {
+    throw state_error("saved state: " + std::string(name) + ": expected a generator's 4 words");
+  }
+  std::copy(words.begin(), words.end(), state.begin());
+  action_random random(0);
+  random.set_state(state);
+  return random;
+}
 
 }  // namespace troupe

@@ -6,7 +6,7 @@ namespace troupe {
 
 void episode_history::add(double step, double episode_return, double length) {
   last_.push_back({episode_return, length});
-  if (last_.size() > window_) last_.pop_front();
+  if (last_.size() > window_) last_.erase(last_.begin());
   if (count_++ % stride_ != 0) return;
   episodes_.push_back({step, episode_return});
   means_.push_back({step, mean_return()});

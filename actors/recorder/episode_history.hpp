@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <tuple>
 #include <vector>
 
@@ -49,7 +48,7 @@ class episode_history {
   std::size_t points_max_;
   std::int64_t count_ = 0;
   std::int64_t stride_ = 1;  ///< One episode in `stride_` is kept as a point.
-  std::deque<entry> last_;
+  std::vector<entry> last_;  ///< Oldest first.
   std::vector<curve_point> episodes_;
   std::vector<curve_point> means_;
 };

@@ -168,12 +168,12 @@ struct collector::state {
   std::string environments;
   action_random::state_type random;
   std::vector<double> noise;
-  std::vector<std::deque<sum_of_steps::output>> sums;  ///< Those of n steps that have begun.
+  std::vector<std::vector<sum_of_steps::output>> sums;  ///< Those of n steps that have begun.
 };
 
 std::string collector::save() {
   state now{environments_.save(), random_.state(), noise_.state(), {}};
-  for (const auto& each : sums_) now.sums.push_back(each.begun());
+  for (const auto& each : sums_) now.sums.emplace_back(each.begun().begin(), each.begun().end());
   return state_bytes(now);
 }
 
@@ -193,7 +193,9 @@ void collector::restore(std::string bytes) {
   environments_.restore(std::move(saved.environments));
   random_.set_state(saved.random);
   noise_.set_state(std::move(saved.noise));
-  for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].set_begun(std::move(saved.sums[i]));
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i].set_begun({saved.sums[i].begin(), saved.sums[i].end()});
+  }
 }
 
 }  // namespace troupe

@@ -18,7 +18,7 @@ rollout_batch rollout_learner::shard_of(rollout_batch whole) const {
 
 std::string rollout_learner::save() const {
   auto state = learner_.state();
-  state.parameters = {};
+  state.parameters = at::Tensor();
   return state_bytes(state);
 }
 

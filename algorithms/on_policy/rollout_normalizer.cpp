@@ -95,7 +95,7 @@ namespace {
 
 struct run_normalizer_state {
   std::optional<std::string> obs, reward;
-  std::deque<seen_statistics> pending;
+  std::vector<seen_statistics> pending;
   std::int64_t ended;
 };
 

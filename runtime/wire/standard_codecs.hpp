@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <deque>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -199,26 +198,6 @@ template <class T, class Allocator>
 struct wire_codec<std::vector<T, Allocator>> : detail::list_codec<std::vector<T, Allocator>> {};
 template <class T>
 struct wire_codec<recycled_vector<T>> : detail::list_codec<recycled_vector<T>> {};
-
-/// As the std::vector of its elements.
-template <class T>
-struct wire_codec<std::deque<T>> {
-  using parts = detail::types<T>;
-  static constexpr std::size_t bytes_min = detail::count_bytes;
-  static std::size_t size(const std::deque<T>& list) {
-    std::size_t size = detail::count_bytes;
-    for (const auto& each : list) size += wire_codec<T>::size(each);
-    return size;
-  }
-  static void write(const std::deque<T>& list, wire_writer& to) {
-    detail::write_count(list.size(), to);
-    for (const auto& each : list) to.write<T>(each);
-  }
-  static std::deque<T> read(wire_reader& from) {
-    auto elements = from.read<std::vector<T>>();
-    return {std::make_move_iterator(elements.begin()), std::make_move_iterator(elements.end())};
-  }
-};
 
 template <class K, class V, class Compare>
 struct wire_codec<std::map<K, V, Compare>>

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <deque>
 
 #include "tests/test.hpp"
 
@@ -19,7 +18,7 @@ struct longer_moments {
 };
 struct holder {
   moments of;
-  std::deque<std::string> names;
+  std::vector<std::string> names;
 };
 
 /// An owner of moments of two parameters.
