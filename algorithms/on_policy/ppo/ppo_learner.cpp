@@ -228,7 +228,7 @@ void ppo_learner::find_proximal_log_prob(const rollout_batch& batch,
                                          detail::training_targets& targets,
                                          std::span<const detail::row_index> usable) {
   constexpr std::size_t block = 256;
-  targets.proximal_log_prob = at::zeros_like(batch.log_prob);
+  targets.proximal_log_prob = at::zeros_like(batch.reward);
   auto* proximal = targets.proximal_log_prob.data_ptr<float>();
   for (std::size_t from = 0; from < usable.size(); from += block) {
     const auto rows = usable.subspan(from, std::min(block, usable.size() - from));
