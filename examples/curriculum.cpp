@@ -21,6 +21,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/loops/curriculum.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/run.hpp"

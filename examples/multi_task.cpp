@@ -19,6 +19,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/multi_task.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/run.hpp"

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int format = 1;
+constexpr int format = 2;
 constexpr std::string_view prefix = "ckpt-";
 constexpr std::string_view unfinished = ".tmp";
 constexpr std::string_view replaced = ".old";
@@ -120,9 +120,11 @@ nlohmann::json read_manifest(const fs::path& folder) {
           "its SHA-256 is not the one in manifest.sha256");
   const auto manifest = parse_json(text, path.string());
   if (manifest.at("format") != format) {
-    throw checkpoint_mismatch(path.string() + ": expected format " + std::to_string(format) +
-                              ", got " + detail::show(manifest.at("format")) +
-                              "; another version of this program has written it");
+    throw checkpoint_mismatch(
+        path.string() + ": expected format " + std::to_string(format) + ", got " +
+        detail::show(manifest.at("format")) +
+        "; another version of this program has written it: go on with that one, or begin "
+        "a new run");
   }
   return manifest;
 }

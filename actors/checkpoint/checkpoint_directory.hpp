@@ -2,7 +2,7 @@
 // The checkpoints of one run on the disk. A checkpoint is a folder:
 //
 //   checkpoints/ckpt-20480/            20480: environment steps
-//     learner.cbor, replay.cbor, ...   states
+//     trainer.bin, replay.bin, ...     states
 //     manifest.json                    what it is of, and each file's size and SHA-256
 //     manifest.sha256                  the manifest's, in the form that `sha256sum -c` reads
 //

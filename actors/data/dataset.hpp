@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/data/shuffled_order.hpp"
 #include "actors/derived_seed.hpp"
 #include "runtime/service/replica_info.hpp"
@@ -70,23 +70,12 @@ class dataset {
 
   /// The cursor, for checkpoints: restored over the same items it gives exactly the same ones from
   /// there on, by `next` and by `sample`.
-  std::string save() const {
-    state_writer to;
-    order_.save(to);
-    to.put("draws", std::vector<std::uint64_t>(draws_.state().begin(), draws_.state().end()));
-    return to.bytes();
-  }
+  std::string save() const { return state_bytes(cursor{order_.state(), draws_.state()}); }
   /// Throws state_error for what is no cursor over as many items. The dataset is then as before.
   void restore(std::string bytes) {
-    const state_reader from(bytes);
-    const auto words = from.get<std::vector<std::uint64_t>>("draws");
-    action_random::state_type draws{};
-    if (words.size() != draws.size())
-      throw state_error("dataset: expected 4 words of a generator, got " +
-                        std::to_string(words.size()));
-    std::copy(words.begin(), words.end(), draws.begin());
-    order_.restore(from);
-    draws_.set_state(draws);
+    const auto saved = state_of<cursor>(bytes);
+    order_.set_state(saved.order);
+    draws_.set_state(saved.draws);
   }
 
   /// Items as all replicas share them.
@@ -95,6 +84,11 @@ class dataset {
   }
 
  private:
+  struct cursor {
+    detail::order_state order;
+    action_random::state_type draws;
+  };
+
   static std::uint64_t seed_of(const replica_info& info, std::uint64_t seed) {
     return derived_seed(seed, "dataset", {info.index, info.generation});
   }

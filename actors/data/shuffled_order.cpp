@@ -40,35 +40,22 @@ void shuffled_order::begin_epoch() {
   }
 }
 
-void shuffled_order::save(state_writer& to) const {
-  to.put("items", static_cast<std::uint64_t>(items_));
-  to.put("shuffled", shuffle_);
-  to.put("epoch", epoch_);
-  to.put("position", static_cast<std::uint64_t>(position_));
-  to.put("random", std::vector<std::uint64_t>(random_at_begin_.begin(), random_at_begin_.end()));
-}
-
-void shuffled_order::restore(const state_reader& from) {
-  const auto items = from.get<std::uint64_t>("items");
-  const auto position = from.get<std::uint64_t>("position");
-  const auto epoch = from.get<std::int64_t>("epoch");
-  const auto words = from.get<std::vector<std::uint64_t>>("random");
-  if (items != items_)
+void shuffled_order::set_state(const order_state& state) {
+  if (state.items != items_)
     throw state_error("dataset: expected a cursor over " + std::to_string(items_) +
-                      " items, got one over " + std::to_string(items));
-  if (from.get<bool>("shuffled") != shuffle_)
+                      " items, got one over " + std::to_string(state.items));
+  if (state.shuffled != shuffle_)
     throw state_error(
         std::string("dataset: expected the cursor of a dataset that is ") +
         (shuffle_ ? "shuffled, got one that is not" : "not shuffled, got one that is"));
-  if (position >= items || epoch < 0 || words.size() != random_at_begin_.size())
-    throw state_error("dataset: expected a cursor at 0 to " + std::to_string(items - 1) +
-                      " with 4 words of a generator, got " + std::to_string(position) + " with " +
-                      std::to_string(words.size()));
-  std::copy(words.begin(), words.end(), random_at_begin_.begin());
+  if (state.position >= items_ || state.epoch < 0)
+    throw state_error("dataset: expected a cursor at 0 to " + std::to_string(items_ - 1) +
+                      ", got " + std::to_string(state.position));
+  random_at_begin_ = state.random;
   random_.set_state(random_at_begin_);
   begin_epoch();
-  epoch_ = epoch;
-  position_ = position;
+  epoch_ = state.epoch;
+  position_ = state.position;
 }
 
 }  // namespace troupe::detail

@@ -8,10 +8,16 @@
 
 namespace troupe {
 
-class state_reader;
-class state_writer;
-
 namespace detail {
+
+/// Where in which epoch an order is.
+struct order_state {
+  std::uint64_t items = 0;
+  bool shuffled = false;
+  std::int64_t epoch = 0;
+  std::uint64_t position = 0;
+  action_random::state_type random{};  ///< What this epoch was shuffled with.
+};
 
 /// The order in which the items 0 .. n - 1 are gone through, epoch after epoch, each item once an
 /// epoch. Shuffled anew each epoch (Fisher and Yates), or always as they stand.
@@ -25,9 +31,9 @@ class shuffled_order {
   std::int64_t epoch() const { return epoch_; }  ///< of the next item, from 0
   std::size_t position() const { return position_; }
 
-  void save(state_writer& to) const;
+  order_state state() const { return {items_, shuffle_, epoch_, position_, random_at_begin_}; }
   /// Throws state_error, naming both numbers, for the state of another number of items.
-  void restore(const state_reader& from);
+  void set_state(const order_state& state);
 
  private:
   void begin_epoch();

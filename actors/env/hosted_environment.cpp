@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
 
 namespace troupe {
@@ -67,28 +68,32 @@ void hosted_environment::discount(env_step& after) {
   }
 }
 
+namespace {
+
+struct hosted_state {
+  std::optional<std::string> environments;  ///< None: they can't be saved, and begin anew.
+  std::optional<std::uint64_t> seed;
+  std::optional<std::vector<float>> obs;
+  std::optional<std::string> returns;
+  std::int64_t failures;
+};
+
+}  // namespace
+
 std::string hosted_environment::save() {
-  state_writer to;
-  if (const auto environments = environments_->save()) {
-    to.put("environments", *environments);
-    if (seed_) to.put("seed", *seed_);
-    if (obs_) to.put("obs", *obs_);
-    if (returns_) to.put("returns", returns_->state());
-    to.put("failures", failures_);
-  }
-  return to.bytes();
+  return state_bytes(hosted_state{environments_->save(), seed_, obs_,
+                                  returns_ ? std::optional(returns_->state()) : std::nullopt,
+                                  failures_});
 }
 
 void hosted_environment::restore(std::string bytes) {
-  const state_reader from(bytes);
-  if (!from.has("environments")) return;
-  environments_->restore(from.get<std::string>("environments"));
-  seed_.reset();
-  obs_.reset();
-  if (from.has("seed")) seed_ = from.get<std::uint64_t>("seed");
-  if (returns_ && from.has("returns")) returns_->set_state(from.get<std::string>("returns"));
-  if (from.has("failures")) from.get("failures", failures_);
-  if (from.has("obs")) obs_ = from.get<std::vector<float>>("obs");
+  auto state = state_of<hosted_state>(bytes);
+  if (!state.environments) return;
+  environments_->restore(*state.environments);
+  seed_ = state.seed;
+  obs_ = std::move(state.obs);
+  if (returns_ && state.returns) returns_->set_state(*state.returns);
+  failures_ = state.failures;
 }
 
 env_step hosted_environment::try_step(env_actions actions) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe {
 
@@ -80,20 +80,10 @@ void running_moments::join(double count, std::span<const double> mean,
   count_ = total;
 }
 
-std::string running_moments::state() const {
-  state_writer to;
-  to.put("count", count_);
-  to.put("mean", mean_);
-  to.put("variance", variance_);
-  return to.bytes();
-}
+std::string running_moments::state() const { return state_bytes(*this); }
 
 running_moments running_moments::of_state(std::string_view bytes) {
-  const state_reader from(bytes);
-  running_moments made;
-  from.get("count", made.count_);
-  from.get("mean", made.mean_);
-  from.get("variance", made.variance_);
+  auto made = state_of<running_moments>(bytes);
   if (made.mean_.size() != made.variance_.size())
     throw state_error(fmt::format("normalizer: expected a variance for each of {} means, got {}",
                                   made.mean_.size(), made.variance_.size()));
@@ -181,17 +171,21 @@ void discounted_returns::step(std::span<const double> reward,
 
 void discounted_returns::restart(std::size_t i) { restart_[i] = 1; }
 
+namespace {
+
+struct discounted_state {
+  std::vector<double> sums;
+  std::vector<std::uint8_t> restart;
+};
+
+}  // namespace
+
 std::string discounted_returns::state() const {
-  state_writer to;
-  to.put("sums", sums_);
-  to.put("restart", restart_);
-  return to.bytes();
+  return state_bytes(discounted_state{sums_, restart_});
 }
 
 void discounted_returns::set_state(std::string_view bytes) {
-  const state_reader from(bytes);
-  auto sums = from.get<std::vector<double>>("sums");
-  auto restart = from.get<std::vector<std::uint8_t>>("restart");
+  auto [sums, restart] = state_of<discounted_state>(bytes);
   if (sums.size() != sums_.size() || restart.size() != sums_.size())
     throw state_error(
         fmt::format("discounted returns: expected the state of {} environments, got that of {}",

@@ -5,6 +5,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
 
 namespace troupe {
@@ -84,40 +85,33 @@ env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
   return out;
 }
 
+/// Each environment's own state is as its author wrote it.
+struct vector_env_base::state {
+  std::vector<std::string> environments;
+  std::vector<episode> episodes;
+  numpy_random_state replacement_seeds;
+  bool was_reset;
+};
+
 std::optional<std::string> vector_env_base::save() {
-  std::vector<std::string> each;
-  std::vector<double> sums;
-  std::vector<std::int64_t> lengths;
+  state all{{}, episodes_, replacement_seeds_.save(), was_reset_};
   for (std::size_t i = 0; i < size(); ++i) {
     state_writer one;
     if (!at(i).save(one)) return std::nullopt;
-    each.push_back(one.bytes());
-    sums.push_back(episodes_[i].sum);
-    lengths.push_back(episodes_[i].length);
+    all.environments.push_back(one.bytes());
   }
-  state_writer to;
-  to.put("environments", each);
-  to.put("returns", sums);
-  to.put("lengths", lengths);
-  put_random(to, "replacement_seeds", replacement_seeds_);
-  to.put("was_reset", was_reset_);
-  return to.bytes();
+  return state_bytes(all);
 }
 
 void vector_env_base::restore(const std::string& bytes) {
-  const state_reader from(bytes);
-  const auto each = from.get<std::vector<std::string>>("environments");
-  const auto sums = from.get<std::vector<double>>("returns");
-  const auto lengths = from.get<std::vector<std::int64_t>>("lengths");
-  if (each.size() != size() || sums.size() != size() || lengths.size() != size())
+  auto all = state_of<state>(bytes);
+  if (all.environments.size() != size() || all.episodes.size() != size())
     throw state_error(fmt::format("{}: expected the state of {} environments, got that of {}",
-                                  spec_.id, size(), each.size()));
-  for (std::size_t i = 0; i < size(); ++i) {
-    at(i).restore(state_reader(each[i]));
-    episodes_[i] = {.sum = sums[i], .length = lengths[i]};
-  }
-  replacement_seeds_ = get_random(from, "replacement_seeds");
-  from.get("was_reset", was_reset_);
+                                  spec_.id, size(), all.environments.size()));
+  for (std::size_t i = 0; i < size(); ++i) at(i).restore(state_reader(all.environments[i]));
+  episodes_ = std::move(all.episodes);
+  replacement_seeds_.restore(all.replacement_seeds);
+  was_reset_ = all.was_reset;
 }
 
 env_step vector_env_base::step(env_actions actions) {

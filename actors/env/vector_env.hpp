@@ -69,6 +69,7 @@ class vector_env_base : public vector_environment {
     double sum = 0;
     std::int64_t length = 0;
   };
+  struct state;
   using failure_list = std::vector<env_failure>;
 
   void drop_faulty(batch_step& batch, std::size_t i, double reward);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
 
 namespace troupe {
@@ -158,14 +159,10 @@ std::vector<float> policy::values(std::vector<float> obs, bool normalized) {
   return value;
 }
 
-std::string policy::save() const {
-  state_writer to;
-  put_random(to, "random", random_);
-  return to.bytes();
-}
+std::string policy::save() const { return state_bytes(random_.state()); }
 
 void policy::restore(std::string bytes) {
-  random_ = get_action_random(state_reader(bytes), "random");
+  random_.set_state(state_of<action_random::state_type>(bytes));
 }
 
 }  // namespace troupe

@@ -6,7 +6,7 @@ namespace troupe {
 
 void episode_history::add(double step, double episode_return, double length) {
   last_.push_back({episode_return, length});
-  if (last_.size() > window_) last_.pop_front();
+  if (last_.size() > window_) last_.erase(last_.begin());
   if (count_++ % stride_ != 0) return;
   episodes_.push_back({step, episode_return});
   means_.push_back({step, mean_return()});
@@ -35,33 +35,6 @@ void episode_history::drop_every_second() {
   episodes_.resize(kept);
   means_.resize(kept);
   stride_ *= 2;
-}
-
-void episode_history::save(state_writer& to) const {
-  std::vector<double> last;
-  for (const auto& e : last_) last.insert(last.end(), {e.episode_return, e.length});
-  std::vector<double> points;
-  for (std::size_t i = 0; i < episodes_.size(); ++i)
-    points.insert(points.end(), {episodes_[i].step, episodes_[i].value, means_[i].value});
-  to.put("count", count_);
-  to.put("stride", stride_);
-  to.put("last", last);
-  to.put("points", points);
-}
-
-void episode_history::restore(const state_reader& from) {
-  from.get("count", count_);
-  from.get("stride", stride_);
-  const auto last = from.get<std::vector<double>>("last");
-  last_.clear();
-  for (std::size_t i = 0; i + 1 < last.size(); i += 2) last_.push_back({last[i], last[i + 1]});
-  const auto points = from.get<std::vector<double>>("points");
-  episodes_.clear();
-  means_.clear();
-  for (std::size_t i = 0; i + 2 < points.size(); i += 3) {
-    episodes_.push_back({points[i], points[i + 1]});
-    means_.push_back({points[i], points[i + 2]});
-  }
 }
 
 }  // namespace troupe

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <tuple>
 #include <vector>
 
-#include "actors/checkpoint/state.hpp"
 #include "actors/recorder/learning_curve.hpp"
 
 namespace troupe {
@@ -32,9 +31,9 @@ class episode_history {
   /// The mean return at each of those episodes, over all episodes of its window.
   const std::vector<curve_point>& means() const { return means_; }
 
-  /// For checkpoints.
-  void save(state_writer& to) const;
-  void restore(const state_reader& from);
+  auto wire_members() {
+    return std::tie(window_, points_max_, count_, stride_, last_, episodes_, means_);
+  }
 
  private:
   struct entry {
@@ -49,7 +48,7 @@ class episode_history {
   std::size_t points_max_;
   std::int64_t count_ = 0;
   std::int64_t stride_ = 1;  ///< One episode in `stride_` is kept as a point.
-  std::deque<entry> last_;
+  std::vector<entry> last_;  ///< Oldest first.
   std::vector<curve_point> episodes_;
   std::vector<curve_point> means_;
 };

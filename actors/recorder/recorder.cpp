@@ -7,6 +7,7 @@
 #include <exception>
 #include <iostream>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/pretty_json.hpp"
 #include "actors/recorder/progress_table.hpp"
@@ -51,45 +52,46 @@ void recorder::begin() {
   attempt([this] { events_.emplace(run_.directory.path(), started_); });
 }
 
+struct recorder::state {
+  episode_history history;
+  std::vector<curve_evaluation> evaluations;
+  std::int64_t last_step;
+  std::chrono::duration<double> elapsed, next_curve;
+  bool curve_is_old;
+  std::int64_t write_failures;
+  std::int64_t csv_rows;
+  std::string events;  ///< The file's name; empty: there is none.
+  std::int64_t events_bytes;
+};
+
 std::string recorder::save() {
-  state_writer history;
-  history_.save(history);
-  std::vector<double> evaluations;
-  for (const auto& e : evaluations_) evaluations.insert(evaluations.end(), {e.step, e.mean, e.std});
-  state_writer to;
-  to.put("history", history.bytes());
-  to.put("evaluations", evaluations);
-  to.put("last_step", last_step_);
-  to.put("elapsed", elapsed().count());
-  to.put("next_curve", next_curve_.count());
-  to.put("curve_is_old", curve_is_old_);
-  to.put("write_failures", write_failures_);
-  to.put("csv_rows", csv_ ? csv_->rows() : std::int64_t{0});
-  to.put("events", events_ ? events_->path().filename().string() : std::string());
-  to.put("events_bytes", events_ ? events_->size() : std::int64_t{0});
+  const state now{history_,
+                  evaluations_,
+                  last_step_,
+                  elapsed(),
+                  next_curve_,
+                  curve_is_old_,
+                  write_failures_,
+                  csv_ ? csv_->rows() : std::int64_t{0},
+                  events_ ? events_->path().filename().string() : std::string(),
+                  events_ ? events_->size() : std::int64_t{0}};
   curve_is_old_ = false;
-  return to.bytes();
+  return state_bytes(now);
 }
 
 void recorder::restore() {
-  const state_reader from(options_.saved);
-  history_.restore(state_reader(from.get<std::string>("history")));
-  const auto evaluations = from.get<std::vector<double>>("evaluations");
-  for (std::size_t i = 0; i + 2 < evaluations.size(); i += 3)
-    evaluations_.push_back({evaluations[i], evaluations[i + 1], evaluations[i + 2]});
-  from.get("last_step", last_step_);
-  const std::chrono::duration<double> elapsed(from.get<double>("elapsed"));
-  started_ -= std::chrono::round<time_point::duration>(elapsed);
-  next_curve_ = std::chrono::duration<double>(from.get<double>("next_curve"));
-  from.get("curve_is_old", curve_is_old_);
-  from.get("write_failures", write_failures_);
-  const auto rows = from.get<std::int64_t>("csv_rows");
-  attempt([&] { csv_.emplace(progress_csv::resume(run_.directory.progress_csv(), rows)); });
-  const auto events = from.get<std::string>("events");
-  if (!events.empty()) {
-    attempt([&] {
-      events_.emplace(run_.directory.path() / events, from.get<std::int64_t>("events_bytes"));
-    });
+  auto saved = state_of<state>(options_.saved);
+  history_ = std::move(saved.history);
+  evaluations_ = std::move(saved.evaluations);
+  last_step_ = saved.last_step;
+  started_ -= std::chrono::round<time_point::duration>(saved.elapsed);
+  next_curve_ = saved.next_curve;
+  curve_is_old_ = saved.curve_is_old;
+  write_failures_ = saved.write_failures;
+  attempt(
+      [&] { csv_.emplace(progress_csv::resume(run_.directory.progress_csv(), saved.csv_rows)); });
+  if (!saved.events.empty()) {
+    attempt([&] { events_.emplace(run_.directory.path() / saved.events, saved.events_bytes); });
   }
   if (bar_) bar_->skip_to(progress());
 }

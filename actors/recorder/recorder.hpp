@@ -96,6 +96,7 @@ class recorder {
 
  private:
   using time_point = std::chrono::system_clock::time_point;
+  struct state;
 
   void begin();
   void restore();

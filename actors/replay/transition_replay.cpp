@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/policy/obs_scale.hpp"
 #include "runtime/log.hpp"
 
@@ -147,7 +147,7 @@ replay_counts transition_replay::counts() const {
 std::string transition_replay::save() const {
   state_writer to;
   held_.ring.save(to);
-  put_random(to, "random", held_.random);
+  to.put("random", state_bytes(held_.random.state()));
   to.put("begun", admission_.begun());
   to.put("version", held_.version);
   to.put("collections", held_.counts.inserted);
@@ -179,7 +179,7 @@ std::string transition_replay::save() const {
 void transition_replay::restore(std::string bytes) {
   const state_reader from(bytes);
   held_.ring.restore(from);
-  held_.random = get_action_random(from, "random");
+  held_.random.set_state(state_of<action_random::state_type>(from.get<std::string>("random")));
   admission_.restore(from.get<std::int64_t>("begun"));
   from.get("version", held_.version);
   from.get("collections", held_.counts.inserted);

@@ -1,4 +1,6 @@
 #pragma once
+#include <stdexcept>
+#include <string>
 #include <variant>
 
 #include "actors/trainer/adam.hpp"
@@ -23,9 +25,13 @@ class optimizer {
   optimizer_state state() const {
     return std::visit([](const auto& rule) { return optimizer_state(rule.state()); }, rule_);
   }
-  /// Throws std::invalid_argument if the state is of another size, and std::bad_variant_access if
-  /// it is another optimiser's.
+  /// Throws std::invalid_argument if the state is of another size, or another optimiser's.
   void set_state(const optimizer_state& state) {
+    if (state.index() != rule_.index()) {
+      constexpr const char* names[] = {"adam", "rmsprop"};
+      throw std::invalid_argument(std::string("optimizer: expected the state of ") +
+                                  names[rule_.index()] + ", got that of " + names[state.index()]);
+    }
     if (auto* a = std::get_if<adam>(&rule_)) return a->set_state(std::get<adam_state>(state));
     std::get<rmsprop>(rule_).set_state(std::get<rmsprop_state>(state));
   }

@@ -2,10 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
-
-#include "actors/checkpoint/state.hpp"
 
 namespace troupe {
 
@@ -20,10 +19,7 @@ class metric_means {
   named_values means() const;
   void clear() { sums_.clear(); }
 
-  /// For checkpoints.
-  void save(state_writer& to) const;
-  /// Throws state_error.
-  void restore(const state_reader& from);
+  auto wire_members() { return std::tie(sums_); }
 
  private:
   struct sum {

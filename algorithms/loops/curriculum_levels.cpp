@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe::loops {
 
@@ -58,30 +58,35 @@ void curriculum_levels::enter(std::size_t level) {
   recent_.clear();
 }
 
+namespace {
+
+struct curriculum_state {
+  std::size_t level;
+  std::int64_t episodes_here;
+  std::vector<double> recent;
+  bool mastered;
+  std::vector<std::int64_t> episodes;
+};
+
+}  // namespace
+
 std::string curriculum_levels::save() const {
-  state_writer to;
-  to.put("level", level_);
-  to.put("episodes_here", episodes_here_);
-  to.put("recent", recent_.values());
-  to.put("mastered", mastered_);
-  to.put("episodes", episodes_);
-  return to.bytes();
+  return state_bytes(
+      curriculum_state{level_, episodes_here_, recent_.values(), mastered_, episodes_});
 }
 
 void curriculum_levels::restore(std::string bytes) {
-  const state_reader from(bytes);
-  const auto episodes = from.get<std::vector<std::int64_t>>("episodes");
-  const auto level = from.get<std::size_t>("level");
-  if (episodes.size() != options_.levels || level >= options_.levels) {
+  const auto state = state_of<curriculum_state>(bytes);
+  if (state.episodes.size() != options_.levels || state.level >= options_.levels) {
     throw state_error(fmt::format("curriculum: episodes: expected those of {} levels, got {}",
-                                  options_.levels, episodes.size()));
+                                  options_.levels, state.episodes.size()));
   }
   auto restored = *this;
-  restored.episodes_ = episodes;
-  restored.level_ = level;
-  from.get("episodes_here", restored.episodes_here_);
-  restored.recent_.restore(from.get<std::vector<double>>("recent"));
-  from.get("mastered", restored.mastered_);
+  restored.level_ = state.level;
+  restored.episodes_here_ = state.episodes_here;
+  restored.recent_.restore(state.recent);
+  restored.mastered_ = state.mastered;
+  restored.episodes_ = state.episodes;
   *this = std::move(restored);
 }
 

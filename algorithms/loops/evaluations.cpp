@@ -5,7 +5,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "actors/checkpoint/state.hpp"
 #include "runtime/log.hpp"
 
 namespace troupe::loops {
@@ -17,25 +16,6 @@ bool score_history::add(double score) {
   if (better) best = score;
   since_best = better ? 0 : since_best + 1;
   return better;
-}
-
-std::string score_history::save() const {
-  state_writer to;
-  to.put("evaluations", evaluations);
-  to.put("last", last);
-  to.put("best", best);
-  to.put("since_best", since_best);
-  return to.bytes();
-}
-
-void score_history::restore(const std::string& bytes) {
-  const state_reader from(bytes);
-  score_history read;
-  from.get("evaluations", read.evaluations);
-  from.get("last", read.last);
-  from.get("best", read.best);
-  from.get("since_best", read.since_best);
-  *this = read;
 }
 
 stop_rule score_reached(double threshold) {

@@ -22,10 +22,6 @@ struct score_history {
 
   /// True if it is the best so far.
   bool add(double score);
-
-  std::string save() const;
-  /// Goes on from what `save` gave. Throws state_error.
-  void restore(const std::string& bytes);
 };
 
 /// Looks at the history after each evaluation; true ends the loop.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe::loops {
 
@@ -122,46 +122,52 @@ bool task_schedule::learned() const {
   return true;
 }
 
+namespace {
+
+struct task_state {
+  std::string name;
+  std::vector<double> returns;
+  std::int64_t turns, episodes, waited;
+  double credit;
+};
+
+struct schedule_state {
+  std::int64_t turns;
+  std::vector<task_state> tasks;
+};
+
+}  // namespace
+
 std::string task_schedule::save() const {
-  std::vector<std::string> states;
+  schedule_state state{turns_, {}};
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    state_writer one;
-    one.put("name", options_.tasks[i].name);
-    one.put("returns", records_[i].returns.values());
-    one.put("turns", records_[i].turns);
-    one.put("episodes", records_[i].episodes);
-    one.put("waited", records_[i].waited);
-    one.put("credit", records_[i].credit);
-    states.push_back(one.bytes());
+    const auto& r = records_[i];
+    state.tasks.push_back(
+        {options_.tasks[i].name, r.returns.values(), r.turns, r.episodes, r.waited, r.credit});
   }
-  state_writer to;
-  to.put("turns", turns_);
-  to.put("tasks", states);
-  return to.bytes();
+  return state_bytes(state);
 }
 
 void task_schedule::restore(std::string bytes) {
-  const state_reader from(bytes);
-  const auto states = from.get<std::vector<std::string>>("tasks");
-  if (states.size() != records_.size()) {
+  const auto [turns, tasks] = state_of<schedule_state>(bytes);
+  if (tasks.size() != records_.size()) {
     throw state_error(
-        fmt::format("task_schedule: tasks: expected {}, got {}", records_.size(), states.size()));
+        fmt::format("task_schedule: tasks: expected {}, got {}", records_.size(), tasks.size()));
   }
   auto restored = records_;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const state_reader one(states[i]);
-    const auto name = one.get<std::string>("name");
-    if (name != options_.tasks[i].name) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto& one = tasks[i];
+    if (one.name != options_.tasks[i].name) {
       throw state_error(fmt::format("task_schedule: task {}: expected {}, got {}", i,
-                                    options_.tasks[i].name, name));
+                                    options_.tasks[i].name, one.name));
     }
-    restored[i].returns.restore(one.get<std::vector<double>>("returns"));
-    one.get("turns", restored[i].turns);
-    one.get("episodes", restored[i].episodes);
-    one.get("waited", restored[i].waited);
-    one.get("credit", restored[i].credit);
+    restored[i].returns.restore(one.returns);
+    restored[i].turns = one.turns;
+    restored[i].episodes = one.episodes;
+    restored[i].waited = one.waited;
+    restored[i].credit = one.credit;
   }
-  from.get("turns", turns_);
+  turns_ = turns;
   records_ = std::move(restored);
 }
 

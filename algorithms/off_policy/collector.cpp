@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <numeric>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
 
 namespace troupe {
@@ -193,103 +192,45 @@ collected_transitions collector::collect(std::int64_t first, std::int64_t steps)
   return made;
 }
 
-namespace {
-
-/// The sums of n steps that have begun, of all environments in turn.
-template <class Sums>
-void put_sums(state_writer& to, const std::vector<Sums>& of_each) {
-  std::vector<std::int64_t> begun, choices, steps;
-  std::vector<float> obs, taken;
-  std::vector<double> rewards, discounts;
-  for (const auto& sums : of_each) {
-    begun.push_back(static_cast<std::int64_t>(sums.begun().size()));
-    for (const auto& sum : sums.begun()) {
-      obs.insert(obs.end(), sum.obs.begin(), sum.obs.end());
-      taken.insert(taken.end(), sum.action.taken.begin(), sum.action.taken.end());
-      choices.push_back(sum.action.choice);
-      rewards.push_back(sum.reward);
-      discounts.push_back(sum.discount);
-      steps.push_back(sum.steps);
-    }
-  }
-  to.put("sums.begun", begun);
-  to.put("sums.obs", obs);
-  to.put("sums.taken", taken);
-  to.put("sums.choices", choices);
-  to.put("sums.rewards", rewards);
-  to.put("sums.discounts", discounts);
-  to.put("sums.steps", steps);
-}
-
-template <class Sums>
-void get_sums(const state_reader& from, std::vector<Sums>& of_each) {
-  const auto begun = from.get<std::vector<std::int64_t>>("sums.begun");
-  const auto obs = from.get<std::vector<float>>("sums.obs");
-  const auto taken = from.get<std::vector<float>>("sums.taken");
-  const auto choices = from.get<std::vector<std::int64_t>>("sums.choices");
-  const auto rewards = from.get<std::vector<double>>("sums.rewards");
-  const auto discounts = from.get<std::vector<double>>("sums.discounts");
-  const auto steps = from.get<std::vector<std::int64_t>>("sums.steps");
-  const auto count = steps.size();
-  if (begun.size() != of_each.size() ||
-      std::any_of(begun.begin(), begun.end(), [](std::int64_t n) { return n < 0; }) ||
-      std::accumulate(begun.begin(), begun.end(), std::int64_t{0}) != std::ssize(steps) ||
-      choices.size() != count || rewards.size() != count || discounts.size() != count ||
-      (count > 0 && (obs.size() % count != 0 || taken.size() % count != 0))) {
-    throw state_error(
-        fmt::format("sums of n steps: expected those of {} environments", of_each.size()));
-  }
-  const auto row_of = [count](const std::vector<float>& rows, std::size_t i) {
-    const auto width = static_cast<std::ptrdiff_t>(rows.size() / count);
-    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i) * width;
-    return std::vector<float>(row, row + width);
-  };
-  std::size_t i = 0;
-  for (std::size_t e = 0; e < of_each.size(); ++e) {
-    std::deque<typename Sums::output> sums;
-    for (std::int64_t k = 0; k < begun[e]; ++k, ++i) {
-      sums.push_back({.obs = row_of(obs, i),
-                      .action = {.taken = row_of(taken, i), .choice = choices[i]},
-                      .reward = rewards[i],
-                      .discount = discounts[i],
-                      .steps = static_cast<int>(steps[i])});
-    }
-    of_each[e].set_begun(std::move(sums));
-  }
-}
-
-}  // namespace
+struct collector::state {
+  std::string environments;
+  action_random::state_type random;
+  std::vector<double> noise;
+  std::vector<std::vector<sum_of_steps::output>> sums;  ///< Those of n steps that have begun.
+  std::vector<episode_step> at;                         ///< Where each environment is.
+};
 
 std::string collector::save() {
-  state_writer to;
-  to.put("environments", environments_.save());
-  put_random(to, "random", random_);
-  to.put("noise", noise_.state());
-  put_sums(to, sums_);
-  std::vector<std::uint32_t> episodes, steps;
-  for (const auto& at : at_) {
-    episodes.push_back(at.episode);
-    steps.push_back(at.step);
-  }
-  to.put("episodes", episodes);
-  to.put("steps", steps);
-  return to.bytes();
+  state now{environments_.save(), random_.state(), noise_.state(), {}, at_};
+  for (const auto& each : sums_) now.sums.emplace_back(each.begun().begin(), each.begun().end());
+  return state_bytes(now);
 }
 
 void collector::restore(std::string bytes) {
-  const state_reader from(bytes);
-  environments_.restore(from.get<std::string>("environments"));
-  random_ = get_action_random(from, "random");
-  noise_.set_state(from.get<std::vector<double>>("noise"));
-  get_sums(from, sums_);
-  const auto episodes = from.get<std::vector<std::uint32_t>>("episodes");
-  const auto steps = from.get<std::vector<std::uint32_t>>("steps");
-  if (episodes.size() != count_ || steps.size() != count_) {
-    throw state_error(fmt::format(
-        "saved collector: expected an episode and a step of each of {} environments, got {} and {}",
-        count_, episodes.size(), steps.size()));
+  auto saved = state_of<state>(bytes);
+  const auto widths = widths_of(options_.shape);
+  bool fits = saved.sums.size() == sums_.size();
+  for (const auto& each : saved.sums) {
+    for (const auto& sum : each) {
+      fits = fits && sum.obs.size() == widths.obs && sum.action.taken.size() == widths.action;
+    }
   }
-  for (std::size_t i = 0; i < count_; ++i) at_[i] = {episodes[i], steps[i]};
+  if (!fits) {
+    throw state_error(
+        fmt::format("sums of n steps: expected those of {} environments", sums_.size()));
+  }
+  if (saved.at.size() != count_) {
+    throw state_error(
+        fmt::format("saved collector: expected where each of {} environments is, got {}", count_,
+                    saved.at.size()));
+  }
+  environments_.restore(std::move(saved.environments));
+  random_.set_state(saved.random);
+  noise_.set_state(std::move(saved.noise));
+  at_ = std::move(saved.at);
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i].set_begun({saved.sums[i].begin(), saved.sums[i].end()});
+  }
 }
 
 }  // namespace troupe

@@ -61,6 +61,7 @@ class collector {
     std::int64_t choice = 0;
   };
   using sum_of_steps = n_step<std::vector<float>, action>;
+  struct state;
   /// Where an environment is: its next step, and the episode that this is of.
   struct episode_step {
     std::uint32_t episode = 0;

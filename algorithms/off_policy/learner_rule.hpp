@@ -3,7 +3,6 @@
 // own options and their schema, and beside the learner
 //
 //   named_values named(const metrics&)                    as columns of progress.csv, for means
-//   void for_each_value(state&, each)                     its state, see learner_state.hpp
 //
 // and has the rest from here: trainable_of(algorithm_of<learner_rule<Learner>>(config, kind)).
 
@@ -12,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
-#include "algorithms/off_policy/learner_state.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe {
@@ -24,7 +23,7 @@ namespace troupe {
 ///   metrics update(const transition_batch&, double progress_remaining)
 ///   td_errors() const                                     float [B], of the last update
 ///   policy().parameters()                                 float [P], of the network that acts
-///   state() const, set_state(state)
+///   state() const, set_state(state)                       of an encodable type
 template <class Learner>
 class learner_rule : public off_policy_learner {
  public:
@@ -45,9 +44,7 @@ class learner_rule : public off_policy_learner {
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
   std::string save() const override { return state_bytes(learner_.state()); }
-  void restore(const std::string& bytes) override {
-    learner_.set_state(state_of<decltype(learner_.state())>(bytes));
-  }
+  void restore(const std::string& bytes) override { restore_state(learner_, bytes); }
 
  protected:
   Learner learner_;

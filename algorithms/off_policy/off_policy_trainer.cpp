@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/weights/give_weights.hpp"
 
 namespace troupe {
@@ -124,7 +124,7 @@ std::string off_policy_trainer::save() const {
   to.put("version", shelf_->version);
   to.put("obs_scale", shelf_->obs_scale);
   to.put("logged", shelf_->logged);
-  shelf_->means.save(to);
+  to.put("means", state_bytes(shelf_->means));
   return to.bytes();
 }
 
@@ -132,10 +132,9 @@ void off_policy_trainer::restore(std::string bytes) {
   const state_reader from(bytes);
   shelf_->learner->restore(from.get<std::string>("learner"));
   from.get("version", shelf_->version);
-  if (from.has("obs_scale")) from.get("obs_scale", shelf_->obs_scale);
-  if (!from.has("logged")) return;  // Written before there were means.
+  from.get("obs_scale", shelf_->obs_scale);
   from.get("logged", shelf_->logged);
-  shelf_->means.restore(from);
+  shelf_->means = state_of<metric_means>(from.get<std::string>("means"));
 }
 
 }  // namespace troupe

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "actors/checkpoint/state.hpp"
 #include "actors/derived_seed.hpp"
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
@@ -10,6 +9,16 @@
 #include "algorithms/run/train.hpp"
 
 namespace troupe {
+
+namespace {
+
+struct collectors_state {
+  std::int64_t begun;
+  std::int64_t episodes_to_log;
+  replica_states replicas;
+};
+
+}  // namespace
 
 std::size_t off_policy::collectors() const {
   const auto& c = algorithm_.config;
@@ -89,26 +98,22 @@ task<> off_policy::serve_collectors(const checkpoint* from) {
   roles.collectors =
       co_await in.serve<collector>(std::move(hosting), std::move(collecting), in.store);
   if (!from) co_return;
-  const state_reader saved(file_of(*from, "collectors.cbor"));
-  saved.get("begun", *roles.begun);
-  saved.get("episodes_to_log", episodes_to_log_);
-  auto states = saved.get<std::vector<std::string>>("replicas");
-  if (states.size() != collectors()) {
+  auto saved = state_in<collectors_state>(*from, "collectors.bin");
+  *roles.begun = saved.begun;
+  episodes_to_log_ = saved.episodes_to_log;
+  if (saved.replicas.size() != collectors()) {
     throw state_error("checkpoint: expected " + std::to_string(collectors()) + " collectors, got " +
-                      std::to_string(states.size()));
+                      std::to_string(saved.replicas.size()));
   }
-  co_await restore_each<&collector::restore>(roles.collectors, std::move(states));
+  co_await restore_each<&collector::restore>(roles.collectors, std::move(saved.replicas));
 }
 
 task<> off_policy::save(checkpoint& state) {
   state.files["trainer.cbor"] = co_await trainer_.route<&off_policy_trainer::save>();
   state.files["replay.cbor"] = co_await roles.replay.route<&transition_replay::save>();
-  const auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
-  state_writer to;
-  to.put("begun", *roles.begun);
-  to.put("episodes_to_log", episodes_to_log_);
-  to.put("replicas", states);
-  state.files["collectors.cbor"] = to.bytes();
+  auto states = co_await save_each<&collector::save>(roles.collectors, collectors());
+  state.files["collectors.bin"] =
+      state_bytes(collectors_state{*roles.begun, episodes_to_log_, std::move(states)});
 }
 
 task<weights> off_policy::newest() {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "actors/checkpoint/state_codec.hpp"
+#include "actors/wire/tensor_codec.hpp"
 #include "algorithms/on_policy/targets.hpp"
 
 namespace troupe {
@@ -35,31 +37,6 @@ optimizer make_optimizer(const on_policy_options& options, std::int64_t paramete
                   .eps = options.optimizer_eps,
                   .max_grad_norm = options.max_grad_norm,
                   .tensorflow_like = options.optimizer == optimizer_kind::rmsprop_tensorflow_like});
-}
-
-void put(state_writer& to, const optimizer_state& state) {
-  if (const auto* a = std::get_if<adam_state>(&state)) {
-    to.put("optimizer_steps", a->step);
-    to.put("first_moment", a->first_moment);
-    to.put("second_moment", a->second_moment);
-    return;
-  }
-  const auto& r = std::get<rmsprop_state>(state);
-  to.put("optimizer_steps", r.step);
-  to.put("mean_square", r.mean_square);
-}
-
-/// Into a state of the optimiser that is expected.
-void get(const state_reader& from, optimizer_state& state) {
-  if (auto* a = std::get_if<adam_state>(&state)) {
-    from.get("optimizer_steps", a->step);
-    from.get("first_moment", a->first_moment);
-    from.get("second_moment", a->second_moment);
-    return;
-  }
-  auto& r = std::get<rmsprop_state>(state);
-  from.get("optimizer_steps", r.step);
-  from.get("mean_square", r.mean_square);
 }
 
 }  // namespace
@@ -185,22 +162,19 @@ void on_policy_learner::set_state(const on_policy_learner_state& state) {
 }
 
 std::string on_policy_learner::save() const {
-  state_writer to;
-  put(to, optimizer_.state());
-  put_random(to, "random", random_);
-  to.put("n_updates", n_updates_);
-  to.put("skipped_in_a_row", skips_.in_a_row());
-  return to.bytes();
+  auto state = this->state();
+  state.parameters = at::Tensor();
+  return state_bytes(state);
 }
 
 void on_policy_learner::restore(const std::string& bytes) {
-  const state_reader from(bytes);
-  auto state = this->state();
-  get(from, state.optimizer);
-  state.random = get_action_random(from, "random").state();
-  from.get("n_updates", state.n_updates);
-  from.get("skipped_in_a_row", state.skipped_in_a_row);
-  set_state(state);
+  auto state = state_of<on_policy_learner_state>(bytes);
+  state.parameters = model_.parameters();
+  try {
+    set_state(state);
+  } catch (const std::invalid_argument& e) {
+    throw state_error(std::string("saved learner: ") + e.what());
+  }
 }
 
 }  // namespace troupe

@@ -60,7 +60,7 @@ class on_policy_learner {
 
   /// The state but for the parameters, as bytes.
   std::string save() const;
-  /// Throws state_error, or std::invalid_argument if it is of another network.
+  /// Throws state_error, also if it is of another network or optimiser.
   void restore(const std::string& bytes);
 
  private:

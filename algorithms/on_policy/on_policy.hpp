@@ -20,6 +20,7 @@
 #include "actors/collective/rendezvous_folder.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/on_policy/config.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/learner_maker.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"

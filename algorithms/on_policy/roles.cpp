@@ -4,13 +4,21 @@
 
 #include "actors/trainer/rank_trainer.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
-#include "algorithms/on_policy/rollout_state.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
 
 namespace troupe {
 
 namespace {
+
+/// Throws state_error.
+void require_fit(const replay_state<rollout>& held, const network_shape& shape) {
+  try {
+    for (const auto& item : held.items) check(item, shape);
+  } catch (const std::invalid_argument& e) {
+    throw state_error(std::string("checkpoint: replay.bin: ") + e.what());
+  }
+}
 
 placement place_of_trainer(const on_policy_config& config, int ranks) {
   if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
@@ -52,7 +60,7 @@ task<> on_policy::serve_trainer(const checkpoint* from) {
         std::move(learning), std::move(make), in.store, std::move(group));
   }
   if (!from) co_return;
-  const std::vector states(world, file_of(*from, "trainer.cbor"));
+  const std::vector states(world, file_of(*from, "trainer.bin"));
   co_await restore_each<&rollout_trainer::restore>(trainer_, states);
 }
 
@@ -64,7 +72,7 @@ task<> on_policy::serve_policies(const checkpoint* from) {
                          .idempotent = {endpoint<&policy::act>, endpoint<&policy::values>}};
   roles.policies = co_await in.serve<policy>(std::move(deciding), std::move(acting), in.store);
   if (!from) co_return;
-  auto saved = list_of(*from, "policies.cbor");
+  auto saved = state_in<replica_states>(*from, "policies.bin");
   co_await restore_each<&policy::restore>(roles.policies, std::move(saved));
 }
 
@@ -93,13 +101,13 @@ task<> on_policy::serve_environments(const checkpoint* from) {
     roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
   }
   if (!from) co_return;
-  auto saved = list_of(*from, "environments.cbor");
+  auto saved = state_in<replica_states>(*from, "environments.bin");
   if (saved.size() != replicas) {
     throw state_error("checkpoint: expected " + std::to_string(replicas) +
                       " replicas of environments, got " + std::to_string(saved.size()));
   }
   co_await restore_each<&hosted_environment::restore>(roles.environments, std::move(saved));
-  if (roles.normalizer) roles.normalizer->restore(file_of(*from, "normalizer.cbor"));
+  if (roles.normalizer) roles.normalizer->restore(file_of(*from, "normalizer.bin"));
 }
 
 task<> on_policy::serve_replay(const checkpoint* from) {
@@ -116,20 +124,21 @@ task<> on_policy::serve_replay(const checkpoint* from) {
   roles.replay =
       co_await in.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
   if (!from) co_return;
-  auto held = replay_state_of(file_of(*from, "replay.cbor"));
+  auto held = state_in<replay_state<rollout>>(*from, "replay.bin");
+  require_fit(held, shape);
   co_await roles.replay.route<&queue::restore>(std::move(held));
 }
 
 task<> on_policy::save(checkpoint& to) {
-  to.files["trainer.cbor"] = co_await trainer_.route<&rollout_trainer::save>();
+  to.files["trainer.bin"] = co_await trainer_.route<&rollout_trainer::save>();
   const auto policies = co_await save_each<&policy::save>(roles.policies, 1);
-  to.files["policies.cbor"] = list_bytes(policies);
+  to.files["policies.bin"] = state_bytes(policies);
   const auto environments =
       co_await save_each<&hosted_environment::save>(roles.environments, environment_replicas());
-  to.files["environments.cbor"] = list_bytes(environments);
+  to.files["environments.bin"] = state_bytes(environments);
   const auto held = co_await roles.replay.route<&replay_queue<rollout>::save>();
-  to.files["replay.cbor"] = to_bytes(held);
-  if (roles.normalizer) to.files["normalizer.cbor"] = roles.normalizer->save();
+  to.files["replay.bin"] = state_bytes(held);
+  if (roles.normalizer) to.files["normalizer.bin"] = roles.normalizer->save();
 }
 
 training_settings settings_of(const on_policy_config& c, std::string resolved,

@@ -20,31 +20,27 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
   TORCH_CHECK(first >= 0 && count > 0 && first + count <= batch.environments(),
               "rollout batch: environments ", first, " to ", first + count - 1, " of ",
               batch.environments());
-  const auto of = [&](const at::Tensor& tensor, std::int64_t dimension) {
-    return tensor.defined() ? tensor.narrow(dimension, first, count) : at::Tensor();
-  };
-  rollout_batch part{.obs = of(batch.obs, 1),
-                     .action = of(batch.action, 1),
-                     .log_prob = of(batch.log_prob, 1),
-                     .value = of(batch.value, 1),
-                     .reward = of(batch.reward, 1),
-                     .terminated = of(batch.terminated, 1),
-                     .truncated = of(batch.truncated, 1),
-                     .final_value = of(batch.final_value, 1),
-                     .bootstrap_value = of(batch.bootstrap_value, 0),
-                     .valid = of(batch.valid, 1),
-                     .policy_version = batch.policy_version,
-                     .proximal_correction = batch.proximal_correction,
-                     .final_obs = {},
-                     .final_index = {},
-                     .bootstrap_obs = of(batch.bootstrap_obs, 0)};
+  rollout_batch part;
+  at::Tensor cuts_here;
   if (batch.final_obs.defined() && batch.final_obs.size(0) > 0) {
     const auto b = batch.final_index.select(1, 1);
-    const auto here = (b >= first).logical_and(b < first + count).nonzero().flatten();
-    part.final_obs = batch.final_obs.index_select(0, here);
+    cuts_here = at::nonzero((b >= first).logical_and(b < first + count)).flatten();
     part.final_index =
-        batch.final_index.index_select(0, here) - at::tensor({std::int64_t{0}, first});
+        batch.final_index.index_select(0, cuts_here) - at::tensor({std::int64_t{0}, first});
   }
+  const auto take = [&](column_info column, const at::Tensor& from, at::Tensor& to) {
+    if (!from.defined()) return;
+    if (column.along != axis::cuts) {
+      to = from.narrow(column.along == axis::steps ? 1 : 0, first, count);
+    } else if (cuts_here.defined()) {
+      to = from.index_select(0, cuts_here);
+    }
+  };
+  for_each_column(take, batch, part);
+  part.action = batch.action.narrow(1, first, count);
+  part.final_value = batch.final_value.narrow(1, first, count);
+  part.policy_version = batch.policy_version;
+  part.proximal_correction = batch.proximal_correction;
   return part;
 }
 
@@ -64,26 +60,25 @@ void check(const rollout_batch& batch, const network_shape& shape, bool with_obs
   const auto B = batch.environments();
   const std::int64_t D = shape.obs_size;
   const std::int64_t A = shape.action_size();
-  expect("obs", batch.obs, at::kFloat, {T, B, D});
+  const auto F = batch.final_obs.defined() ? batch.final_obs.size(0) : 0;
+  const auto expect_column = [&](column_info column, const at::Tensor& tensor) {
+    if (column.optional && !tensor.defined()) return;
+    if (column.is_obs && column.along != axis::steps && !with_observations) return;
+    if (column.along == axis::cuts && F == 0) return;
+    std::vector<std::int64_t> sizes{F};
+    if (column.along == axis::steps) sizes = {T, B};
+    if (column.along == axis::environments) sizes = {B};
+    if (column.is_obs) sizes.push_back(D);
+    expect(column.name, tensor, column.is_flag ? at::kBool : at::kFloat, sizes);
+  };
+  for_each_column(expect_column, batch);
   if (shape.discrete_actions > 0) {
     expect("action", batch.action, at::kLong, {T, B});
   } else {
     expect("action", batch.action, shape.is_continuous() ? at::kFloat : at::kLong, {T, B, A});
   }
-  expect("log_prob", batch.log_prob, at::kFloat, {T, B});
-  expect("value", batch.value, at::kFloat, {T, B});
-  expect("reward", batch.reward, at::kFloat, {T, B});
-  expect("terminated", batch.terminated, at::kBool, {T, B});
-  expect("truncated", batch.truncated, at::kBool, {T, B});
   expect("final_value", batch.final_value, at::kFloat, {T, B});
-  expect("bootstrap_value", batch.bootstrap_value, at::kFloat, {B});
-  if (batch.valid.defined()) expect("valid", batch.valid, at::kBool, {T, B});
-  if (!with_observations) return;
-  expect("bootstrap_obs", batch.bootstrap_obs, at::kFloat, {B, D});
-  const auto F = batch.final_obs.defined() ? batch.final_obs.size(0) : 0;
-  if (F == 0) return;
-  expect("final_obs", batch.final_obs, at::kFloat, {F, D});
-  expect("final_index", batch.final_index, at::kLong, {F, 2});
+  if (with_observations && F > 0) expect("final_index", batch.final_index, at::kLong, {F, 2});
 }
 
 }  // namespace troupe

@@ -4,31 +4,26 @@
 #include <ATen/core/Tensor.h>
 
 #include "actors/policy/network.hpp"
+#include "algorithms/on_policy/rollout_columns.hpp"
 
 namespace troupe {
 
+template <class>
+using tensor_column = at::Tensor;
+
 /// T steps of B environments side by side, as the acting policy saw them: observations and rewards
-/// are normalised, where they are. Floats are float32.
-struct rollout_batch {
-  at::Tensor obs;          ///< [T, B, D] what the action was chosen from
+/// are normalised, where they are. Floats are float32, flags bool.
+struct rollout_batch : rollout_columns<tensor_column> {
   at::Tensor action;       ///< int64 [T, B], int64 [T, B, choices] or float [T, B, A], unclipped
-  at::Tensor log_prob;     ///< [T, B] of the action, under the policy that acted
-  at::Tensor value;        ///< [T, B] V(obs) under the policy that acted
-  at::Tensor reward;       ///< [T, B]
-  at::Tensor terminated;   ///< bool [T, B] the episode ended with this step
-  at::Tensor truncated;    ///< bool [T, B] the episode was cut after this step
   at::Tensor final_value;  ///< [T, B] V of the last observation where truncated, else ignored
-  at::Tensor bootstrap_value;  ///< [B] V of the observation after the last step
-  at::Tensor valid;            ///< bool [T, B] false: drop this row; undefined: all are valid
+  at::Tensor final_index;  ///< int64 [F, 2] (t, b) of the rows of final_obs
 
   /// Oldest weights in the batch.
   std::uint64_t policy_version = 0;
   /// The batch was made by older weights than the learner's: log-probabilities and values are
-  /// computed anew when the update begins, and the loss is decoupled PPO's. Needs the rest.
+  /// computed anew when the update begins, and the loss is decoupled PPO's. Needs final_obs,
+  /// final_index and bootstrap_obs.
   bool proximal_correction = false;
-  at::Tensor final_obs;      ///< [F, D] last observations of truncated episodes
-  at::Tensor final_index;    ///< int64 [F, 2] their (t, b)
-  at::Tensor bootstrap_obs;  ///< [B, D] the observation after the last step
 
   std::int64_t steps() const { return obs.size(0); }
   std::int64_t environments() const { return obs.size(1); }

@@ -35,7 +35,7 @@ class rollout_learner {
 
   /// Everything but the parameters: optimiser, generator, counters.
   std::string save() const { return learner_.learner().save(); }
-  /// Throws state_error, or std::invalid_argument if it is of another network.
+  /// Throws state_error, also if it is of another network or optimiser.
   void restore(const std::string& bytes) { learner_.learner().restore(bytes); }
 
  private:

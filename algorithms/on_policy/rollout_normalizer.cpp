@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe {
 
@@ -91,42 +91,38 @@ void run_normalizer::take_in(std::vector<seen_statistics> batch) {
   std::erase_if(pending_, [newest](const seen_statistics& s) { return s.number <= newest; });
 }
 
+namespace {
+
+struct run_normalizer_state {
+  std::optional<std::string> obs, reward;
+  std::vector<seen_statistics> pending;
+  std::int64_t ended;
+};
+
+std::optional<std::string> state_of_one(const std::optional<running_normalizer>& which) {
+  return which ? std::optional(which->state()) : std::nullopt;
+}
+
+void set_state(std::optional<running_normalizer>& which, const std::optional<std::string>& state) {
+  if (which.has_value() != state.has_value()) {
+    throw state_error("saved normalizer: expected one of the same observations and rewards");
+  }
+  if (which) which->set_state(*state);
+}
+
+}  // namespace
+
 std::string run_normalizer::save() const {
-  state_writer to;
-  if (obs_) to.put("obs", obs_->state());
-  if (reward_) to.put("reward", reward_->state());
-  std::vector<std::string> pending;
-  for (const auto& each : pending_) pending.push_back(to_bytes(each));
-  to.put("pending", pending);
-  to.put("ended", ended_);
-  return to.bytes();
+  return state_bytes(
+      run_normalizer_state{state_of_one(obs_), state_of_one(reward_), pending_, ended_});
 }
 
 void run_normalizer::restore(std::string_view bytes) {
-  const state_reader from(bytes);
-  if (obs_) obs_->set_state(from.get<std::string>("obs"));
-  if (reward_) reward_->set_state(from.get<std::string>("reward"));
-  pending_.clear();
-  for (const auto& each : from.get<std::vector<std::string>>("pending")) {
-    pending_.push_back(seen_statistics_of(each));
-  }
-  from.get("ended", ended_);
-}
-
-std::string to_bytes(const seen_statistics& seen) {
-  state_writer to;
-  to.put("obs", seen.obs.state());
-  to.put("reward", seen.reward.state());
-  to.put("replica", seen.replica);
-  to.put("number", seen.number);
-  return to.bytes();
-}
-
-seen_statistics seen_statistics_of(std::string_view bytes) {
-  const state_reader from(bytes);
-  return {running_moments::of_state(from.get<std::string>("obs")),
-          running_moments::of_state(from.get<std::string>("reward")),
-          from.get<std::int64_t>("replica"), from.get<std::int64_t>("number")};
+  auto state = state_of<run_normalizer_state>(bytes);
+  set_state(obs_, state.obs);
+  set_state(reward_, state.reward);
+  pending_ = std::move(state.pending);
+  ended_ = state.ended;
 }
 
 }  // namespace troupe

@@ -14,7 +14,6 @@
 // rows with the next rollout, where VecNormalize has those of all environments at each step.
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -80,13 +79,8 @@ class run_normalizer {
 
  private:
   std::optional<running_normalizer> obs_, reward_;
-  std::deque<seen_statistics> pending_;  // of rollouts that no update has taken in, oldest first
+  std::vector<seen_statistics> pending_;  // of rollouts that no update has taken in, oldest first
   std::int64_t ended_ = 0;
 };
-
-/// As the bytes of a checkpoint.
-std::string to_bytes(const seen_statistics& seen);
-/// Throws state_error.
-seen_statistics seen_statistics_of(std::string_view bytes);
 
 }  // namespace troupe

@@ -11,11 +11,11 @@ namespace troupe::detail {
 namespace {
 
 rollout_batch contiguous(rollout_batch batch) {
-  for (auto* tensor :
-       {&batch.obs, &batch.action, &batch.log_prob, &batch.value, &batch.reward, &batch.valid,
-        &batch.truncated, &batch.terminated, &batch.final_obs, &batch.final_index}) {
-    if (tensor->defined()) *tensor = tensor->contiguous();
-  }
+  const auto make = [](column_info, at::Tensor& tensor) {
+    if (tensor.defined()) tensor = tensor.contiguous();
+  };
+  for_each_column(make, batch);
+  for (auto* other : {&batch.action, &batch.final_index}) make({}, *other);
   return batch;
 }
 
@@ -98,7 +98,7 @@ training_targets targets_of(const rollout_batch& batch, actor_critic& model,
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
                                 std::span<const row_index> usable, minibatch& buffer) {
   constexpr std::size_t block = 256;
-  auto log_prob = at::zeros_like(batch.log_prob);
+  auto log_prob = at::zeros_like(batch.reward);
   auto* to = log_prob.data_ptr<float>();
   for (std::size_t from = 0; from < usable.size(); from += block) {
     const auto rows = usable.subspan(from, std::min(block, usable.size() - from));

@@ -15,32 +15,8 @@ const std::string& file_of(const checkpoint& from, const std::string& name) {
   return place->second;
 }
 
-std::vector<std::string> list_of(const checkpoint& from, const std::string& name) {
-  return state_reader(file_of(from, name)).get<std::vector<std::string>>("replicas");
-}
-
-std::string list_bytes(const std::vector<std::string>& replicas) {
-  state_writer to;
-  to.put("replicas", replicas);
-  return to.bytes();
-}
-
 run_progress progress_of(const checkpoint& from, const training_settings& settings) {
-  const state_reader state(file_of(from, "run.cbor"));
-  run_progress done{.version = state.get<std::int64_t>("version"),
-                    .steps = state.get<std::int64_t>("steps"),
-                    .episodes = state.get<std::int64_t>("episodes"),
-                    .failed = state.get<std::int64_t>("failed"),
-                    .scores = {},
-                    .stopped = state.get<bool>("stopped"),
-                    .wall = state.get<double>("wall"),
-                    .overlapped = state.get<double>("overlapped")};
-  // None of these is in those of older versions.
-  if (state.has("start")) state.get("start", done.start);
-  if (state.has("evaluated")) state.get("evaluated", done.evaluated);
-  if (state.has("owed")) state.get("owed", done.owed);
-  if (state.has("at_goal")) state.get("at_goal", done.at_goal);
-  done.scores.restore(state.get<std::string>("scores"));
+  auto done = state_in<run_progress>(from, "run.bin");
   done.at_goal = done.at_goal && reaches_goal(done.scores, settings.evaluation);
   return done;
 }
@@ -55,42 +31,12 @@ std::string sha256_of_config(const training_settings& settings) {
 }
 
 weights weights_of(const checkpoint& from) {
-  const state_reader state(file_of(from, "weights.cbor"));
-  auto values = state.get<std::vector<float>>("parameters");
-  const auto n = static_cast<std::int64_t>(values.size());
-  return {state.get<std::int64_t>("version"),
-          at::from_blob(values.data(), {n}, at::kFloat).clone(),
-          {}};
+  auto saved = state_in<weights>(from, "weights.bin");
+  if (saved.parameters.dim() != 1 || saved.parameters.scalar_type() != at::kFloat) {
+    throw state_error("checkpoint: weights.bin: expected a row of floats");
+  }
+  return {saved.version, std::move(saved.parameters), {}};
 }
-
-namespace {
-
-std::string progress_bytes(const run_progress& done) {
-  state_writer to;
-  to.put("version", done.version);
-  to.put("steps", done.steps);
-  to.put("episodes", done.episodes);
-  to.put("failed", done.failed);
-  to.put("scores", done.scores.save());
-  to.put("evaluated", done.evaluated);
-  to.put("owed", done.owed);
-  to.put("stopped", done.stopped);
-  to.put("at_goal", done.at_goal);
-  to.put("start", done.start);
-  to.put("wall", done.wall);
-  to.put("overlapped", done.overlapped);
-  return to.bytes();
-}
-
-std::string weights_bytes(const weights& of) {
-  const auto* first = of.parameters.data_ptr<float>();
-  state_writer to;
-  to.put("version", of.version);
-  to.put("parameters", std::vector<float>(first, first + of.parameters.numel()));
-  return to.bytes();
-}
-
-}  // namespace
 
 void begin_from(training_run& run, const checkpoint& from) {
   run.done = progress_of(from, run.settings);
@@ -102,11 +48,11 @@ task<checkpoint> begin_checkpoint(training_run& run) {
                    .step = run.done.steps,
                    .config_sha256 = sha256_of_config(run.settings),
                    .files = {}};
-  state.files["run.cbor"] = progress_bytes(run.done);
+  state.files["run.bin"] = state_bytes(run.done);
   if (run.callbacks.save) state.files["callbacks"] = run.callbacks.save();
   const auto newest = co_await run.newest();
-  state.files["weights.cbor"] = weights_bytes(newest);
-  state.files["recorder.cbor"] = co_await run.records.route<&recorder::save>();
+  state.files["weights.bin"] = state_bytes(newest);
+  state.files["recorder.bin"] = co_await run.records.route<&recorder::save>();
   co_return state;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/run/training_run.hpp"
 #include "runtime/coroutine/sleep.hpp"
@@ -14,14 +15,23 @@ namespace troupe {
 /// The bytes of one file of a checkpoint. Throws state_error if it is missing.
 const std::string& file_of(const checkpoint& from, const std::string& name);
 
-/// The states of a service's replicas, one file.
-std::vector<std::string> list_of(const checkpoint& from, const std::string& name);
-std::string list_bytes(const std::vector<std::string>& replicas);
+/// The value that a file holds, by state_bytes. Throws state_error, naming the file.
+template <class T>
+T state_in(const checkpoint& from, const std::string& name) {
+  try {
+    return state_of<T>(file_of(from, name));
+  } catch (const state_error& e) {
+    throw state_error("checkpoint: " + name + ": " + e.what());
+  }
+}
 
-/// Where the run was: run.cbor. Whether it is at its goal is judged by the goal that it has now, so
+/// The states of a service's replicas, one file.
+using replica_states = std::vector<std::string>;
+
+/// Where the run was: run.bin. Whether it is at its goal is judged by the goal that it has now, so
 /// one that is to go on gets another, or none.
 run_progress progress_of(const checkpoint& from, const training_settings& settings);
-/// weights.cbor
+/// weights.bin
 weights weights_of(const checkpoint& from);
 
 /// What the configuration of a run that goes on has to have in common with the one that wrote the

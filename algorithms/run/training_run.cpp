@@ -92,7 +92,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   lock = std::move(held.lock);
   run_options recorded{
       .directory = directory.path(),
-      .saved = from ? file_of(*from, "recorder.cbor") : std::string(),
+      .saved = from ? file_of(*from, "recorder.bin") : std::string(),
       .algo = s.algo,
       .env = s.env.id,
       .config = s.config,

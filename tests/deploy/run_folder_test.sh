@@ -32,27 +32,27 @@ seal() { (cd "$1" && sha256sum manifest.json >manifest.sha256); }
 
 cp -r whole damaged
 for checkpoint in "$run"/checkpoints/ckpt-*; do
-  sed -i 's/"format": 1/"format": 2/' "$checkpoint/manifest.json" && seal "$checkpoint"
+  sed -i 's/"format": 2/"format": 1/' "$checkpoint/manifest.json" && seal "$checkpoint"
 done
-refuses "checkpoints of an unknown format are refused, and the run is left alone" \
-  'ckpt-1024/manifest.json: expected format 1, got 2' train --resume "$run" --metrics-port 0
+refuses "checkpoints of an older format are refused, and the run is left alone" \
+  'ckpt-1024/manifest.json: expected format 2, got 1; another version of this program has written it: go on with that one, or begin a new run' train --resume "$run" --metrics-port 0
 rm -r damaged
 
 cp -r whole damaged
 for checkpoint in "$run"/checkpoints/ckpt-*; do
-  echo damaged >"$checkpoint/run.cbor"
+  echo damaged >"$checkpoint/run.bin"
 done
 refuses "where all are damaged the run is not begun anew" 'got damaged ones alone' \
   train --resume "$run" --metrics-port 0
-grep -q 'ckpt-1024/run.cbor: expected.*ckpt-768/run.cbor: expected.*ckpt-512/run.cbor: expected' err
+grep -q 'ckpt-1024/run.bin: expected.*ckpt-768/run.bin: expected.*ckpt-512/run.bin: expected' err
 report "and each is told with what is wrong with it" $?
 rm -r damaged
 
 cp -r whole damaged
-echo damaged >"$run/checkpoints/ckpt-1024/run.cbor"
+echo damaged >"$run/checkpoints/ckpt-1024/run.bin"
 run train --resume "$run" --metrics-port 0 --json
 holds "where one is damaged the one before is gone on from" "$code == 0 and s['resumed_from_step'] == 768"
-! grep -qx damaged "$run/checkpoints/ckpt-1024/run.cbor"
+! grep -qx damaged "$run/checkpoints/ckpt-1024/run.bin"
 report "and the damaged one is written anew" $?
 rm -r damaged
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_groups.hpp"
 #include "algorithms/learner/micro_batches.hpp"
 #include "algorithms/losses/overlong_reward.hpp"
-#include "algorithms/off_policy/learner_state.hpp"
 
 namespace troupe {
 
@@ -315,25 +315,22 @@ grpo_report grpo_learner::update(const batch& given) {
   return report;
 }
 
-std::string grpo_learner::save() const {
-  state_writer to;
-  put_value(to, "optimizer", optimizer_.state());
-  put_value(to, "random", random_.state());
-  to.put("updates", updates_);
-  to.put("skipped_in_a_row", skips_.in_a_row());
-  return to.bytes();
+grpo_learner_state grpo_learner::state() const {
+  return {.optimizer = optimizer_.state(),
+          .random = random_.state(),
+          .updates = updates_,
+          .skipped_in_a_row = skips_.in_a_row()};
 }
 
-void grpo_learner::restore(const std::string& bytes) {
-  const state_reader from(bytes);
-  adam_state moments;
-  action_random::state_type words;
-  get_value(from, "optimizer", moments);
-  get_value(from, "random", words);
-  from.get("updates", updates_);
-  skips_.set_in_a_row(from.get<int>("skipped_in_a_row"));
-  optimizer_.set_state(std::move(moments));
-  random_.set_state(words);
+void grpo_learner::set_state(grpo_learner_state state) {
+  optimizer_.set_state(std::move(state.optimizer));
+  random_.set_state(state.random);
+  updates_ = state.updates;
+  skips_.set_in_a_row(state.skipped_in_a_row);
 }
+
+std::string grpo_learner::save() const { return state_bytes(state()); }
+
+void grpo_learner::restore(const std::string& bytes) { restore_state(*this, bytes); }
 
 }  // namespace troupe

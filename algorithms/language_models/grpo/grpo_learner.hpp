@@ -50,6 +50,14 @@ struct grpo_report {
   std::vector<std::vector<double>> advantages;  ///< of each group's answers
 };
 
+/// Everything but the parameters and the reference.
+struct grpo_learner_state {
+  adam_state optimizer;
+  action_random::state_type random{};
+  std::int64_t updates = 0;
+  int skipped_in_a_row = 0;
+};
+
 class grpo_learner {
  public:
   struct batch {
@@ -68,7 +76,10 @@ class grpo_learner {
   const at::Tensor& parameters() const { return trained_.parameters; }
   void load_parameters(const at::Tensor& parameters);
 
-  /// Everything but the parameters and the reference.
+  grpo_learner_state state() const;
+  /// Throws std::invalid_argument if the state is of another number of parameters.
+  void set_state(grpo_learner_state state);
+  /// The state as the bytes of a checkpoint.
   std::string save() const;
   /// Throws state_error.
   void restore(const std::string& bytes);

@@ -1,5 +1,6 @@
 #include "algorithms/language_models/grpo/prompt_source.hpp"
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/derived_seed.hpp"
 
 namespace troupe {
@@ -19,17 +20,23 @@ void prompt_source::rewind(std::uint64_t seed) {
   drawn_ = 0;
 }
 
+namespace {
+
+struct prompt_source_state {
+  std::string items;
+  std::uint64_t drawn;
+};
+
+}  // namespace
+
 std::string prompt_source::save() const {
-  state_writer to;
-  to.put("items", items_.save());
-  to.put("drawn", drawn_);
-  return to.bytes();
+  return state_bytes(prompt_source_state{items_.save(), drawn_});
 }
 
 void prompt_source::restore(std::string bytes) {
-  const state_reader from(bytes);
-  items_.restore(from.get<std::string>("items"));
-  from.get("drawn", drawn_);
+  auto state = state_of<prompt_source_state>(bytes);
+  items_.restore(std::move(state.items));
+  drawn_ = state.drawn;
 }
 
 }  // namespace troupe

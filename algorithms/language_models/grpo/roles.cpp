@@ -19,7 +19,6 @@
 #include "algorithms/run/run_state.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/wire/codec.hpp"
 
 namespace troupe {
 namespace detail {
@@ -27,21 +26,6 @@ namespace detail {
 namespace {
 
 using answer_queue = replay_queue<answer_group>;
-
-std::string bytes_of(const replay_state<answer_group>& state) {
-  const auto encoded = encode(state);
-  const auto bytes = encoded.bytes();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// Throws state_error.
-replay_state<answer_group> replay_state_of(const std::string& bytes) {
-  try {
-    return decode<replay_state<answer_group>>(std::as_bytes(std::span(bytes)));
-  } catch (const std::exception& e) {
-    throw state_error(std::string("checkpoint: replay.bin: ") + e.what());
-  }
-}
 
 duration answer_deadline(const grpo_config& config) {
   return std::chrono::ceil<duration>(
@@ -65,7 +49,7 @@ grpo::grpo(training_run& in, grpo_config config, grpo_task task)
 task<> grpo::serve(const checkpoint* from) {
   const auto log = in.directory.path() / "samples.jsonl";
   if (from) {
-    samples_.emplace(log, state_reader(file_of(*from, "samples.cbor")).get<std::int64_t>("size"));
+    samples_.emplace(log, state_in<std::int64_t>(*from, "samples.bin"));
   } else {
     samples_.emplace(log);
   }
@@ -115,7 +99,7 @@ task<> grpo::serve_trainer(const checkpoint* from) {
       .idempotent = {endpoint<&grpo_trainer::publish>, endpoint<&grpo_trainer::save>,
                      endpoint<&grpo_trainer::restore>}};
   trainer_ = co_await in.serve<grpo_trainer>(std::move(learning), std::move(make), in.store);
-  if (from) co_await trainer_.route<&grpo_trainer::restore>(file_of(*from, "trainer.cbor"));
+  if (from) co_await trainer_.route<&grpo_trainer::restore>(file_of(*from, "trainer.bin"));
 }
 
 task<> grpo::serve_answering(const checkpoint* from) {
@@ -167,7 +151,7 @@ task<> grpo::serve_replay(const checkpoint* from) {
   roles.replay = co_await in.serve<answer_queue>(std::move(queueing), kept,
                                                  std::make_shared<answer_queue::shelf>());
   if (from) {
-    auto held = detail::replay_state_of(file_of(*from, "replay.bin"));
+    auto held = state_in<replay_state<answer_group>>(*from, "replay.bin");
     co_await roles.replay.route<&answer_queue::restore>(std::move(held));
   }
 }
@@ -178,7 +162,7 @@ task<> grpo::serve_prompts(const checkpoint* from) {
       .idempotent = {endpoint<&prompt_source::save>, endpoint<&prompt_source::restore>}};
   roles.prompts = co_await in.serve<prompt_source>(std::move(asking), problems_.training, true,
                                                    derived_seed(config_.seed, "prompts"));
-  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.cbor"));
+  if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
   // Each evaluation says by which seed.
   auto [during, at_the_end] = detail::exams_of(task_, config_, problems_.held_out);
@@ -235,13 +219,11 @@ std::optional<double> grpo::kept_score(const std::filesystem::path& path) const 
 }
 
 task<> grpo::save(checkpoint& state) {
-  state.files["trainer.cbor"] = co_await trainer_.route<&grpo_trainer::save>();
-  state.files["prompts.cbor"] = co_await roles.prompts.route<&prompt_source::save>();
+  state.files["trainer.bin"] = co_await trainer_.route<&grpo_trainer::save>();
+  state.files["prompts.bin"] = co_await roles.prompts.route<&prompt_source::save>();
   const auto held = co_await roles.replay.route<&answer_queue::save>();
-  state.files["replay.bin"] = detail::bytes_of(held);
-  state_writer log;
-  log.put("size", samples_->size());
-  state.files["samples.cbor"] = log.bytes();
+  state.files["replay.bin"] = state_bytes(held);
+  state.files["samples.bin"] = state_bytes(samples_->size());
 }
 
 namespace detail {

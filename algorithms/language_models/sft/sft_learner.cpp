@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/llm/training/token_log_probs.hpp"
 #include "algorithms/learner/micro_batches.hpp"
-#include "algorithms/off_policy/learner_state.hpp"
 
 namespace troupe {
 namespace {
@@ -144,23 +144,19 @@ double sft_learner::loss_of(const batch& given) const {
   return sum / static_cast<double>(answer_tokens(given));
 }
 
-std::string sft_learner::save() const {
-  state_writer to;
-  put_value(to, "optimizer", optimizer_.state());
-  to.put("updates", updates_);
-  to.put("skipped_in_a_row", skips_.in_a_row());
-  return to.bytes();
+sft_learner_state sft_learner::state() const {
+  return {
+      .optimizer = optimizer_.state(), .updates = updates_, .skipped_in_a_row = skips_.in_a_row()};
 }
 
-void sft_learner::restore(const std::string& bytes) {
-  const state_reader from(bytes);
-  adam_state moments;
-  get_value(from, "optimizer", moments);
-  const auto updates = from.get<std::int64_t>("updates");
-  const auto skipped = from.get<int>("skipped_in_a_row");
-  optimizer_.set_state(std::move(moments));
-  updates_ = updates;
-  skips_.set_in_a_row(skipped);
+void sft_learner::set_state(sft_learner_state state) {
+  optimizer_.set_state(std::move(state.optimizer));
+  updates_ = state.updates;
+  skips_.set_in_a_row(state.skipped_in_a_row);
 }
+
+std::string sft_learner::save() const { return state_bytes(state()); }
+
+void sft_learner::restore(const std::string& bytes) { restore_state(*this, bytes); }
 
 }  // namespace troupe

@@ -28,6 +28,13 @@ struct sft_report {
   bool skipped = false;             ///< loss or gradient wasn't finite: nothing has changed
 };
 
+/// Everything but the parameters and what stays.
+struct sft_learner_state {
+  adam_state optimizer;
+  std::int64_t updates = 0;
+  int skipped_in_a_row = 0;
+};
+
 /// Minimises the mean cross-entropy of a batch's answers, a step of AdamW each update. Examples are
 /// computed one after the other without padding (packed_tokens), in micro-batches whose gradients
 /// add up; the divisor is the whole batch's number of tokens. The same start and batches give the
@@ -57,9 +64,12 @@ class sft_learner {
   /// The weights [P] of the model as it is now, adapters merged: a new block.
   at::Tensor model_parameters() const;
 
-  /// Everything but the parameters and what stays.
+  sft_learner_state state() const;
+  /// Throws std::invalid_argument if the state is of another number of parameters.
+  void set_state(sft_learner_state state);
+  /// The state as the bytes of a checkpoint.
   std::string save() const;
-  /// Throws state_error, and std::invalid_argument if the state is of another number of parameters.
+  /// Throws state_error, also if the state is of another number of parameters.
   void restore(const std::string& bytes);
 
  private:

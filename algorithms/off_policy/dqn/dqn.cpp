@@ -4,18 +4,6 @@
 
 namespace troupe {
 
-/// Found by the state's type from learner_state.hpp.
-template <class State, class Each>
-  requires std::same_as<std::remove_const_t<State>, dqn_learner_state>
-void for_each_value(State& state, const Each& each) {
-  each("parameters", state.parameters);
-  each("target", state.target);
-  each("optimizer", state.optimizer);
-  each("random", state.random);
-  each("n_updates", state.n_updates);
-  each("skipped_in_a_row", state.skipped_in_a_row);
-}
-
 named_values named(const dqn_metrics& m) {
   return {{"train/loss", m.loss}, {"train/q_mean", m.q_mean}, {"train/grad_norm", m.grad_norm}};
 }

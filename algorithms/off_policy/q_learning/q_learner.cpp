@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
 
 namespace troupe {
 namespace {
@@ -100,25 +100,28 @@ q_table q_learner::table() const {
   return {version_, epsilon(), actions_, std::make_shared<const std::vector<double>>(values_)};
 }
 
+namespace {
+
+struct q_learner_state {
+  std::vector<double> values;
+  std::int64_t transitions;
+  std::int64_t version;
+};
+
+}  // namespace
+
 std::string q_learner::save() const {
-  state_writer to;
-  to.put("values", values_);
-  to.put("transitions", transitions_);
-  to.put("version", version_);
-  return to.bytes();
+  return state_bytes(q_learner_state{values_, transitions_, version_});
 }
 
 void q_learner::restore(std::string bytes) {
-  const state_reader from(bytes);
-  auto values = from.get<std::vector<double>>("values");
-  const auto transitions = from.get<std::int64_t>("transitions");
-  const auto version = from.get<std::int64_t>("version");
-  if (values.size() != values_.size())
+  auto state = state_of<q_learner_state>(bytes);
+  if (state.values.size() != values_.size())
     throw state_error(fmt::format("q_learning: expected a table of {} entries, got {}",
-                                  values_.size(), values.size()));
-  values_ = std::move(values);
-  transitions_ = transitions;
-  version_ = version;
+                                  values_.size(), state.values.size()));
+  values_ = std::move(state.values);
+  transitions_ = state.transitions;
+  version_ = state.version;
 }
 
 }  // namespace troupe

@@ -4,21 +4,6 @@
 
 namespace troupe {
 
-/// Found by the state's type from learner_state.hpp.
-template <class State, class Each>
-  requires std::same_as<std::remove_const_t<State>, td3_learner_state>
-void for_each_value(State& state, const Each& each) {
-  each("actor", state.actor);
-  each("critics", state.critics);
-  each("target_actor", state.target_actor);
-  each("target_critics", state.target_critics);
-  each("actor_optimizer", state.actor_optimizer);
-  each("critic_optimizer", state.critic_optimizer);
-  each("random", state.random);
-  each("n_updates", state.n_updates);
-  each("skipped_in_a_row", state.skipped_in_a_row);
-}
-
 named_values named(const td3_metrics& m) {
   named_values columns{{"train/critic_loss", m.critic_loss}, {"train/q_mean", m.q_mean}};
   if (m.trained_actor) columns.emplace_back("train/actor_loss", m.actor_loss);

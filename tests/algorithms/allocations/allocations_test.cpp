@@ -6,7 +6,7 @@
 #include <new>
 
 #include "actors/env/registry.hpp"
-#include "algorithms/on_policy/rollout.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "runtime/system.hpp"
 #include "tests/test.hpp"
 

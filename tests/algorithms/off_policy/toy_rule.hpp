@@ -2,8 +2,8 @@
 // An update rule whose every weight hangs on every row it was given, in order, so that two runs
 // with the same weights have seen the same. What it is given it can also show.
 
+#include "actors/checkpoint/state.hpp"
 #include "actors/policy/acting_network.hpp"
-#include "algorithms/off_policy/learner_state.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe::testing {

@@ -6,7 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "actors/checkpoint/state.hpp"
+#include "actors/checkpoint/state_codec.hpp"
+#include "actors/wire/tensor_codec.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -122,31 +123,6 @@ std::vector<outcome_of_rank> train_on_threads(const training& what, const std::s
   return out;
 }
 
-std::string bytes_of(const on_policy_learner_state& state) {
-  const auto& adam = std::get<adam_state>(state.optimizer);
-  state_writer to;
-  to.put("parameters", numbers(state.parameters));
-  to.put("steps", adam.step);
-  to.put("first_moment", adam.first_moment);
-  to.put("second_moment", adam.second_moment);
-  to.put("random", std::vector<std::uint64_t>(state.random.begin(), state.random.end()));
-  to.put("n_updates", state.n_updates);
-  return to.bytes();
-}
-
-on_policy_learner_state state_of(const std::string& bytes) {
-  const state_reader from(bytes);
-  on_policy_learner_state state{
-      .parameters = at::tensor(from.get<std::vector<float>>("parameters")),
-      .optimizer = adam_state{.step = from.get<std::int64_t>("steps"),
-                              .first_moment = from.get<std::vector<float>>("first_moment"),
-                              .second_moment = from.get<std::vector<float>>("second_moment")},
-      .random = {},
-      .n_updates = from.get<std::int64_t>("n_updates")};
-  std::ranges::copy(from.get<std::vector<std::uint64_t>>("random"), state.random.begin());
-  return state;
-}
-
 /// A rank whose process is killed in one of its sums.
 class mortal_rank final : public collective {
  public:
@@ -246,7 +222,7 @@ TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on fr
     rank_process child("rank 1 that is killed in its fourth update", other);
     one.join(join_gloo(me));
     for (int update = 0; update < 3; ++update) {
-      if (update == 2) std::ofstream(me.file + ".checkpoint") << bytes_of(learner.state());
+      if (update == 2) std::ofstream(me.file + ".checkpoint") << state_bytes(learner.state());
       learner.update(shard_of(what, update, 0), 0.5);
     }
     const auto before = numbers(learner.model().parameters());
@@ -259,7 +235,7 @@ TEST_CASE("data parallel ppo: after a rank is killed in mid-update both go on fr
     CHECK(child.wait(30s) == 128 + SIGKILL);
   }
   rank_process child("rank 1 that goes on from the checkpoint", nth(other, 2));
-  learner.set_state(state_of(read_text(me.file + ".checkpoint")));
+  restore_state(learner, read_text(me.file + ".checkpoint"));
   one.join(join_gloo(nth(me, 2)));
   for (int update = 2; update < what.updates; ++update) {
     learner.update(shard_of(what, update, 0), 0.5);
@@ -284,7 +260,7 @@ TEST_CASE("rank 1 that goes on from the checkpoint", "[.rank]") {
   const auto& what = trainings().front();
   auto one = rank_of(what, 1);
   auto& learner = one.learner();
-  learner.set_state(state_of(read_text(me.file.substr(0, me.file.size() - 2) + ".checkpoint")));
+  restore_state(learner, read_text(me.file.substr(0, me.file.size() - 2) + ".checkpoint"));
   one.join(join_gloo(me));
   for (int update = 2; update < what.updates; ++update) {
     learner.update(shard_of(what, update, 1), 0.5);

@@ -5,11 +5,12 @@
 
 #include <fstream>
 
+#include "actors/checkpoint/state_codec.hpp"
 #include "actors/env/cartpole.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "algorithms/on_policy/rollout_state.hpp"
+#include "algorithms/on_policy/rollout.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
@@ -270,7 +271,7 @@ TEST_CASE(
   stage on;
   const auto result = on.run(short_run(training_mode::sync), "run");
   const std::filesystem::path run = result.run_directory;
-  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.cbor") << "damaged";
+  std::ofstream(run / "checkpoints" / "ckpt-896" / "run.bin") << "damaged";
   CHECK(open_run<ppo_config>(run, *on.metrics).from->step == 6 * 128);
   CHECK(on.checkpoints("refused") == 1);
 
@@ -337,8 +338,8 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   r.version = 3;
   r.last_version = 4;
   r.seen = {.obs = running_moments::unit(2, 3.0), .reward = {}, .replica = 5, .number = 6};
-  const auto back = rollout_of(to_bytes(r));
-  CHECK(to_bytes(back) == to_bytes(r));
+  const auto back = state_of<rollout>(state_bytes(r));
+  CHECK(state_bytes(back) == state_bytes(r));
   CHECK(back.obs == r.obs);
   CHECK(back.cuts.at(0).step == 1);
   CHECK(back.episodes.at(0).episode_return == 17.25);
@@ -347,6 +348,31 @@ TEST_CASE("rollout: one that was saved comes back whole") {
   CHECK(back.seen.obs.count() == 3.0);
   CHECK(back.seen.replica == 5);
   CHECK(back.seen.number == 6);
+}
+
+TEST_CASE("rollout: one whose columns don't fit its steps is refused, naming the column") {
+  const network_shape shape{.obs_size = 2, .discrete_actions = 2};
+  rollout whole(2, 1);
+  whole.obs = {1, 2, 3, 4};
+  whole.discrete = {0, 1};
+  whole.log_prob = whole.value = whole.reward = {0.5f, 0.25f};
+  whole.terminated = {0, 0};
+  whole.truncated = {0, 1};
+  whole.cuts = {{1, 0}};
+  whole.final_obs = whole.bootstrap_obs = {5, 6};
+  whole.final_value = whole.bootstrap_value = {1};
+  CHECK_NOTHROW(check(whole, shape));
+
+  auto other = whole;
+  other.log_prob.pop_back();
+  CHECK_THROWS_WITH(check(other, shape), "rollout: log_prob: expected 2 numbers, got 1");
+  other = whole;
+  other.bootstrap_obs.push_back(7);
+  CHECK_THROWS_WITH(check(other, shape), "rollout: bootstrap_obs: expected 2 numbers, got 3");
+  other = whole;
+  other.cuts = {{2, 0}};
+  CHECK_THROWS_WITH(check(other, shape), Catch::Contains("cuts: expected steps of its own"));
+  CHECK_THROWS_AS(check(whole, {.obs_size = 3, .discrete_actions = 2}), std::invalid_argument);
 }
 
 }  // namespace

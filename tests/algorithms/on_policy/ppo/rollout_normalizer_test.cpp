@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "actors/env/vector_env.hpp"
-#include "algorithms/on_policy/rollout.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

@@ -1,0 +1,134 @@
+#include "actors/torch.hpp"
+
+#include "algorithms/on_policy/episode.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "algorithms/on_policy/turns.hpp"
+#include "runtime/coroutine/combine.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// Other rollouts' steps would come between this one's.
+constexpr session_options alone{.exclusive = true};
+/// Replicas lost in a row, without a step between, after which a rollout is given up.
+constexpr int losses_max = 20;
+
+/// Environments of one replica, those from `first` on of a rollout's.
+struct env_group {
+  session<hosted_environment> where;
+  recycled_vector<float> obs;  ///< [environments, D] what they show
+  std::int64_t environments = 0;
+  std::int64_t first = 0;
+  bool begun = false;  ///< Nothing has been made of these rows yet.
+};
+
+bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
+
+task<env_group> open_group(rollout_roles roles) {
+  for (int losses = 1;; ++losses) {
+    try {
+      auto where = co_await roles.environments.session(alone);
+      auto seen = co_await where.route<&hosted_environment::observe>();
+      co_return env_group{std::move(where), std::move(seen.rows), seen.environments, 0, seen.begun};
+    } catch (const call_error& e) {
+      if (!is_lost(e) || losses == losses_max) throw;
+    }
+  }
+}
+
+task<std::vector<env_group>> open_groups(rollout_roles roles) {
+  std::vector<env_group> groups;
+  while (groups.size() < roles.groups) {
+    auto group = co_await open_group(roles);
+    groups.push_back(std::move(group));
+  }
+  std::ranges::sort(groups, {}, [](const env_group& g) { return g.where.replica(); });
+  std::int64_t first = 0;
+  for (auto& group : groups) group.first = std::exchange(first, first + group.environments);
+  co_return groups;
+}
+
+/// The rows that groups show when they are opened, as they are acted on.
+void normalize(rollout_normalizer& by, std::span<env_group> groups) {
+  for (const auto& group : groups) {
+    if (group.begun) by.add_begun(group.obs);
+  }
+  for (auto& group : groups) by.normalize(group.obs);
+}
+
+/// The rows of group `index`. In its turns it stores what its last step gave, and acts.
+task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size_t index,
+                  rollout& made, rollout_normalizer* normalizer, turns& turn) {
+  auto& mine = groups[index];
+  act_reply acted;
+  std::optional<env_step> after;
+  std::uint64_t noise_seed = 0;
+  int losses = 0;
+  for (std::int64_t t = 0;;) {
+    while (!turn.is_of(index)) co_await turn.passed();
+    if (after) {
+      if (normalizer) normalizer->take_step(*after);
+      made.add(t++, mine.obs, acted, *after, mine.first);
+      mine.obs = std::move(after->obs);
+      losses = 0;
+    }
+    if (t == roles.n_steps) break;
+    if (roles.sde_sample_freq > 0 && t % roles.sde_sample_freq == 0) noise_seed = 0;
+    act_request request{mine.obs, roles.deterministic, noise_seed, normalizer != nullptr};
+    acted = co_await roles.policies.route<&policy::act>(std::move(request));
+    noise_seed = acted.noise_seed;
+    turn.pass();
+    env_actions actions{acted.discrete, acted.continuous};
+    after.reset();
+    try {
+      after = co_await mine.where.route<&hosted_environment::step>(std::move(actions));
+    } catch (const call_error& e) {
+      if (!is_lost(e) || ++losses == losses_max) throw;
+    }
+    if (after) continue;
+    made.lose_environments(t, mine.first, mine.environments);
+    auto other = co_await open_group(roles);
+    if (normalizer) normalize(*normalizer, {&other, 1});
+    mine.where = std::move(other.where);
+    mine.obs = std::move(other.obs);
+  }
+  turn.pass();
+}
+
+}  // namespace
+
+task<rollout> generate_rollout(rollout_roles roles) {
+  auto groups = co_await open_groups(roles);
+  rollout made(roles.n_steps, groups.back().first + groups.back().environments);
+  std::optional<rollout_normalizer> normalizer;
+  if (roles.normalizer) {
+    const auto replica = static_cast<std::int64_t>(groups.front().where.replica());
+    normalizer = roles.normalizer->begin(replica);
+    normalize(*normalizer, groups);
+  }
+  turns turn(groups.size());
+  std::vector<task<>> side_by_side;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    auto* by = normalizer ? &*normalizer : nullptr;
+    side_by_side.push_back(take_steps(roles, groups, i, made, by, turn));
+  }
+  co_await all(std::move(side_by_side));
+  for (const auto& group : groups) {
+    made.bootstrap_obs.insert(made.bootstrap_obs.end(), group.obs.begin(), group.obs.end());
+  }
+  if (!made.cuts.empty()) {
+    made.final_value =
+        co_await roles.policies.route<&policy::values>(made.final_obs, normalizer.has_value());
+  }
+  made.bootstrap_value =
+      co_await roles.policies.route<&policy::values>(made.bootstrap_obs, normalizer.has_value());
+  if (normalizer) made.seen = roles.normalizer->end(*normalizer);
+  co_return made;
+}
+
+}  // namespace troupe
