@@ -66,7 +66,7 @@ TEST_CASE("algorithms: a schema's defaults are those of a run that sets nothing"
 
 TEST_CASE("algorithms: options that have no effect beside the others are told of") {
   const auto all = known();
-  const auto idle = [&](const char* algo, const std::vector<std::string>& overrides) {
+  const auto idle = [&](const std::string& algo, const std::vector<std::string>& overrides) {
     const auto made = all.find(algo).configure(load_config({}, overrides), {});
     std::vector<std::string> names;
     for (const auto& each : made.settings.idle) names.push_back(each.name);

@@ -5,6 +5,7 @@
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/ppo/ppo_run.hpp"
 #include "algorithms/program/main.hpp"
 #include "tests/test.hpp"
 
