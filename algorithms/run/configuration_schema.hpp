@@ -18,8 +18,8 @@ nlohmann::json with_defaults(nlohmann::json schema, const nlohmann::json& resolv
 /// is a struct that several algorithms share, and an algorithm's configuration can begin with other
 /// values in it: there schema_json tells of the struct's.
 template <described_options Config, class Json = nlohmann::json>
-Json configuration_schema() {
-  return detail::with_defaults(schema_json<Config, Json>(), to_json<Config, Json>(Config{}));
+Json configuration_schema(const Config& defaults = Config{}) {
+  return detail::with_defaults(schema_json<Config, Json>(), to_json<Config, Json>(defaults));
 }
 
 }  // namespace troupe

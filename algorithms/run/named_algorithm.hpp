@@ -96,7 +96,7 @@ named_algorithm algorithm_of(std::string name, std::string help, Config defaults
               },
           .schema =
               [defaults] {
-                auto schema = detail::with_defaults(schema_json<Config>(), to_json(defaults));
+                auto schema = configuration_schema(defaults);
                 schema["properties"]["algo"]["enum"] = {defaults.algo};
                 return schema;
               }};
