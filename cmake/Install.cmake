@@ -4,7 +4,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
-              run_metrics text torch actors algorithms llm_files llm_tokenizer llm_config llm_tasks llm sft grpo)
+              run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
+              llm sft grpo)
 foreach(library ${libraries})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,6 +1,6 @@
 # find_package(troupe) gives troupe::runtime, troupe::actors and troupe::algorithms, each linking the one
-# before, and troupe::sft and troupe::grpo for language models. A program is compiled as C++20, by a compiler that gets coroutines right; another one is
-# refused here, as its programs would be destroyed twice or hang.
+# before, troupe::program for troupe::main, and troupe::sft and troupe::grpo for language models. A program is
+# compiled as C++20, by a compiler that gets coroutines right; another one is refused here, as its programs would be destroyed twice or hang.
 include("${CMAKE_CURRENT_LIST_DIR}/CoroutineCheck.cmake")
 troupe_check_compiler()
 if(TROUPE_COMPILER_FAULT)

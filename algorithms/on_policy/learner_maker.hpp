@@ -36,7 +36,12 @@ struct wire_codec<learner_maker<Config>> {
   }
 
  private:
-  static std::string text_of(const learner_maker<Config>& of) { return to_json(of.config).dump(); }
+  /// An algorithm may be known by another name; the schema has its own.
+  static std::string text_of(const learner_maker<Config>& of) {
+    auto config = of.config;
+    config.algo = Config{}.algo;
+    return to_json(config).dump();
+  }
 };
 
 }  // namespace troupe

@@ -66,8 +66,8 @@ void tell_idle_options(const std::vector<idle_option>& options);
 /// is a struct that several algorithms share, and an algorithm's configuration can begin with other
 /// values in it: there schema_json tells of the struct's.
 template <described_options Config, class Json = nlohmann::json>
-Json configuration_schema() {
-  return detail::with_defaults(schema_json<Config, Json>(), to_json<Config, Json>(Config{}));
+Json configuration_schema(const Config& defaults = Config{}) {
+  return detail::with_defaults(schema_json<Config, Json>(), to_json<Config, Json>(defaults));
 }
 
 }  // namespace troupe

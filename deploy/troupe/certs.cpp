@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "deploy/troupe/text_table.hpp"
 #include "runtime/cluster/certificates.hpp"
 
 namespace troupe::command {

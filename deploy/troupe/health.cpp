@@ -1,8 +1,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "algorithms/program/http_get.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "deploy/troupe/http_get.hpp"
 
 namespace troupe::command {
 

@@ -4,27 +4,25 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "deploy/troupe/command_line.hpp"
+#include "deploy/troupe/commands.hpp"
 #include "runtime/log.hpp"
 
 namespace {
 
-int run(const troupe::command::command_line& line) {
+int run(int argc, char** argv) {
   using namespace troupe::command;
+  const auto read = read_command_line(argc, argv, words_of_troupe(),
+                                      further_commands({.chat = chat, .models = models}));
+  if (const int* wrong = std::get_if<int>(&read)) return *wrong;
+  const auto& line = std::get<command_line>(read);
   troupe::log::set_level(line.log_level);
-  if (const auto* arguments = std::get_if<chat_arguments>(&line.command)) return chat(*arguments);
-  if (const auto* arguments = std::get_if<models_arguments>(&line.command))
-    return models(*arguments);
-  std::fputs("troupe: this is the program of `troupe chat` and `troupe models` alone\n", stderr);
-  return 2;
+  return line.run();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto read = troupe::command::read_command_line(argc, argv);
-  const int* wrong = std::get_if<int>(&read);
-  const int code = wrong ? *wrong : run(std::get<0>(read));
+  const int code = run(argc, argv);
   std::fflush(nullptr);
   std::_Exit(code);  // without 0.1 s of libtorch's leave-taking, see work.cpp
 }

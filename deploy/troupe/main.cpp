@@ -12,28 +12,13 @@
 #include <cstring>
 #include <filesystem>
 
-#include "deploy/troupe/command_line.hpp"
+#include "algorithms/program/commands.hpp"
+#include "deploy/troupe/commands.hpp"
 
-int main(int argc, char** argv) {
-  const auto read = troupe::command::read_command_line(argc, argv);
-  if (const int* code = std::get_if<int>(&read)) return *code;
-  const auto& command = std::get<troupe::command::command_line>(read).command;
-  if (const auto* health = std::get_if<troupe::command::health_arguments>(&command)) {
-    return troupe::command::health(*health);
-  }
-  if (const auto* samples = std::get_if<troupe::command::samples_arguments>(&command)) {
-    return troupe::command::samples(*samples);
-  }
-  if (const auto* status = std::get_if<troupe::command::status_arguments>(&command)) {
-    return troupe::command::status(*status);
-  }
+namespace {
 
-  const char* program = "troupe";
-  if (std::holds_alternative<troupe::command::serve_env_arguments>(command)) program = "serve-env";
-  if (std::holds_alternative<troupe::command::chat_arguments>(command) ||
-      std::holds_alternative<troupe::command::models_arguments>(command)) {
-    program = "language-model";
-  }
+/// Where that can't be done, tells it and gives the exit code.
+int become(const char* program, char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto work = self.parent_path().parent_path() / "libexec" / "troupe" / program;
@@ -41,4 +26,31 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "troupe: cannot start %s: %s; expected it where `cmake --install` puts it\n",
                work.c_str(), std::strerror(errno));
   return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace troupe::command;
+  const auto by = [argv](const char* program) {
+    return [=](const auto&) { return become(program, argv); };
+  };
+  const auto words = words_of_troupe();
+  auto commands = standard_commands(
+      words, {.train = by("troupe"),
+              .eval = by("troupe"),
+              .config = by("troupe"),
+              .list = by("troupe"),
+              .status = [&](const status_arguments& asked) { return status(asked, words.name); },
+              .node = by("troupe")});
+  const auto further = further_commands({.serve_env = by("serve-env"),
+                                         .samples = samples,
+                                         .health = health,
+                                         .certs = by("troupe"),
+                                         .chat = by("language-model"),
+                                         .models = by("language-model")});
+  commands.insert(commands.end(), further.begin(), further.end());
+  const auto read = read_command_line(argc, argv, words, commands);
+  const int* wrong = std::get_if<int>(&read);
+  return wrong ? *wrong : std::get<command_line>(read).run();
 }

@@ -10,9 +10,9 @@
 
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/llm/files/mapped_file.hpp"
+#include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "deploy/troupe/model_cache.hpp"
-#include "deploy/troupe/text_table.hpp"
 
 namespace troupe::command {
 

@@ -1,53 +1,38 @@
-// The program behind the `troupe` command: does what its command line says.
+// The program behind the `troupe` command: what every program has, with language models, and the
+// certificates of clusters.
 
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
+#include <nlohmann/json.hpp>
 
-#include "deploy/troupe/command_line.hpp"
-#include "runtime/log.hpp"
-#include "runtime/process/process_site.hpp"
-
-namespace troupe::command {
+#include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/program/main.hpp"
+#include "deploy/troupe/commands.hpp"
+#include "deploy/troupe/model_cache.hpp"
 
 namespace {
 
-int run(const command_line& line) {
-  struct call {
-    int operator()(const train_arguments& arguments) const { return train(arguments); }
-    int operator()(const node_arguments& arguments) const { return node(arguments); }
-    int operator()(const serve_env_arguments&) const { return refuse(); }
-    int operator()(const chat_arguments&) const { return refuse(); }
-    int operator()(const models_arguments&) const { return refuse(); }
-    int operator()(const eval_arguments& arguments) const { return eval(arguments); }
-    int operator()(const list_arguments& arguments) const { return list(arguments); }
-    int operator()(const config_arguments& arguments) const { return config_schema(arguments); }
-    int operator()(const samples_arguments& arguments) const { return samples(arguments); }
-    int operator()(const health_arguments& arguments) const { return health(arguments); }
-    int operator()(const certs_arguments& arguments) const { return certs(arguments); }
-    int operator()(const status_arguments& arguments) const { return status(arguments); }
-    static int refuse() {
-      throw std::logic_error("this command has a program of its own, see main.cpp");
-    }
-  };
-  log::set_level(line.log_level);
-  try {
-    return std::visit(call{}, line.command);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe: %s\n", e.what());
-    return 1;
-  }
+/// A language model that is installed is known by its name; a run's configuration has its file.
+/// Throws std::invalid_argument.
+void find_language_model(nlohmann::json& document) {
+  const nlohmann::json::json_pointer at("/model/path");
+  if (!document.contains(at) || !document[at].is_string()) return;
+  const auto named = document[at].get<std::string>();
+  if (!named.empty()) document[at] = troupe::command::resolve_model(named).string();
 }
 
 }  // namespace
 
-}  // namespace troupe::command
-
 int main(int argc, char** argv) {
-  troupe::detail::serve_parent_if_child();
-  const auto read = troupe::command::read_command_line(argc, argv);
-  const int* wrong = std::get_if<int>(&read);
-  const int code = wrong ? *wrong : troupe::command::run(std::get<0>(read));
+  using namespace troupe;
+  auto grpo = grpo_algorithm();
+  grpo.complete = find_language_model;
+  const auto words = command::words_of_troupe();
+  const int code = troupe::main(argc, argv,
+                                {.name = words.name,
+                                 .help = words.help,
+                                 .algorithms = {std::move(grpo)},
+                                 .commands = command::further_commands({.certs = command::certs})});
   // All that was begun has ended by now. What is left is libtorch taking its operators out of its
   // tables, one by one, for 0.1 s, in memory that is gone in a moment.
   std::fflush(nullptr);

@@ -20,7 +20,14 @@ project(outside LANGUAGES CXX)
 find_package(troupe REQUIRED)
 add_executable(outside main.cpp)
 target_link_libraries(outside PRIVATE troupe::algorithms troupe::grpo troupe::sft)
+add_executable(door door.cpp)
+target_link_libraries(door PRIVATE troupe::program)
 CMAKE
+cat >"$place/program/door.cpp" <<'CPP'
+#include "algorithms/program/main.hpp"
+
+int main(int argc, char** argv) { return troupe::main(argc, argv, {.name = "door"}); }
+CPP
 cat >"$place/program/main.cpp" <<'CPP'
 #include <cstdio>
 
@@ -72,6 +79,8 @@ cmake --build "$place/program/build" >"$place/log" 2>&1 || fail "building the ou
 cd "$place" || fail "no place to run in"
 printed=$(timeout 60 "$place/program/build/outside" 2>"$place/log") || fail "running the outside program"
 [[ $printed == $'6\n256\n1\n0.5' ]] || fail "expected 6, 256, 1 and 0.5, got $printed"
+timeout 60 "$place/program/build/door" list >"$place/log" 2>&1 || fail "running a program with the commands of troupe"
+grep -q '^  CartPole-v1 ' "$place/log" || fail "its list of environments"
 "$place/installed/bin/troupe" list >"$place/log" 2>&1 || fail "the installed troupe command"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||

@@ -1,0 +1,25 @@
+#include "algorithms/program/built_in_algorithms.hpp"
+
+#include "algorithms/off_policy/dqn/dqn.hpp"
+#include "algorithms/off_policy/sac/sac.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
+#include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/on_policy/reinforce/reinforce.hpp"
+
+namespace troupe {
+
+std::vector<named_algorithm> built_in_algorithms() {
+  return {
+      algorithm_of<ppo_config>("ppo", "proximal policy optimisation, sync and async"),
+      algorithm_of<a2c_config>("a2c", "advantage actor-critic, sync and async"),
+      algorithm_of<reinforce_config>("reinforce",
+                                     "Williams's policy gradient, with a baseline or without"),
+      algorithm_of<dqn_config>("dqn", "deep Q-learning, discrete actions, sync and async"),
+      algorithm_of<sac_config>("sac", "soft actor-critic, continuous actions, sync and async"),
+      algorithm_of<td3_config>("td3", "twin delayed DDPG, continuous actions, sync and async"),
+      algorithm_of<ddpg_config>("ddpg", "deep deterministic policy gradient, as td3"),
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "actors/evaluator/evaluator.hpp"
+#include "actors/policy/model_file.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "actors/torch_threads.hpp"
+#include "algorithms/program/commands.hpp"
+#include "algorithms/program/context.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+/// The path of the run's last_model or best_model. Throws std::invalid_argument where it is not
+/// there.
+std::filesystem::path model_of(const run_directory& run, const std::string& which) {
+  const bool best = which == "best_model";
+  const auto path = best ? run.best_model() : run.last_model();
+  const auto other = best ? run.last_model() : run.best_model();
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return path;
+  std::string message = path.string() + ": expected a model, got no file";
+  if (std::filesystem::exists(other, ignored)) {
+    message +=
+        "; there is a " + other.filename().string() + ": --model " + other.filename().string();
+  }
+  throw std::invalid_argument(message);
+}
+
+constexpr std::size_t episodes_usual = 100;
+
+/// One of an environment.
+int eval_policy(const eval_arguments& arguments, const run_directory& run,
+                const env_section& played) {
+  const auto path = model_of(run, arguments.model);
+  const auto model = load_model(path);
+  const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
+  const auto environments =
+      environments_of(played, static_cast<int>(std::min<std::size_t>(episodes, 10)));
+  const auto version = static_cast<std::int64_t>(model.policy_version);
+  const auto result = [&] {
+    try {
+      evaluator judge(
+          {.environments = environments, .shape = model.shape, .network = model.options});
+      return judge.evaluate(weights{version, model.parameters, {}}, episodes, arguments.seed);
+    } catch (const c10::Error& error) {
+      throw std::invalid_argument(
+          "model file " + path.string() +
+          ": its weights don't have its shape: " + error.what_without_backtrace());
+    }
+  }();
+  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
+              static_cast<long long>(version), result.mean, result.std, result.returns.size());
+  if (arguments.json) {
+    const nlohmann::ordered_json line{{"env", played.id},
+                                      {"version", version},
+                                      {"eval_mean", result.mean},
+                                      {"eval_std", result.std},
+                                      {"eval_episodes", result.returns.size()}};
+    std::puts(line.dump().c_str());
+  }
+  return 0;
+}
+
+/// One of a language model.
+int eval_answers(const eval_arguments& arguments, const run_directory& run, const std::string& task,
+                 const nlohmann::json& document, const run_permissions& may,
+                 const named_algorithm& algorithm) {
+  const auto path = model_of(run, arguments.model);
+  const auto [result, verdict] = algorithm.evaluate(document, may, path, arguments.episodes);
+  std::printf("%s, %s: %s\n", task.c_str(), arguments.model.c_str(), verdict.c_str());
+  if (arguments.json) {
+    const nlohmann::ordered_json line{{"env", task},
+                                      {"model", path.string()},
+                                      {"eval_mean", result.mean},
+                                      {"eval_std", result.std},
+                                      {"eval_episodes", result.returns.size()}};
+    std::puts(line.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int eval(const eval_arguments& arguments, const context& of) {
+  use_one_torch_thread();
+  try {
+    const auto run = run_directory::open(arguments.run_directory);
+    const auto document = read_json_file(run.config_json());
+    const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
+    const auto& algorithm = of.algorithm_in(document);
+    const auto settings = algorithm.configure(document, may).settings;
+    if (algorithm.evaluate)
+      return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
+    return eval_policy(arguments, run, settings.env);
+  } catch (const evaluation_error&) {
+    throw;  // it failed: nothing was wrong with what was asked
+  } catch (const call_error&) {
+    throw;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
+    return 2;
+  }
+}
+
+}  // namespace troupe::command

@@ -1,0 +1,62 @@
+#include "algorithms/program/http_get.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <stdexcept>
+
+namespace troupe::command {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+constexpr std::size_t body_bytes_max = 8 << 20;
+
+/// Runs what `start` begins to its end. A stream's own deadline holds for it, as it does not for
+/// Asio's blocking calls.
+template <class Start>
+void finish(asio::io_context& io, Start start) {
+  beast::error_code result;
+  start([&](beast::error_code error, auto&&...) { result = error; });
+  io.restart();
+  io.run();
+  if (result) throw beast::system_error(result);
+}
+
+}  // namespace
+
+http_answer http_get(const std::string& address, std::uint16_t port, const std::string& target,
+                     std::chrono::milliseconds limit) {
+  try {
+    asio::io_context io;
+    beast::tcp_stream stream(io);
+    stream.expires_after(limit);
+    const asio::ip::tcp::endpoint server(asio::ip::make_address(address), port);
+    finish(io, [&](auto done) { stream.async_connect(server, done); });
+
+    http::request<http::empty_body> request(http::verb::get, target, 11);
+    request.set(http::field::host, address);
+    request.set(http::field::connection, "close");
+    finish(io, [&](auto done) { http::async_write(stream, request, done); });
+
+    beast::flat_buffer buffer;
+    http::response_parser<http::string_body> answer;
+    answer.body_limit(body_bytes_max);
+    finish(io, [&](auto done) { http::async_read(stream, buffer, answer, done); });
+    return {answer.get().result_int(), std::move(answer.get().body())};
+  } catch (const boost::system::system_error& e) {
+    const auto host = address.find(':') == address.npos ? address : '[' + address + ']';
+    throw std::runtime_error("http://" + host + ':' + std::to_string(port) + target + ": " +
+                             e.code().message());
+  }
+}
+
+}  // namespace troupe::command

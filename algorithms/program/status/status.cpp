@@ -1,0 +1,116 @@
+// `troupe status`: asks running programs for their metrics, and draws what they say.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "algorithms/program/commands.hpp"
+#include "algorithms/program/http_get.hpp"
+#include "algorithms/program/status/address.hpp"
+#include "algorithms/program/status/keyboard.hpp"
+#include "algorithms/program/status/program_status.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+constexpr auto answer_limit = std::chrono::seconds(2);
+constexpr auto period = std::chrono::seconds(1);
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A program and what was seen of it last.
+class watched_program {
+ public:
+  explicit watched_program(const program_address& at) : at_(at) {}
+
+  std::string name() const { return at_.text(); }
+
+  /// Throws what is wrong with the address or the answer.
+  program_status look() {
+    const auto answer = http_get(resolve(at_.host), at_.port, "/metrics", answer_limit);
+    if (answer.status != 200) {
+      throw std::runtime_error("expected metrics, got HTTP status " +
+                               std::to_string(answer.status));
+    }
+    scrape now{clock_seconds(), parse_exposition(answer.body)};
+    auto status = status_of(now, before_ ? &*before_ : nullptr);
+    before_ = std::move(now);
+    return status;
+  }
+
+ private:
+  const program_address at_;
+  std::optional<scrape> before_;
+};
+
+/// One round: each program's status or what went wrong. The number that answered.
+std::size_t ask_all(std::vector<watched_program>& programs, bool json, std::string& text) {
+  std::size_t answered = 0;
+  auto list = nlohmann::ordered_json::array();
+  for (auto& program : programs) {
+    nlohmann::ordered_json entry{{"address", program.name()}};
+    try {
+      const auto status = program.look();
+      ++answered;
+      entry.update(to_json(status));
+      text += program.name() + ", Troupe " + status.version + '\n' + to_text(status);
+    } catch (const std::exception& e) {
+      entry["error"] = e.what();
+      const std::string why = e.what();
+      text += (why.starts_with("http://") ? "" : program.name() + ": ") + why + '\n';
+    }
+    list.push_back(std::move(entry));
+  }
+  if (json) text = nlohmann::ordered_json{{"programs", std::move(list)}}.dump() + '\n';
+  return answered;
+}
+
+int watch(std::vector<watched_program>& programs) {
+  keyboard keys;  // and the screen behind which the terminal keeps what was there
+  for (;;) {
+    std::string text;
+    ask_all(programs, false, text);
+    std::printf("\x1b[H\x1b[2J%s\n  q quits\n", text.c_str());
+    std::fflush(stdout);
+    if (keys.quits_within(period)) return 0;
+  }
+}
+
+/// Twice, a period apart, since rates need it.
+int print_once(std::vector<watched_program>& programs, bool json) {
+  std::string text;
+  auto answered = ask_all(programs, json, text);
+  if (answered > 0) {
+    std::this_thread::sleep_for(period);
+    text.clear();
+    answered = ask_all(programs, json, text);
+  }
+  std::fputs(text.c_str(), answered > 0 || json ? stdout : stderr);
+  return answered == programs.size() ? 0 : 1;
+}
+
+}  // namespace
+
+int status(const status_arguments& arguments, const std::string& program) {
+  std::vector<watched_program> programs;
+  try {
+    for (const auto& text : arguments.addresses) {
+      programs.emplace_back(parse_address(text, arguments.port));
+    }
+  } catch (const std::invalid_argument& e) {
+    std::fprintf(stderr, "%s status: %s\n", program.c_str(), e.what());
+    return 2;
+  }
+  if (programs.empty()) programs.emplace_back(program_address{"127.0.0.1", arguments.port});
+  if (arguments.watch && !arguments.json && isatty(STDOUT_FILENO)) return watch(programs);
+  return print_once(programs, arguments.json);
+}
+
+}  // namespace troupe::command

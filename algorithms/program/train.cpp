@@ -1,0 +1,385 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "actors/env/registry.hpp"
+#include "actors/recorder/file_io.hpp"
+#include "actors/recorder/run_directory.hpp"
+#include "actors/torch_threads.hpp"
+#include "algorithms/program/commands.hpp"
+#include "algorithms/program/context.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/registry.hpp"
+#include "runtime/run.hpp"
+#include "runtime/trace/trace_file.hpp"
+
+namespace troupe::command {
+
+namespace {
+
+/// Throws std::invalid_argument if a word that is no override is an environment's name.
+void refuse_names(const std::vector<std::string>& overrides) {
+  const auto known = known_environments();
+  for (const auto& word : overrides) {
+    if (std::ranges::find(known, word) == known.end()) continue;
+    throw std::invalid_argument("expected an override such as trainer.lr=3e-4, got " + word +
+                                "; did you mean --env " + word + "?");
+  }
+}
+
+/// The file's configuration, with the command line's options and then its overrides on top.
+nlohmann::json resolve(const train_arguments& arguments) {
+  refuse_names(arguments.overrides);
+  std::vector<std::string> overrides;
+  const auto set_number = [&](const char* path, const std::optional<std::string>& value) {
+    if (value) overrides.push_back(std::string(path) + "=" + *value);
+  };
+  const auto set_text = [&](const char* path, const std::optional<std::string>& value) {
+    if (value) overrides.push_back(std::string(path) + "=" + nlohmann::json(*value).dump());
+  };
+  set_text("env.id", arguments.env);
+  set_text("task.name", arguments.task);
+  set_number("total_steps", arguments.total_steps);
+  set_number("seed", arguments.seed);
+  set_text("mode", arguments.mode);
+  if (arguments.deterministic) overrides.emplace_back("deterministic=true");
+  if (arguments.faults) fault_plan::parse(*arguments.faults);  // says what is wrong with it
+  set_text("faults", arguments.faults);
+  overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
+  return load_config(arguments.config_file, overrides);
+}
+
+/// The words of a list, each with `before` it: "--algo ppo, --algo a2c".
+std::string list_of(const std::vector<std::string>& words, const std::string& before) {
+  return fmt::format("{}{}", before, fmt::join(words, ", " + before));
+}
+
+bool has_option(const named_algorithm& which, const char* name) {
+  return which.schema()["properties"].contains(name);
+}
+
+std::vector<std::string> algorithms_with(const char* section, const context& of) {
+  std::vector<std::string> names;
+  for (const auto& one : of.algorithms) {
+    if (has_option(one, section)) names.push_back(one.name);
+  }
+  return names;
+}
+
+/// Who gives a task to an algorithm that learns on environments, or the other way round, would only
+/// hear of an unknown key. Throws std::invalid_argument.
+void refuse_misfit(const nlohmann::json& document, const named_algorithm& which,
+                   const context& of) {
+  if (!document.is_object()) return;
+  if (document.contains("task") && !has_option(which, "task") && of.has_tasks()) {
+    throw std::invalid_argument(
+        fmt::format("{} learns on an environment (--env), not on a task; for a task of a language "
+                    "model say {}",
+                    which.name, list_of(algorithms_with("task", of), "--algo ")));
+  }
+  if (document.contains("env") && !has_option(which, "env")) {
+    throw std::invalid_argument(
+        fmt::format("{} trains a language model on a task, not on an environment: say --task and "
+                    "one of those that `{} list` has; for an environment say {}",
+                    which.name, of.program, list_of(algorithms_with("env", of), "--algo ")));
+  }
+}
+
+/// Where nobody names an environment, the run is on the program's own.
+void choose_environment(nlohmann::json& document, const named_algorithm& which, const context& of) {
+  const nlohmann::json::json_pointer at("/env/id");
+  if (of.environment.empty() || !document.is_object() || !has_option(which, "env")) return;
+  if (document.contains("env") && !document["env"].is_object()) return;  // its reader refuses it
+  if (!document.contains(at)) document[at] = of.environment;
+}
+
+void print_for_people(const training_summary& s, const run_words& words) {
+  std::string verdict;
+  if (s.solved) verdict = ", solved";
+  if (s.reward_threshold && !s.solved) {
+    verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
+  }
+  const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
+  fmt::print("{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
+             s.env, s.steps, words.steps, s.wall_s, s.steps_per_s, rate_decimals, words.steps,
+             words.verdict, s.eval_mean, words.decimals, s.eval_std, words.decimals,
+             s.eval_episodes, words.judged, verdict);
+  if (s.start_s > 0)
+    fmt::print("before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
+  std::printf("run directory: %s\n", s.run_directory.c_str());
+}
+
+/// Why a run has made fewer steps than it was given, and how it makes them.
+void print_goal(const training_summary& s, const training_settings& settings, const context& of) {
+  const auto& goal = settings.evaluation.stop_at;
+  if (!s.stopped || !goal) return;
+  fmt::print("training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
+             *goal);
+  if (settings.checkpoint.every_updates > 0) {
+    fmt::print("; it goes on past that with: {} train --resume {} --steps N, N {} {}", of.program,
+               s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
+               settings.total_steps);
+  }
+  fmt::print("\n");
+}
+
+/// What a run begins with.
+struct beginning {
+  trainable what;
+  std::optional<checkpoint> from;
+  std::string directory = {};  ///< Of the run that is resumed; empty: a new one.
+  std::shared_ptr<const run_lock> lock = nullptr;  ///< Of that.
+};
+
+/// The run with more steps, also in its config.json, for whoever resumes it next. One that has
+/// reached its goal has none from then on: it would end at the next evaluation. Throws config_error
+/// where the steps are fewer.
+trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
+                   bool at_goal, const run_permissions& may, const context& of) {
+  const auto before = document.at("total_steps");
+  apply_override(document, "total_steps=" + steps);
+  if (at_goal) document.at("evaluation").at("stop_at") = nullptr;
+  auto longer = of.algorithm_in(document).configure(document, may);
+  const auto after = nlohmann::ordered_json::parse(longer.settings.config);
+  if (after.at("total_steps").get<std::int64_t>() < before.get<std::int64_t>()) {
+    throw config_error("/total_steps", "expected at least the run's own " + before.dump() +
+                                           ", got " + after.at("total_steps").dump());
+  }
+  if (at_goal || after.at("total_steps") != before) {
+    write_file_atomically(run.config_json(), after.dump(2) + '\n');
+  }
+  if (at_goal) log::info("the run goes on past its goal", {{"directory", run.path().string()}});
+  return longer;
+}
+
+/// The options of which two configurations have other values, each with both: "trainer.lr is
+/// 0.0003, asked for 0.001".
+void find_differences(const nlohmann::json& own, const nlohmann::json& asked,
+                      const std::string& path, std::vector<std::string>& found) {
+  if (own == asked) return;
+  if (!own.is_object() || !asked.is_object()) {
+    found.push_back(fmt::format("{} is {}, asked for {}", path, own.dump(), asked.dump()));
+    return;
+  }
+  const auto value_of = [](const nlohmann::json& object, const std::string& key) {
+    return object.contains(key) ? object[key] : nlohmann::json();
+  };
+  auto both = own;
+  both.update(asked);
+  for (const auto& [key, value] : both.items()) {
+    find_differences(value_of(own, key), value_of(asked, key),
+                     path.empty() ? key : path + '.' + key, found);
+  }
+}
+
+/// Throws std::invalid_argument naming the options in which the run is another than what is asked
+/// for. More steps are none of them, nor is a number of steps that nobody has asked for.
+void refuse_another_run(const run_directory& run, const training_settings& own,
+                        const training_settings& asked, bool steps_asked) {
+  auto before = nlohmann::json::parse(own.config);
+  auto after = nlohmann::json::parse(asked.config);
+  const bool further = after.at("total_steps") >= before.at("total_steps");
+  if (further || !steps_asked) before["total_steps"] = after["total_steps"];
+  std::vector<std::string> found;
+  find_differences(before, after, "", found);
+  if (found.empty()) return;
+  const auto path = run.path().string();
+  throw std::invalid_argument(fmt::format(
+      "--continue: {} is another run than what is asked for: {}; go on with it by --resume {}, or "
+      "begin one without --continue or in another folder by --runs",
+      path, fmt::join(found, "; "), path));
+}
+
+/// `steps`: of the longer run; none: as many as it has. `asked`: what it has to be; null: anything.
+beginning resume(const run_directory& run, const train_arguments& arguments,
+                 const std::optional<std::string>& steps, const training_settings* asked,
+                 metrics_registry& metrics, const context& of) {
+  read_json_file(run.config_json());  // a folder that is no run is not even locked
+  auto lock = std::make_shared<const run_lock>(run);
+  const auto document = read_json_file(run.config_json());
+  const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
+  auto what = of.algorithm_in(document).configure(document, may);
+  if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
+  auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
+  if (steps) {
+    // --continue is said again each time that the same run is started.
+    const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);
+    what = lengthen(run, document, *steps, past_goal, may, of);
+  }
+  return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
+}
+
+/// Throws what is wrong with the arguments, the configuration or the run to be resumed.
+beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
+  if (!arguments.resume.empty()) {
+    return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,
+                  metrics, of);
+  }
+  auto document = resolve(arguments);
+  const auto& which = of.algorithm_in(document, arguments.algo);
+  refuse_misfit(document, which, of);
+  choose_environment(document, which, of);
+  if (which.complete) which.complete(document);
+  auto what = which.configure(document, {.unsandboxed_code = arguments.allow_unsandboxed_code});
+  what.check();
+  if (arguments.go_on) {
+    const auto& settings = what.settings;
+    const auto newest = run_directory::newest(arguments.runs, settings.algo, settings.env.id);
+    // One that was killed before it had written its configuration has nothing to go on from.
+    if (newest && std::filesystem::exists(newest->config_json())) {
+      std::optional<std::string> steps;
+      if (document.contains("total_steps")) steps = document["total_steps"].dump();
+      return resume(*newest, arguments, steps, &settings, metrics, of);
+    }
+  }
+  return {.what = std::move(what), .from = std::nullopt};
+}
+
+/// What the first SIGINT or SIGTERM does: it asks the run to stop. Where none goes on yet the
+/// process ends.
+class stop_request {
+ public:
+  /// From now on there is somebody who asks.
+  void heed() { heeded_ = true; }
+  bool asked() const { return asked_; }
+  void ask() {
+    asked_ = true;
+    if (!heeded_) _exit(130);
+  }
+
+ private:
+  std::atomic<bool> heeded_{false};
+  std::atomic<bool> asked_{false};
+};
+
+/// Whether all results of a run are on the disk; what is not is told.
+bool report_unwritten(const training_result& result, const context& of) {
+  if (result.unwritten.empty()) return true;
+  std::vector<std::string> names;
+  for (const auto& path : result.unwritten) names.push_back(path.string());
+  fmt::print(stderr, "{} train: could not write {}; the log above says why\n", of.program,
+             fmt::join(names, ", "));
+  return false;
+}
+
+/// A run whose last checkpoints could not be written.
+void report_lost(const training_result& result, const std::string& so_far, const context& of) {
+  if (result.saved_steps == 0) {
+    fmt::print(stderr, "{} train: stopped after {}, all lost: no checkpoint could be written\n",
+               of.program, so_far);
+    return;
+  }
+  fmt::print(stderr,
+             "{0} train: stopped after {1}, of which those after {2} are lost: no later "
+             "checkpoint could be written; go on from there with: {0} train --resume {3}\n",
+             of.program, so_far, result.saved_steps, result.run_directory);
+}
+
+/// The exit code: 0 where the run can go on from where it is.
+int report_stopped(const training_result& result, const training_settings& settings,
+                   const context& of) {
+  const auto& directory = result.run_directory;
+  if (directory.empty()) return 130;  // before there was anything to keep
+  const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
+  if (settings.checkpoint.every_updates > 0) {
+    if (result.saved_steps != result.steps) {
+      report_lost(result, so_far, of);
+      return 1;
+    }
+    fmt::print("stopped after {}; go on with: {} train --resume {}\n", so_far, of.program,
+               directory);
+    return 0;
+  }
+  if (!report_unwritten(result, of)) return 1;
+  const auto model = run_directory::open(directory).last_model();
+  std::error_code ignored;
+  if (std::filesystem::exists(model, ignored)) {
+    fmt::print("stopped after {}; the model of that moment is {}: {} eval {}\n", so_far,
+               model.string(), of.program, directory);
+  }
+  std::printf("it can't go on: it kept no checkpoints, as checkpoint.every_updates=10 does\n");
+  return 130;
+}
+
+int report(const train_arguments& arguments, const training_settings& settings,
+           const training_result& result, const context& of) {
+  if (!result.summary) return report_stopped(result, settings, of);
+  print_for_people(*result.summary, settings.words);
+  print_goal(*result.summary, settings, of);
+  if (arguments.json) std::puts(result.summary->to_json().c_str());
+  return report_unwritten(result, of) ? 0 : 1;
+}
+
+int run(const train_arguments& arguments, beginning start, const training_run_options& options,
+        const context& of) {
+  const auto server = serve_metrics(*options.metrics, arguments.metrics);
+  const training_output output{.root = arguments.runs,
+                               .directory = start.directory,
+                               .table = arguments.verbose,
+                               .progress_bar = arguments.progress_bar,
+                               .metrics_port = server ? server->port() : 0,
+                               .lock = start.lock};
+  if (server) {
+    log::info("metrics are served",
+              {{"page", fmt::format("http://localhost:{}/", server->port())}});
+  }
+  const auto result = run_training(start.what, output, options, std::move(start.from));
+  return report(arguments, start.what.settings, result, of);
+}
+
+}  // namespace
+
+int train(const train_arguments& arguments, const context& of) {
+  const auto complain = [&](const std::exception& e) {
+    fmt::print(stderr, "{} train: {}\n", of.program, e.what());
+  };
+  const auto metrics = std::make_shared<metrics_registry>();
+  beginning start;
+  try {
+    start = begin(arguments, *metrics, of);
+  } catch (const std::exception& e) {
+    complain(e);
+    return 2;
+  }
+
+  use_one_torch_thread();
+  stop_request stop;
+  const signal_watch signals([&] { stop.ask(); });
+  std::optional<trace_file> traced;
+  try {
+    traced.emplace(arguments.trace);
+  } catch (const trace_file_error& e) {
+    complain(e);
+    return 2;
+  }
+  const training_run_options options{.threads = arguments.threads,
+                                     .listen = arguments.listen,
+                                     .certs = arguments.certs,
+                                     .join_secret = arguments.join_secret,
+                                     .nodes = arguments.nodes,
+                                     .metrics = metrics,
+                                     .trace = traced->trace(),
+                                     .stop_asked = [&] { return stop.asked(); },
+                                     .callbacks = {}};
+  stop.heed();
+  try {
+    return run(arguments, std::move(start), options, of);
+  } catch (const port_busy& e) {
+    complain(e);
+    return 2;
+  } catch (const run_directory_error& e) {
+    complain(e);
+    return 2;
+  } catch (const call_error& e) {
+    complain(e);
+    return e.kind() == error_kind::cancelled ? 130 : 1;
+  }
+}
+
+}  // namespace troupe::command

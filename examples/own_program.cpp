@@ -1,0 +1,64 @@
+// A program of your own with the commands of `troupe`: an environment and an algorithm are yours,
+// and training, checkpoints, metrics, nodes and worker processes come with troupe::main.
+//
+// The cast: `corridor`, written below; all others are the algorithm's.
+//
+//   build/release/examples/own_program list
+//   build/release/examples/own_program train -n 20000 checkpoint.every_updates=1
+//   build/release/examples/own_program eval runs/ppo/Corridor-v0_1
+//   build/release/examples/own_program train --algo eager_ppo --env CartPole-v1 -n 50000
+//
+// `train` is on the corridor unless it is told another environment, and ends in seconds with a
+// return near 0.93 (1 for the exit, -0.01 a step).
+
+#include <algorithm>
+#include <random>
+
+#include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/program/main.hpp"
+
+using namespace troupe;
+
+// readme: own_program
+/// Ten places in a row; the exit is the last.
+class corridor final : public environment {
+ public:
+  env_spec spec() const override {
+    return {.id = "Corridor-v0",
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // where I stand
+            .action_space = spaces::discrete(2),                // left, right
+            .max_episode_steps = 100,
+            .reward_threshold = 0.9};
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    if (seed) random_.seed(*seed);
+    place_ = static_cast<int>(random_() % 5);
+    obs[0] = static_cast<float>(place_) / 10;
+  }
+  step_result step(action_view action, std::span<float> obs) override {
+    place_ = std::max(0, place_ + (action.discrete() == 1 ? 1 : -1));
+    obs[0] = static_cast<float>(place_) / 10;
+    return {.reward = place_ == 10 ? 1.0 : -0.01, .terminated = place_ == 10, .truncated = false};
+  }
+
+ private:
+  std::minstd_rand random_;
+  int place_ = 0;
+};
+
+/// PPO that learns from less at a time.
+ppo_config eager() {
+  ppo_config config;
+  config.env.n_envs = 8;
+  config.rollout.n_steps = 128;
+  return config;
+}
+
+int main(int argc, char** argv) {
+  return troupe::main(
+      argc, argv,
+      {.help = "Trains agents to leave a corridor.",
+       .environments = {environment_of<corridor>("Corridor-v0")},
+       .algorithms = {algorithm_of<ppo_config>("eager_ppo", "PPO on short rollouts", eager())}});
+}
+// readme: end

@@ -1,0 +1,114 @@
+#include "actors/torch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/language_models/grpo/grpo_algorithm.hpp"
+#include "algorithms/off_policy/td3/td3.hpp"
+#include "algorithms/on_policy/a2c/a2c.hpp"
+#include "algorithms/on_policy/ppo/ppo.hpp"
+#include "algorithms/program/main.hpp"
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+template <class Config>
+Config with_env(const char* id) {
+  Config config;
+  config.env.id = id;
+  config.seed = 7;
+  return config;
+}
+
+template <class Config>
+void check_second_name(Config defaults) {
+  const auto second = algorithm_of<Config>("second", "again", defaults);
+  const auto schema = second.schema();
+  CHECK(schema["properties"]["algo"]["default"] == "second");
+  CHECK(schema["properties"]["algo"]["enum"] == json({"second"}));
+  CHECK(schema["properties"]["seed"]["default"] == 7);
+  const auto settings = second.configure({{"algo", "second"}, {"total_steps", 3000}}, {}).settings;
+  CHECK(settings.algo == "second");
+  CHECK(settings.seed == 7);
+  CHECK(settings.env.id == defaults.env.id);
+  // What is stored with the run is read again, and means the same.
+  const auto stored = json::parse(settings.config);
+  CHECK(stored["algo"] == "second");
+  CHECK(json::parse(second.configure(stored, {}).settings.config) == stored);
+  CHECK_THROWS_AS(second.configure({{"algo", "third"}}, {}), config_error);
+}
+
+TEST_CASE("own algorithm: a second name of an algorithm has defaults and runs of its own") {
+  check_second_name(with_env<ppo_config>("Acrobot-v1"));
+  check_second_name(with_env<a2c_config>("Acrobot-v1"));
+  check_second_name(with_env<td3_config>("Pendulum-v1"));
+}
+
+llm::problem_task letters(const char* name) {
+  return {
+      .name = name,
+      .what = "letters",
+      .draw = [](action_random&, int) { return llm::problem{.question = "a", .letters = "a>"}; },
+      .rewards = {{"right", [](const llm::answered_problem&) { return 1.0; }}}};
+}
+
+std::string refusal(const named_algorithm& of, const json& document) {
+  try {
+    of.configure(document, {});
+  } catch (const config_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST_CASE("own algorithm: GRPO learns a program's tasks beside Troupe's, one alone unless told") {
+  const auto one = grpo_algorithm({letters("alphabet")});
+  CHECK(one.tasks.back().name == "alphabet");
+  CHECK(one.tasks.back().help == "letters");
+  CHECK(one.configure(json::object(), {}).settings.env.id == "alphabet");
+  CHECK(one.configure({{"task", {{"name", "arithmetic"}}}}, {}).settings.env.id == "arithmetic");
+  const auto refused = refusal(one, {{"task", {{"name", "alphabe"}}}});
+  CHECK(refused.find("did you mean \"alphabet\"?") != refused.npos);
+  const auto two = grpo_algorithm({letters("alphabet"), letters("vowels")});
+  CHECK(two.configure(json::object(), {}).settings.env.id == "sum_digits");
+  CHECK(two.configure({{"task", {{"name", "vowels"}}}}, {}).settings.env.id == "vowels");
+  CHECK_THROWS_AS(grpo_algorithm({letters("sum_digits")}), std::invalid_argument);
+  CHECK_THROWS_AS(grpo_algorithm({letters("")}), std::invalid_argument);
+}
+
+int run(const std::vector<std::string>& words, program what) {
+  std::vector<std::string> kept = words;
+  std::vector<char*> argv;
+  for (auto& word : kept) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return troupe::main(static_cast<int>(kept.size()), argv.data(), std::move(what));
+}
+
+TEST_CASE("own algorithm: a name that is taken, and none, are refused") {
+  CHECK(run({"mine", "list"}, {.algorithms = {algorithm_of<ppo_config>("dqn", "")}}) == 2);
+  CHECK(run({"mine", "list"}, {.algorithms = {algorithm_of<ppo_config>("a", ""),
+                                              algorithm_of<a2c_config>("a", "")}}) == 2);
+  CHECK(run({"mine", "list"}, {.algorithms = {algorithm_of<ppo_config>("", "")}}) == 2);
+  CHECK(run({"mine", "list"}, {.environments = {{"CartPole-v1", nullptr}}}) == 2);
+}
+
+TEST_CASE("own algorithm: a program has commands of its own") {
+  struct greeting {
+    int times = 0;
+  };
+  int greeted = 0;
+  const auto greet = command_of<greeting>(
+      "greet", "Say hello.", [](CLI::App&, greeting& to) { to.times = 3; },
+      [&](const greeting& asked) {
+        greeted += asked.times;
+        return 5;
+      });
+  CHECK(run({"mine", "greet"}, {.commands = {greet}}) == 5);
+  CHECK(greeted == 3);
+  CHECK(run({"mine", "gret"}, {.commands = {greet}}) == 2);
+}
+
+}  // namespace
+}  // namespace troupe

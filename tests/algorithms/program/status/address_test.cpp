@@ -1,0 +1,32 @@
+#include "algorithms/program/status/address.hpp"
+
+#include <stdexcept>
+
+#include "tests/test.hpp"
+
+namespace troupe::command {
+
+TEST_CASE("status: addresses are read as people type them") {
+  CHECK(parse_address("localhost", 9464).text() == "localhost:9464");
+  CHECK(parse_address("10.0.0.7:9465", 9464).text() == "10.0.0.7:9465");
+  CHECK(parse_address("http://gpu-1:1/metrics", 9464).text() == "gpu-1:1");
+  CHECK(parse_address("http://gpu-1/", 9464).text() == "gpu-1:9464");
+  CHECK(parse_address("[::1]:9464", 1).text() == "[::1]:9464");
+  CHECK(parse_address("[::1]", 7).host == "::1");
+}
+
+TEST_CASE("status: what is no address is refused") {
+  for (const char* text : {"", ":1", "host:", "host:0", "host:65536", "host:-1", "host:12x", "[::1",
+                           "[::1]9464", "a b", "user@host", "http://host/other", "https://host"}) {
+    INFO(text);
+    CHECK_THROWS_AS(parse_address(text, 9464), std::invalid_argument);
+  }
+}
+
+TEST_CASE("status: a host is resolved, or named as unknown") {
+  CHECK(resolve("127.0.0.1") == "127.0.0.1");
+  CHECK(resolve("::1") == "::1");
+  CHECK_THROWS_AS(resolve("no.such.host.invalid"), std::runtime_error);
+}
+
+}  // namespace troupe::command
