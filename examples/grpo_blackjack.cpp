@@ -75,7 +75,7 @@ task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
                          .problems = static_cast<int>(s.hands),
                          .final_problems = 100,
                          .stop_at = {}};
-  const auto learning = trainable_of(s.config);
+  const auto learning = algorithm_with(s.config);
   const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.evaluated = tell});
   std::printf("what it said: troupe samples %s\n", run.run_directory.c_str());
 }

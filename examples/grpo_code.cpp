@@ -86,7 +86,7 @@ task<> tell(loops::progress now, evaluation seen) {
 
 task<> learn(troupe::system& sys, grpo_config config) {
   const auto result =
-      co_await train_in(sys, trainable_of(config), {.root = "runs"}, {.evaluated = tell});
+      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.evaluated = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }

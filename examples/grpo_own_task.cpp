@@ -1,7 +1,7 @@
 // A language model learns a task of your own: to put letters in alphabetical order. A function
 // draws the problems, others judge what is written, with partial credit for what is nearly right.
 //
-// The cast is the algorithm's, made by run_training: prompts, a generator, rewards, a replay, the
+// The cast is the algorithm's, made by train: prompts, a generator, rewards, a replay, the
 // trainer, weights, a recorder. Yours are the functions below.
 //
 //   build/release/examples/grpo_own_task
@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
     use_one_torch_thread();
     auto config = parse_config<grpo_config>(load_config("", overrides), usual(model.empty()));
     config.model.path = model;
-    const auto run = run_training(trainable_of(config, alphabet), {.root = "runs"},
-                                  {.callbacks = {.evaluated = tell}});
+    const auto run = train(algorithm_with(config, alphabet), {.root = "runs"},
+                           {.callbacks = {.evaluated = tell}});
     std::printf("what it wrote: troupe samples %s\n", run.run_directory.c_str());
     return 0;
   } catch (const CLI::ParseError& e) {

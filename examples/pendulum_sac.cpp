@@ -30,7 +30,7 @@ task<> learn(troupe::system& sys, training_mode mode) {
     config.collection.train_freq = 8;
     config.collection.gradient_steps = -1;
   }
-  const auto result = co_await train_in(sys, trainable_of(config), {.root = "runs"});
+  const auto result = co_await train_in(sys, algorithm_with(config), {.root = "runs"});
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
               mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
               static_cast<long long>(result.staleness_max), result.run_directory.c_str());

@@ -1,7 +1,7 @@
 // PPO that is stopped in the middle and goes on from its newest checkpoint, to the weights that it
 // has when nobody stops it.
 //
-// The cast is PPO's (algorithms/on_policy/ppo/ppo.hpp); run_training makes it anew after each
+// The cast is PPO's (algorithms/on_policy/ppo/ppo.hpp); train makes it anew after each
 // checkpoint, whether or not the run was stopped there, so that both end alike.
 //
 //   build/release/examples/resume
@@ -31,17 +31,17 @@ ppo_config short_run() {
 
 // readme: resume
 /// Trains until it is asked to stop, as a signal would.
-training_result begin(const ppo_config& config) {
+run_result begin(const ppo_config& config) {
   int asked = 0;
   const auto stop = [&] { return ++asked > 10; };  // after each update, and each checkpoint
-  return run_training(config, {.root = "runs"}, {.stop_asked = stop});
+  return train(config, {.root = "runs"}, {.stop_asked = stop});
 }
 
 /// Goes on with any run that keeps checkpoints, in this process or another.
-training_result go_on(const std::string& run_directory) {
+run_result go_on(const std::string& run_directory) {
   metrics_registry metrics;  // counts damaged checkpoints
   auto run = open_run<ppo_config>(run_directory, metrics);
-  return run_training(run.config, {.directory = run_directory}, {}, std::move(run.from));
+  return train(run.config, {.directory = run_directory}, {}, std::move(run.from));
 }
 // readme: end
 
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   use_one_torch_thread();
-  const auto whole = run_training(short_run(), {.root = "runs"}, {}).summary.value();
+  const auto whole = train(short_run(), {.root = "runs"}, {}).summary.value();
   const auto stopped = begin(short_run());
   const auto resumed = go_on(stopped.run_directory).summary.value();
   std::printf("stopped after %lld steps, resumed from %lld, ended after %lld\n",

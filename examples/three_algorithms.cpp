@@ -18,7 +18,7 @@
 
 using namespace troupe;
 
-task<> report(task<training_summary> run) {
+task<> report(task<run_summary> run) {
   const auto result = co_await std::move(run);
   std::printf("%s on %s: %lld steps, return %.1f, %s\n", result.algo.c_str(), result.env.c_str(),
               static_cast<long long>(result.steps), result.eval_mean, result.run_directory.c_str());
@@ -30,19 +30,19 @@ task<> train_three(troupe::system& sys) {
   ppo.total_steps = 8'192;
   ppo.env.n_envs = 4;
   ppo.rollout.n_steps = 512;
-  co_await report(train_in(sys, trainable_of(ppo), {.root = "runs"}));
+  co_await report(train_in(sys, algorithm_with(ppo), {.root = "runs"}));
 
   dqn_config dqn;  // the same, for DQN
   dqn.total_steps = 4'000;
   dqn.trainer.lr = 2.3e-3;
   dqn.collection.learning_starts = 1'000;
-  co_await report(train_in(sys, trainable_of(dqn), {.root = "runs"}));
+  co_await report(train_in(sys, algorithm_with(dqn), {.root = "runs"}));
 
   sac_config sac;  // on Pendulum-v1
   sac.total_steps = 1'000;
   sac.policy.hidden = {64, 64};
   sac.mode = training_mode::async;  // collectors go on while the trainer trains
-  co_await report(train_in(sys, trainable_of(sac), {.root = "runs"}));
+  co_await report(train_in(sys, algorithm_with(sac), {.root = "runs"}));
 }
 // readme: end
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::duration<double> board_interval{1};
 
-run_options with_defaults(run_options options) {
+recorder_options with_defaults(recorder_options options) {
   if (!options.now) options.now = [] { return std::chrono::system_clock::now(); };
   if (!options.on_failure)
     options.on_failure = [](const std::string& message) { std::cerr << message << std::endl; };
@@ -28,7 +28,7 @@ run_options with_defaults(run_options options) {
 
 }  // namespace
 
-recorder::recorder(run_options options)
+recorder::recorder(recorder_options options)
     : options_(with_defaults(std::move(options))),
       run_(options_.directory.empty()
                ? begin_run(options_.root, options_.algo, options_.env, options_.config)

@@ -18,7 +18,7 @@
 
 namespace troupe {
 
-struct run_options {
+struct recorder_options {
   std::filesystem::path root = "runs";  ///< The run directory is root/algo/env_k.
   /// Where not empty, the run directory itself: this recorder goes on in it from `saved`, what
   /// recorder::save gave, and drops what was recorded after that; with nothing saved it drops all.
@@ -62,7 +62,7 @@ class recorder {
  public:
   /// Makes the run directory, holds its lock and stores the configuration. Throws
   /// run_directory_error where it can not, and std::invalid_argument where `config` is not JSON.
-  explicit recorder(run_options options);
+  explicit recorder(recorder_options options);
   ~recorder();
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
@@ -111,7 +111,7 @@ class recorder {
   std::chrono::duration<double> elapsed() const { return options_.now() - started_; }
   progress_state progress() const;
 
-  run_options options_;
+  recorder_options options_;
   held_run run_;
   time_point started_;
   std::optional<progress_csv> csv_;

@@ -4,7 +4,8 @@
 //
 //   named_values named(const metrics&)                    as columns of progress.csv, for means
 //
-// and has the rest from here: trainable_of(algorithm_of<learner_rule<Learner>>(config, kind)).
+// and has the rest from here: algorithm_with(off_policy_algorithm_of<learner_rule<Learner>>(config,
+// kind)).
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -58,8 +59,8 @@ class learner_rule : public off_policy_learner {
 /// idle_rules_of for Config, where it has one of its own. `kind`: of the acting network. `explore`:
 /// its steps are taken from the configuration. `more` goes to the rule's constructor.
 template <class Rule, class Config, class... More>
-off_policy_algorithm algorithm_of(const Config& c, network_kind kind, exploration explore = {},
-                                  More... more) {
+off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
+                                             exploration explore = {}, More... more) {
   auto options = c.trainer;
   options.network = c.policy.options(kind);
   options.backend = c.policy.backend;

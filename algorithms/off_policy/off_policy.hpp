@@ -24,7 +24,7 @@ namespace troupe {
 
 /// What an off-policy algorithm says of itself.
 struct off_policy_algorithm {
-  training_settings settings;
+  run_settings settings;
   off_policy_config config;
   std::size_t batch_size = 256;  ///< Rows of a gradient step.
   double gamma = 0.99;           ///< Discount a step.
@@ -66,10 +66,10 @@ class off_policy : public environment_algorithm {
 };
 
 /// The settings of a run. `resolved`: the whole configuration as JSON.
-training_settings settings_of(const off_policy_config& config, network_options acting,
-                              std::string resolved);
+run_settings settings_of(const off_policy_config& config, network_options acting,
+                         std::string resolved);
 
 /// The algorithm for a run.
-trainable trainable_of(off_policy_algorithm algorithm);
+algorithm algorithm_with(off_policy_algorithm algorithm);
 
 }  // namespace troupe

@@ -136,7 +136,7 @@ task<evaluation> off_policy::evaluate_at_the_end(weights of) {
 namespace {
 
 /// Throws std::invalid_argument if the environment's actions are not those that the network gives.
-void require_actions(const training_settings& settings) {
+void require_actions(const run_settings& settings) {
   const auto kind = settings.network.kind;
   const bool discrete = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
   const auto actions = spec_of(settings.env).action_space;
@@ -151,7 +151,7 @@ void require_actions(const training_settings& settings) {
 }
 
 /// Throws config_error if a full replay takes more than it may.
-void require_room(const training_settings& settings, const ring_section& replay) {
+void require_room(const run_settings& settings, const ring_section& replay) {
   const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
   const double wanted = each * static_cast<double>(replay.capacity);
   if (wanted <= static_cast<double>(replay.max_bytes)) return;
@@ -164,8 +164,7 @@ void require_room(const training_settings& settings, const ring_section& replay)
 
 }  // namespace
 
-training_settings settings_of(const off_policy_config& c, network_options acting,
-                              std::string resolved) {
+run_settings settings_of(const off_policy_config& c, network_options acting, std::string resolved) {
   acting.normalize_obs = c.env.normalize_obs;
   return {.algo = c.algo,
           .env = c.env,
@@ -183,7 +182,7 @@ training_settings settings_of(const off_policy_config& c, network_options acting
           .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
 }
 
-trainable trainable_of(off_policy_algorithm algorithm) {
+algorithm algorithm_with(off_policy_algorithm algorithm) {
   auto settings = algorithm.settings;
   const auto check = [settings, replay = algorithm.config.replay] {
     require_actions(settings);

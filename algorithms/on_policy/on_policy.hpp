@@ -31,8 +31,8 @@ namespace troupe {
 
 /// What an on-policy algorithm says of itself besides its configuration.
 struct on_policy_traits {
-  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its A2C
-  /// policy_loss.
+  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its
+  /// A2C policy_loss.
   std::string policy_loss = "train/policy_loss";
   bool clips = false;  ///< Whether there is a clip fraction to be told.
 };
@@ -80,8 +80,8 @@ class on_policy : public environment_algorithm {
 
 /// The settings of a run by that configuration. `resolved`: the whole of it as JSON. `idle`: what
 /// changes nothing.
-training_settings settings_of(const on_policy_config& config, std::string resolved,
-                              std::vector<idle_option> idle);
+run_settings settings_of(const on_policy_config& config, std::string resolved,
+                         std::vector<idle_option> idle);
 
 /// An on-policy algorithm for a run. Config is derived from on_policy_config and has a section
 /// `trainer` that is derived from on_policy_options. Beside it stand
@@ -91,17 +91,17 @@ training_settings settings_of(const on_policy_config& config, std::string resolv
 ///
 /// and, where options may have no effect, std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
-trainable on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
+algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
   auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
   auto check = [settings] { require_network(settings); };
-  on_policy_setup setup{.config = config,
-                        .learner = config.trainer,
-                        .maker = [config](const network_shape& shape)
-                            -> portable_function<rollout_learner()> {
-                          return learner_maker<Config>{shape, config};
-                        },
-                        .traits = std::move(traits)};
+  on_policy_setup setup{
+      .config = config,
+      .learner = config.trainer,
+      .maker = [config](const network_shape& shape) -> portable_function<rollout_learner()> {
+        return learner_maker<Config>{shape, config};
+      },
+      .traits = std::move(traits)};
   return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(setup));
 }
 

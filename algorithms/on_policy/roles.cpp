@@ -85,8 +85,7 @@ std::size_t on_policy::environment_replicas() const {
 task<> on_policy::serve_environments(const checkpoint* from) {
   const auto& c = setup_.config;
   const auto replicas = environment_replicas();
-  const auto discount =
-      c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
+  const auto discount = c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
   serve_options hosting{
       .name = "environments", .replicas = replicas, .placement = placement_of(c.env.placement)};
   roles.environments = co_await in.serve<hosted_environment>(
@@ -141,8 +140,8 @@ task<> on_policy::save(checkpoint& to) {
   if (roles.normalizer) to.files["normalizer.bin"] = roles.normalizer->save();
 }
 
-training_settings settings_of(const on_policy_config& c, std::string resolved,
-                              std::vector<idle_option> idle) {
+run_settings settings_of(const on_policy_config& c, std::string resolved,
+                         std::vector<idle_option> idle) {
   return {.algo = c.algo,
           .env = c.env,
           .seed = c.seed,

@@ -14,6 +14,7 @@
 #include "actors/torch_threads.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/run/train.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/run.hpp"
@@ -99,7 +100,7 @@ void choose_environment(nlohmann::json& document, const named_algorithm& which, 
   if (!document.contains(at)) document[at] = of.environment;
 }
 
-void print_for_people(const training_summary& s, const run_words& words) {
+void print_for_people(const run_summary& s, const run_words& words) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
@@ -116,7 +117,7 @@ void print_for_people(const training_summary& s, const run_words& words) {
 }
 
 /// Why a run has made fewer steps than it was given, and how it makes them.
-void print_goal(const training_summary& s, const training_settings& settings, const context& of) {
+void print_goal(const run_summary& s, const run_settings& settings, const context& of) {
   const auto& goal = settings.evaluation.stop_at;
   if (!s.stopped || !goal) return;
   fmt::print("training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
@@ -131,7 +132,7 @@ void print_goal(const training_summary& s, const training_settings& settings, co
 
 /// What a run begins with.
 struct beginning {
-  trainable what;
+  algorithm what;
   std::optional<checkpoint> from;
   std::string directory = {};  ///< Of the run that is resumed; empty: a new one.
   std::shared_ptr<const run_lock> lock = nullptr;  ///< Of that.
@@ -140,7 +141,7 @@ struct beginning {
 /// The run with more steps, also in its config.json, for whoever resumes it next. One that has
 /// reached its goal has none from then on: it would end at the next evaluation. Throws config_error
 /// where the steps are fewer.
-trainable lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
+algorithm lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
                    bool at_goal, const run_permissions& may, const context& of) {
   const auto before = document.at("total_steps");
   apply_override(document, "total_steps=" + steps);
@@ -180,8 +181,8 @@ void find_differences(const nlohmann::json& own, const nlohmann::json& asked,
 
 /// Throws std::invalid_argument naming the options in which the run is another than what is asked
 /// for. More steps are none of them, nor is a number of steps that nobody has asked for.
-void refuse_another_run(const run_directory& run, const training_settings& own,
-                        const training_settings& asked, bool steps_asked) {
+void refuse_another_run(const run_directory& run, const run_settings& own,
+                        const run_settings& asked, bool steps_asked) {
   auto before = nlohmann::json::parse(own.config);
   auto after = nlohmann::json::parse(asked.config);
   const bool further = after.at("total_steps") >= before.at("total_steps");
@@ -198,7 +199,7 @@ void refuse_another_run(const run_directory& run, const training_settings& own,
 
 /// `steps`: of the longer run; none: as many as it has. `asked`: what it has to be; null: anything.
 beginning resume(const run_directory& run, const train_arguments& arguments,
-                 const std::optional<std::string>& steps, const training_settings* asked,
+                 const std::optional<std::string>& steps, const run_settings* asked,
                  metrics_registry& metrics, const context& of) {
   read_json_file(run.config_json());  // a folder that is no run is not even locked
   auto lock = std::make_shared<const run_lock>(run);
@@ -259,7 +260,7 @@ class stop_request {
 };
 
 /// Whether all results of a run are on the disk; what is not is told.
-bool report_unwritten(const training_result& result, const context& of) {
+bool report_unwritten(const run_result& result, const context& of) {
   if (result.unwritten.empty()) return true;
   std::vector<std::string> names;
   for (const auto& path : result.unwritten) names.push_back(path.string());
@@ -269,7 +270,7 @@ bool report_unwritten(const training_result& result, const context& of) {
 }
 
 /// A run whose last checkpoints could not be written.
-void report_lost(const training_result& result, const std::string& so_far, const context& of) {
+void report_lost(const run_result& result, const std::string& so_far, const context& of) {
   if (result.saved_steps == 0) {
     fmt::print(stderr, "{} train: stopped after {}, all lost: no checkpoint could be written\n",
                of.program, so_far);
@@ -282,8 +283,7 @@ void report_lost(const training_result& result, const std::string& so_far, const
 }
 
 /// The exit code: 0 where the run can go on from where it is.
-int report_stopped(const training_result& result, const training_settings& settings,
-                   const context& of) {
+int report_stopped(const run_result& result, const run_settings& settings, const context& of) {
   const auto& directory = result.run_directory;
   if (directory.empty()) return 130;  // before there was anything to keep
   const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
@@ -307,8 +307,8 @@ int report_stopped(const training_result& result, const training_settings& setti
   return 130;
 }
 
-int report(const train_arguments& arguments, const training_settings& settings,
-           const training_result& result, const context& of) {
+int report(const train_arguments& arguments, const run_settings& settings, const run_result& result,
+           const context& of) {
   if (!result.summary) return report_stopped(result, settings, of);
   print_for_people(*result.summary, settings.words);
   print_goal(*result.summary, settings, of);
@@ -316,20 +316,20 @@ int report(const train_arguments& arguments, const training_settings& settings,
   return report_unwritten(result, of) ? 0 : 1;
 }
 
-int run(const train_arguments& arguments, beginning start, const training_run_options& options,
+int run(const train_arguments& arguments, beginning start, const run_options& options,
         const context& of) {
   const auto server = serve_metrics(*options.metrics, arguments.metrics);
-  const training_output output{.root = arguments.runs,
-                               .directory = start.directory,
-                               .table = arguments.verbose,
-                               .progress_bar = arguments.progress_bar,
-                               .metrics_port = server ? server->port() : 0,
-                               .lock = start.lock};
+  const run_output output{.root = arguments.runs,
+                          .directory = start.directory,
+                          .table = arguments.verbose,
+                          .progress_bar = arguments.progress_bar,
+                          .metrics_port = server ? server->port() : 0,
+                          .lock = start.lock};
   if (server) {
     log::info("metrics are served",
               {{"page", fmt::format("http://localhost:{}/", server->port())}});
   }
-  const auto result = run_training(start.what, output, options, std::move(start.from));
+  const auto result = train(start.what, output, options, std::move(start.from));
   return report(arguments, start.what.settings, result, of);
 }
 
@@ -358,15 +358,15 @@ int train(const train_arguments& arguments, const context& of) {
     complain(e);
     return 2;
   }
-  const training_run_options options{.threads = arguments.threads,
-                                     .listen = arguments.listen,
-                                     .certs = arguments.certs,
-                                     .join_secret = arguments.join_secret,
-                                     .nodes = arguments.nodes,
-                                     .metrics = metrics,
-                                     .trace = traced->trace(),
-                                     .stop_asked = [&] { return stop.asked(); },
-                                     .callbacks = {}};
+  const run_options options{.threads = arguments.threads,
+                            .listen = arguments.listen,
+                            .certs = arguments.certs,
+                            .join_secret = arguments.join_secret,
+                            .nodes = arguments.nodes,
+                            .metrics = metrics,
+                            .trace = traced->trace(),
+                            .stop_asked = [&] { return stop.asked(); },
+                            .callbacks = {}};
   stop.heed();
   try {
     return run(arguments, std::move(start), options, of);

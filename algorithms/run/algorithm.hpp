@@ -139,7 +139,7 @@ class running final : public running_algorithm {
 /// `check` throws unknown_environment, and std::invalid_argument if it does not fit the environment
 /// or the machine; it is called before anything is made.
 template <class Algorithm, class... A>
-trainable make_algorithm(training_settings settings, std::function<void()> check, A... args) {
+algorithm make_algorithm(run_settings settings, std::function<void()> check, A... args) {
   return {std::move(settings),
           [args...](training_run& in) -> std::unique_ptr<detail::running_algorithm> {
             return std::make_unique<detail::running<Algorithm>>(in, args...);

@@ -4,7 +4,7 @@
 //   algorithm_of<ppo_config>("ppo", "proximal policy optimisation")
 //
 // A program's own is one as well: its configuration is a struct that `describe` describes, and
-// trainable_of makes the rest of it.
+// algorithm_with makes the rest of it.
 
 #include <filesystem>
 #include <functional>
@@ -39,7 +39,7 @@ struct named_algorithm {
   std::string name;
   std::string help;  ///< In a few words.
   /// Reads a configuration. Throws config_error.
-  std::function<trainable(const nlohmann::json& document, const run_permissions& may)> configure;
+  std::function<algorithm(const nlohmann::json& document, const run_permissions& may)> configure;
   /// The configuration's JSON Schema, with the defaults that a run has.
   std::function<nlohmann::json()> schema;
   /// What it teaches language models, which makes it one of theirs; none: it learns on an
@@ -92,7 +92,7 @@ named_algorithm algorithm_of(std::string name, std::string help, Config defaults
           .help = std::move(help),
           .configure =
               [defaults](const nlohmann::json& document, const run_permissions& may) {
-                return trainable_of(read_named_config(document, may, defaults));
+                return algorithm_with(read_named_config(document, may, defaults));
               },
           .schema =
               [defaults] {

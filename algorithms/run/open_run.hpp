@@ -22,7 +22,7 @@ template <class Config>
 resumed_run<Config> open_run(const std::string& directory, metrics_registry& metrics) {
   const auto document = read_json_file(run_directory::open(directory).config_json());
   auto config = parse_config<Config>(document);
-  auto from = newest_checkpoint(directory, trainable_of(config).settings, metrics);
+  auto from = newest_checkpoint(directory, algorithm_with(config).settings, metrics);
   return {std::move(config), std::move(from)};
 }
 

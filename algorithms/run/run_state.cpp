@@ -15,13 +15,13 @@ const std::string& file_of(const checkpoint& from, const std::string& name) {
   return place->second;
 }
 
-run_progress progress_of(const checkpoint& from, const training_settings& settings) {
+run_progress progress_of(const checkpoint& from, const run_settings& settings) {
   auto done = state_in<run_progress>(from, "run.bin");
   done.at_goal = done.at_goal && reaches_goal(done.scores, settings.evaluation);
   return done;
 }
 
-std::string sha256_of_config(const training_settings& settings) {
+std::string sha256_of_config(const run_settings& settings) {
   auto document = nlohmann::json::parse(settings.config, nullptr, false);
   if (!document.is_object()) return sha256(settings.config);
   document.erase("total_steps");

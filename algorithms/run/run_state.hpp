@@ -30,13 +30,13 @@ using replica_states = std::vector<std::string>;
 
 /// Where the run was: run.bin. Whether it is at its goal is judged by the goal that it has now, so
 /// one that is to go on gets another, or none.
-run_progress progress_of(const checkpoint& from, const training_settings& settings);
+run_progress progress_of(const checkpoint& from, const run_settings& settings);
 /// weights.bin
 weights weights_of(const checkpoint& from);
 
 /// What the configuration of a run that goes on has to have in common with the one that wrote the
 /// checkpoint: all but its length, and the goal that may end it before.
-std::string sha256_of_config(const training_settings& settings);
+std::string sha256_of_config(const run_settings& settings);
 
 /// Takes progress and callbacks from a checkpoint; its weights are for the store.
 void begin_from(training_run& run, const checkpoint& from);

@@ -12,8 +12,8 @@
 #include "actors/recorder/held_run.hpp"
 #include "actors/recorder/run_words.hpp"
 #include "algorithms/loops/evaluations.hpp"
-#include "algorithms/run/option_rules.hpp"
 #include "algorithms/run/config.hpp"
+#include "algorithms/run/option_rules.hpp"
 #include "runtime/service/fault_plan.hpp"
 
 namespace troupe {
@@ -27,7 +27,7 @@ class running_algorithm;
 }
 
 /// What a run leaves on the screen and on the disk.
-struct training_output {
+struct run_output {
   std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
   std::string prefix;         ///< Before the names of its services; for one of several in a system.
   std::string directory;      ///< Where not empty, the run directory: a run that goes on in it.
@@ -40,7 +40,7 @@ struct training_output {
 };
 
 /// How a run went. The names are those of summary.json.
-struct training_summary {
+struct run_summary {
   std::string algo;
   std::string env;
   training_mode mode = training_mode::sync;
@@ -72,7 +72,7 @@ struct training_summary {
 };
 
 /// What every algorithm's configuration says, and what the parts of a run need of the rest.
-struct training_settings {
+struct run_settings {
   std::string algo;  ///< "ppo"
   env_section env;
   std::uint64_t seed = 1;
@@ -98,7 +98,7 @@ struct training_settings {
 /// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to
 /// outlives the run. Everything counts from the run's beginning, whether or not the run was
 /// resumed.
-struct training_callbacks {
+struct run_callbacks {
   /// Asked after each update, and after the evaluation that is then due; a verdict of `stop` ends
   /// training, the evaluation at the end follows. Several: loops::in_turn. May be null.
   loops::callback called = nullptr;
@@ -112,7 +112,7 @@ struct training_callbacks {
   std::function<void(const std::string&)> restore = nullptr;
 };
 
-struct training_run_options {
+struct run_options {
   std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
   std::string listen;       ///< Where nodes join, HOST:PORT with a fixed port; empty: nowhere.
   std::string certs;        ///< See system_options.
@@ -124,14 +124,14 @@ struct training_run_options {
   /// time, on any thread: true stops the run, and it stays true then. An evaluation between updates
   /// that is ended so is played when the run goes on. May be null.
   std::function<bool()> stop_asked;
-  training_callbacks callbacks;
+  run_callbacks callbacks;
 };
 
 /// What a run came to.
-struct training_result {
+struct run_result {
   /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
   /// one, if they could be written.
-  std::optional<training_summary> summary;
+  std::optional<run_summary> summary;
   /// Empty: it was stopped before there was a model, or with checkpoints before there was a
   /// directory.
   std::string run_directory;
@@ -143,8 +143,8 @@ struct training_result {
 };
 
 /// An algorithm with its configuration: all that a run takes. See algorithm.hpp.
-struct trainable {
-  training_settings settings;
+struct algorithm {
+  run_settings settings;
   /// Makes the algorithm in a run.
   std::function<std::unique_ptr<detail::running_algorithm>(training_run& in)> make;
   /// Throws unknown_environment, and std::invalid_argument if it does not fit the environment or

@@ -26,7 +26,7 @@ std::filesystem::path folder_of_checkpoints(const run_directory& run) {
   return run.path() / "checkpoints";
 }
 
-checkpoint_directory checkpoints_of(const run_directory& run, const training_settings& settings) {
+checkpoint_directory checkpoints_of(const run_directory& run, const run_settings& settings) {
   return checkpoint_directory(folder_of_checkpoints(run),
                               static_cast<std::size_t>(settings.checkpoint.keep));
 }
@@ -59,7 +59,7 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
   co_return co_await run.save();
 }
 
-task<training_summary> finish_segment(training_run& run, const checkpoint* from) {
+task<run_summary> finish_segment(training_run& run, const checkpoint* from) {
   co_await run.serve_roles(from);
   co_await run.make_up_for_stop();
   co_return co_await run.conclude();
@@ -71,46 +71,46 @@ constexpr int failures_max = 10;
 /// How often a run without checkpoints looks whether it is asked to stop.
 constexpr auto stop_poll = std::chrono::milliseconds(50);
 
-task<std::optional<training_summary>> finish_whole(training_run& run) {
+task<std::optional<run_summary>> finish_whole(training_run& run) {
   auto summary = co_await run.train_from_the_start();
   co_return summary;
 }
 
 /// Where time is virtual, training itself asks after each update, and nobody else may: a run would
 /// depend on when it is asked.
-task<std::optional<training_summary>> wait_for_stop(training_run& run) {
+task<std::optional<run_summary>> wait_for_stop(training_run& run) {
   if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
   while (!run.stop_asked()) co_await sleep_for(stop_poll);
   co_return std::nullopt;
 }
 
 /// Without a summary if it is stopped; and without a run directory if that was before it trained.
-task<training_result> run_whole(training_run& run) {
-  std::optional<training_summary> summary;
+task<run_result> run_whole(training_run& run) {
+  std::optional<run_summary> summary;
   try {
     auto first = co_await any(finish_whole(run), wait_for_stop(run));
     summary = std::move(first.value);
   } catch (const call_error& e) {
     if (!is_stop(run, e)) throw;
   }
-  if (!summary && !run.serves()) co_return training_result{};
+  if (!summary && !run.serves()) co_return run_result{};
   if (!summary) co_await run.keep_model_of_now();
-  co_return training_result{.summary = std::move(summary),
-                            .run_directory = run.directory.path().string(),
-                            .steps = run.done.steps,
-                            .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
+  co_return run_result{.summary = std::move(summary),
+                       .run_directory = run.directory.path().string(),
+                       .steps = run.done.steps,
+                       .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
 }
 
 class segments {
  public:
-  segments(const trainable& what, training_output output, const training_run_options& options)
+  segments(const algorithm& what, run_output output, const run_options& options)
       : what_(what),
         settings_(what.settings),
         output_(std::move(output)),
         options_(options),
         metrics_(registry()) {}
 
-  training_result run(std::optional<checkpoint> from) {
+  run_result run(std::optional<checkpoint> from) {
     const auto every = settings_.checkpoint.every_updates;
     if (from && !output_.directory.empty()) abandoned_ = checkpoints().whole_after(from->step);
     std::int64_t version = from ? progress_of(*from, settings_).version : 0;
@@ -150,7 +150,7 @@ class segments {
     }
   }
 
-  training_result run_without_checkpoints() {
+  run_result run_without_checkpoints() {
     return in_system(0, [](training_run& run) { return run.sys.run(run_whole(run)); });
   }
 
@@ -162,20 +162,20 @@ class segments {
 
   bool stop_asked() const { return options_.stop_asked && options_.stop_asked(); }
 
-  training_result stopped(const std::optional<checkpoint>& at) const {
+  run_result stopped(const std::optional<checkpoint>& at) const {
     return {.summary = std::nullopt,
             .run_directory = output_.directory,
             .steps = at ? at->step : 0,
             .saved_steps = saved_steps_};
   }
 
-  training_result finished(training_run& run, const checkpoint& from) const {
+  run_result finished(training_run& run, const checkpoint& from) const {
     auto summary = run.sys.run(finish_segment(run, &from));
-    training_result result{.summary = summary,
-                           .run_directory = summary.run_directory,
-                           .steps = summary.steps,
-                           .saved_steps = saved_steps_,
-                           .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
+    run_result result{.summary = summary,
+                      .run_directory = summary.run_directory,
+                      .steps = summary.steps,
+                      .saved_steps = saved_steps_,
+                      .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
     if (saved_steps_ != from.step) {
       result.unwritten.push_back(folder_of_checkpoints(run.directory));
     }
@@ -223,17 +223,17 @@ class segments {
     }
   }
 
-  const trainable& what_;
-  const training_settings& settings_;
-  training_output output_;
-  training_run_options options_;
+  const algorithm& what_;
+  const run_settings& settings_;
+  run_output output_;
+  run_options options_;
   const checkpoint_metrics metrics_;
   std::int64_t saved_steps_ = 0;         ///< Of the newest checkpoint on the disk.
   std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
 };
 
 /// Holds the run's directory, or finds out whether one can be made.
-void require_place(training_output& output, const training_settings& settings) {
+void require_place(run_output& output, const run_settings& settings) {
   if (output.directory.empty()) {
     require_run_folder(output.root, settings.algo);
   } else if (!output.lock) {
@@ -242,7 +242,7 @@ void require_place(training_output& output, const training_settings& settings) {
 }
 
 /// A run that begins anew removes what is recorded of the one before, and in time its checkpoints.
-void refuse_checkpoints(const std::string& directory, const training_settings& settings) {
+void refuse_checkpoints(const std::string& directory, const run_settings& settings) {
   const auto run = run_directory::open(directory);
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder_of_checkpoints(run), ignored)) return;
@@ -255,8 +255,8 @@ void refuse_checkpoints(const std::string& directory, const training_settings& s
 
 }  // namespace
 
-training_result run_training(const trainable& what, training_output output,
-                             const training_run_options& options, std::optional<checkpoint> from) {
+run_result train(const algorithm& what, run_output output, const run_options& options,
+                 std::optional<checkpoint> from) {
   const auto& settings = what.settings;
   what.check();
   if (from) require_kind(*from, kind_of(settings), settings.algo);
@@ -272,8 +272,8 @@ training_result run_training(const trainable& what, training_output output,
   return run.run(std::move(from));
 }
 
-task<training_summary> train_in(system& sys, trainable what, training_output output,
-                                training_callbacks callbacks) {
+task<run_summary> train_in(system& sys, algorithm what, run_output output,
+                           run_callbacks callbacks) {
   what.check();
   require_place(output, what.settings);
   training_run run(sys, what, std::move(output), std::move(callbacks));
@@ -282,7 +282,7 @@ task<training_summary> train_in(system& sys, trainable what, training_output out
 }
 
 std::optional<checkpoint> newest_checkpoint(const std::string& directory,
-                                            const training_settings& settings,
+                                            const run_settings& settings,
                                             metrics_registry& metrics) {
   const auto run = run_directory::open(directory);
   if (settings.checkpoint.every_updates == 0) {
@@ -303,18 +303,18 @@ std::optional<checkpoint> newest_checkpoint(const std::string& directory,
   return from;
 }
 
-bool is_at_goal(const checkpoint& from, const training_settings& settings) {
+bool is_at_goal(const checkpoint& from, const run_settings& settings) {
   return progress_of(from, settings).at_goal;
 }
 
-checkpoint_kind kind_of(const training_settings& settings) {
+checkpoint_kind kind_of(const run_settings& settings) {
   const auto network = [&] { return to_string(shape_of(spec_of(settings.env)), settings.network); };
   return {.algorithm = settings.algo,
           .environment = settings.env.id,
           .network = settings.model.empty() ? network() : settings.model};
 }
 
-void require_network(const training_settings& settings) {
+void require_network(const run_settings& settings) {
   const auto spec = spec_of(settings.env);
   auto network = settings.network;
   network.ortho_init = false;  // slow where layers are wide, and it is thrown away
@@ -334,7 +334,7 @@ void require_run_folder(const std::string& root, const std::string& algo) {
   }
 }
 
-std::string training_summary::to_json() const {
+std::string run_summary::to_json() const {
   const auto threshold =
       reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
   return nlohmann::ordered_json{{"algo", algo},

@@ -33,29 +33,27 @@ namespace troupe {
 /// checkpoint_mismatch if `from` is of another algorithm, environment or network, and
 /// run_directory_error, also where another process writes to output.directory, and where that has
 /// checkpoints and `from` is none.
-training_result run_training(const trainable& what, training_output output,
-                             const training_run_options& options,
-                             std::optional<checkpoint> from = std::nullopt);
+run_result train(const algorithm& what, run_output output, const run_options& options,
+                 std::optional<checkpoint> from = std::nullopt);
 
 /// The same with a configuration.
 template <class Config>
-  requires requires(const Config& config) { trainable_of(config); }
-training_result run_training(const Config& config, training_output output,
-                             const training_run_options& options,
-                             std::optional<checkpoint> from = std::nullopt) {
-  return run_training(trainable_of(config), std::move(output), options, std::move(from));
+  requires requires(const Config& config) { algorithm_with(config); }
+run_result train(const Config& config, run_output output, const run_options& options,
+                 std::optional<checkpoint> from = std::nullopt) {
+  return train(algorithm_with(config), std::move(output), options, std::move(from));
 }
 
-/// Trains in one system from the beginning to the end, without checkpoints. Throws as run_training.
-task<training_summary> train_in(system& sys, trainable what, training_output output,
-                                training_callbacks callbacks = {});
+/// Trains in one system from the beginning to the end, without checkpoints. Throws as train.
+task<run_summary> train_in(system& sys, algorithm what, run_output output,
+                           run_callbacks callbacks = {});
 
 /// The same with a configuration.
 template <class Config>
-  requires requires(const Config& config) { trainable_of(config); }
-task<training_summary> train_in(system& sys, const Config& config, training_output output,
-                                training_callbacks callbacks = {}) {
-  return train_in(sys, trainable_of(config), std::move(output), std::move(callbacks));
+  requires requires(const Config& config) { algorithm_with(config); }
+task<run_summary> train_in(system& sys, const Config& config, run_output output,
+                           run_callbacks callbacks = {}) {
+  return train_in(sys, algorithm_with(config), std::move(output), std::move(callbacks));
 }
 
 /// The newest good checkpoint of a run; none: it has written none yet and begins anew. Damaged ones
@@ -64,19 +62,19 @@ task<training_summary> train_in(system& sys, const Config& config, training_outp
 /// of an unknown format, std::system_error if it can't be read, and std::invalid_argument if the
 /// run keeps none.
 std::optional<checkpoint> newest_checkpoint(const std::string& directory,
-                                            const training_settings& settings,
+                                            const run_settings& settings,
                                             metrics_registry& metrics);
 
 /// Whether training has ended there because an evaluation reached the goal that the run has now,
 /// evaluation.stop_at. With another goal, or none, it goes on from there to its total_steps.
-bool is_at_goal(const checkpoint& from, const training_settings& settings);
+bool is_at_goal(const checkpoint& from, const run_settings& settings);
 
 /// What the checkpoints of such a run are of.
-checkpoint_kind kind_of(const training_settings& settings);
+checkpoint_kind kind_of(const run_settings& settings);
 
 /// Throws unknown_environment, and std::invalid_argument if the algorithm's network does not fit
 /// the environment.
-void require_network(const training_settings& settings);
+void require_network(const run_settings& settings);
 
 /// Finds out before anything is made whether a run directory can be: throws run_directory_error.
 void require_run_folder(const std::string& root, const std::string& algo);

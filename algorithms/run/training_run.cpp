@@ -47,8 +47,8 @@ bool reaches_goal(const loops::score_history& scores, const evaluation_section& 
 
 // ---- services --------------------------------------------------------------------------------
 
-training_run::training_run(system& sys, const trainable& what, training_output output,
-                           training_callbacks callbacks, std::function<bool()> stop_asked)
+training_run::training_run(system& sys, const algorithm& what, run_output output,
+                           run_callbacks callbacks, std::function<bool()> stop_asked)
     : sys(sys),
       settings(what.settings),
       output(std::move(output)),
@@ -90,7 +90,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   auto held = hold_directory();
   directory = std::move(held.directory);
   lock = std::move(held.lock);
-  run_options recorded{
+  recorder_options recorded{
       .directory = directory.path(),
       .saved = from ? file_of(*from, "recorder.bin") : std::string(),
       .algo = s.algo,
@@ -134,7 +134,7 @@ task<> training_run::train_until(std::int64_t version, bool drain) {
   return algorithm_->train_until(version, drain);
 }
 
-task<training_summary> training_run::train_from_the_start() {
+task<run_summary> training_run::train_from_the_start() {
   co_await serve_roles(nullptr);
   std::exception_ptr failure;
   try {
@@ -316,7 +316,7 @@ task<evaluation> training_run::evaluate_unless_stopped(weights last) {
 
 // ---- the end ---------------------------------------------------------------------------------
 
-task<training_summary> training_run::conclude() {
+task<run_summary> training_run::conclude() {
   const auto seen = co_await algorithm_->counts();
   const auto last = co_await newest();
   keep_last_model(last);
@@ -326,8 +326,8 @@ task<training_summary> training_run::conclude() {
   co_return summary;
 }
 
-training_summary training_run::summary_of(const evaluation& final, const weights& newest,
-                                          const replay_counts& seen) const {
+run_summary training_run::summary_of(const evaluation& final, const weights& newest,
+                                     const replay_counts& seen) const {
   const auto threshold = algorithm_->threshold();
   return {.algo = settings.algo,
           .env = settings.env.id,
@@ -360,7 +360,7 @@ training_summary training_run::summary_of(const evaluation& final, const weights
 /// among evaluations of evaluation.episodes episodes: the last weights get such an evaluation, too,
 /// if they have had none, because a mean of final_episodes can't be compared with the largest of
 /// many means of fewer. What of all this the disk has not taken is unwritten.
-task<> training_run::finish(evaluation final, weights newest, training_summary summary) {
+task<> training_run::finish(evaluation final, weights newest, run_summary summary) {
   if (done.scores.evaluations == 0) {
     keep_model(directory.best_model(), newest);
   } else if (done.evaluated != newest.version) {

@@ -57,8 +57,8 @@ class training_run {
  public:
   /// `what` makes the algorithm; one that makes none trains nothing. Throws unknown_environment,
   /// and what that throws.
-  training_run(system& sys, const trainable& what, training_output output,
-               training_callbacks callbacks, std::function<bool()> stop_asked = nullptr);
+  training_run(system& sys, const algorithm& what, run_output output, run_callbacks callbacks,
+               std::function<bool()> stop_asked = nullptr);
   /// Ends the services that were served, the latest first.
   ~training_run();
   training_run(const training_run&) = delete;
@@ -90,10 +90,10 @@ class training_run {
   task<checkpoint> save();
   /// The evaluation at the end, and all that a run leaves behind. Throws evaluation_error, and
   /// call_error of kind cancelled if it is asked to stop meanwhile.
-  task<training_summary> conclude();
+  task<run_summary> conclude();
   /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop.
   /// Where training fails the model of that moment is kept.
-  task<training_summary> train_from_the_start();
+  task<run_summary> train_from_the_start();
 
   /// The newest weights, also where the store has not been given them yet.
   task<weights> newest();
@@ -130,11 +130,11 @@ class training_run {
   void add_report(const loops::report& report);
 
   system& sys;
-  const training_settings settings;
-  const training_output output;
-  const training_callbacks callbacks;
+  const run_settings settings;
+  const run_output output;
+  const run_callbacks callbacks;
   const training_metrics metrics;
-  /// See training_run_options. May be null.
+  /// See run_options. May be null.
   const std::function<bool()> stop_asked;
 
   service<weight_store> store;
@@ -157,9 +157,9 @@ class training_run {
   task<> record_evaluation(evaluation seen);
   task<> end_update(loops::progress now);
   task<evaluation> evaluate_unless_stopped(weights last);
-  training_summary summary_of(const evaluation& final, const weights& newest,
-                              const replay_counts& seen) const;
-  task<> finish(evaluation final, weights newest, training_summary summary);
+  run_summary summary_of(const evaluation& final, const weights& newest,
+                         const replay_counts& seen) const;
+  task<> finish(evaluation final, weights newest, run_summary summary);
 
   bool serves_ = false;
   std::int64_t steps_before_update_ = 0;

@@ -12,7 +12,7 @@ inline task<loops::verdict> count_update(std::shared_ptr<int> updates) {
 }
 
 /// Options of a run that is asked to stop once it has made so many updates.
-inline training_run_options stop_after(int updates) {
+inline run_options stop_after(int updates) {
   const auto made = std::make_shared<int>(0);
   return {.stop_asked = [=] { return *made >= updates; },
           .callbacks = {.called = [=](loops::progress) { return count_update(made); }}};

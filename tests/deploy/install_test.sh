@@ -56,7 +56,7 @@ troupe::task<> demo(troupe::system& sys) {
   answers.warm_start.batches = 0;
   answers.rollout.prompts = answers.rollout.group = 2;
   answers.evaluation.problems = answers.evaluation.final_problems = 2;
-  const auto learned = co_await troupe::train_in(sys, troupe::trainable_of(answers), {.root = "runs"});
+  const auto learned = co_await troupe::train_in(sys, troupe::algorithm_with(answers), {.root = "runs"});
   std::printf("%lld\n", static_cast<long long>(learned.steps));
   std::printf("%g\n", troupe::learning_rate(troupe::sft_options{.lr = 0.5}, 0));
 }

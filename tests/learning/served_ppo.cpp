@@ -44,7 +44,7 @@ void train(const std::vector<std::string>& words) {
   auto config = parse_config<ppo_config>(load_config({}, {words.begin() + 4, words.end()}));
   config.env.id = spec.id;
   config.env.placement = "thread";
-  const auto run = run_training(config, {.root = words[3]}, {});
+  const auto run = train(config, {.root = words[3]}, {});
   std::puts(run.summary.value().to_json().c_str());
 }
 

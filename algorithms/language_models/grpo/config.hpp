@@ -198,10 +198,10 @@ void describe(options_schema<grpo_samples_section>& s);
 void describe(options_schema<grpo_evaluation_section>& s);
 void describe(options_schema<grpo_config>& s);
 
-/// For run_training and train_in, with the task of that name; one of your own: grpo_task.hpp.
+/// For train and train_in, with the task of that name; one of your own: grpo_task.hpp.
 /// Throws config_error for a name that isn't known and for more problems of evaluations than are
 /// held out; for the task code where code may not be run, by the letters model, which can't write
 /// any, and where deterministic is true.
-trainable trainable_of(const grpo_config& config);
+algorithm algorithm_with(const grpo_config& config);
 
 }  // namespace troupe

@@ -91,7 +91,7 @@ class grpo {
 
 namespace detail {
 
-training_settings settings_of(const grpo_config& config, const grpo_task& task);
+run_settings settings_of(const grpo_config& config, const grpo_task& task);
 /// How the coders of a run are made.
 coder_options coders_of(const grpo_config& config);
 

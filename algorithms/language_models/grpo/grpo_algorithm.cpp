@@ -65,7 +65,7 @@ named_algorithm grpo_algorithm(const std::vector<grpo_task>& own) {
   grpo.configure = [defaults, own](const nlohmann::json& document, const run_permissions& may) {
     const auto config = read_named_config(document, may, defaults);
     const auto [task, is_own] = chosen(config.task.name, own);
-    return is_own ? trainable_of(config, task) : trainable_of(config);
+    return is_own ? algorithm_with(config, task) : algorithm_with(config);
   };
   grpo.evaluate = [defaults, own](const nlohmann::json& document, const run_permissions& may,
                                   const std::filesystem::path& model, std::size_t problems) {

@@ -34,11 +34,11 @@ grpo_task find_task(const std::string& name) {
                          "program");
 }
 
-trainable trainable_of(const grpo_config& config) {
-  return detail::trainable_with(config, find_task(config.task.name));
+algorithm algorithm_with(const grpo_config& config) {
+  return detail::grpo_algorithm_with(config, find_task(config.task.name));
 }
 
-trainable trainable_of(grpo_config config, const grpo_task& task) {
+algorithm algorithm_with(grpo_config config, const grpo_task& task) {
   config.task.name = task.name();
   if (task.name().empty())
     throw config_error("/task/name", "expected a name of the program's own task, got \"\"");
@@ -47,7 +47,7 @@ trainable trainable_of(grpo_config config, const grpo_task& task) {
                        fmt::format("expected a name that no task of Troupe's has, as `troupe eval` "
                                    "would take that one for the program's own, got \"{}\"",
                                    task.name()));
-  return detail::trainable_with(config, task);
+  return detail::grpo_algorithm_with(config, task);
 }
 
 namespace {

@@ -3,7 +3,7 @@
 // Troupe's go by name; a task of your own is a value:
 //
 //   llm::problem_task clock{.name = "clock", .draw = draw_time, .rewards = {{"right", is_right}}};
-//   run_training(trainable_of(config, clock), {.root = "runs"}, {});
+//   train(algorithm_with(config, clock), {.root = "runs"}, {});
 //
 // A whole one: examples/grpo_own_task.cpp.
 
@@ -40,11 +40,11 @@ std::vector<std::string> known_task_names();
 /// One of them. Throws config_error naming all, and the nearest.
 grpo_task find_task(const std::string& name);
 
-/// For run_training and train_in, with a task of the program's own: its name is the run's, in
+/// For train and train_in, with a task of the program's own: its name is the run's, in
 /// config.task.name's place. The program that has the task can resume such a run, and evaluate its
-/// model; the command can't. Throws config_error as trainable_of(config), and for a name that is
+/// model; the command can't. Throws config_error as algorithm_with(config), and for a name that is
 /// empty or of a task that Troupe has.
-trainable trainable_of(grpo_config config, const grpo_task& task);
+algorithm algorithm_with(grpo_config config, const grpo_task& task);
 
 /// How many problems, and how hard: the configuration's, or else the task's.
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
@@ -72,7 +72,7 @@ void check_options(const grpo_task& task, const grpo_config& config);
 /// subject_of, and std::invalid_argument for what the model can't read, or has no rewards.
 void check_problems(const grpo_task& task, const grpo_config& config);
 /// A run of the task that config.task.name is the name of.
-trainable trainable_with(const grpo_config& config, const grpo_task& task);
+algorithm grpo_algorithm_with(const grpo_config& config, const grpo_task& task);
 
 }  // namespace detail
 

@@ -253,7 +253,7 @@ run_words words_of(const grpo_task& task) {
 
 }  // namespace
 
-training_settings settings_of(const grpo_config& c, const grpo_task& task) {
+run_settings settings_of(const grpo_config& c, const grpo_task& task) {
   const auto& e = c.evaluation;
   return {.algo = c.algo,
           .env = {.id = c.task.name},
@@ -288,7 +288,7 @@ void check_minibatches(const grpo_config& config) {
 
 }  // namespace
 
-trainable trainable_with(const grpo_config& asked, const grpo_task& task) {
+algorithm grpo_algorithm_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
   const auto config = completed(asked, task);
   check_minibatches(config);

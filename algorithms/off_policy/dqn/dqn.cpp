@@ -28,10 +28,10 @@ class dqn_rule final : public learner_rule<dqn_learner> {
 
 }  // namespace
 
-trainable trainable_of(const dqn_config& c) {
+algorithm algorithm_with(const dqn_config& c) {
   const auto kind = c.trainer.dueling ? network_kind::dueling_q_values : network_kind::q_values;
-  return trainable_of(
-      algorithm_of<dqn_rule>(c, kind, {.epsilon = c.exploration}, c.target_update_steps()));
+  return algorithm_with(off_policy_algorithm_of<dqn_rule>(c, kind, {.epsilon = c.exploration},
+                                                          c.target_update_steps()));
 }
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// For train_in and run_training.
-trainable trainable_of(const dqn_config& config);
+/// For train_in and train.
+algorithm algorithm_with(const dqn_config& config);
 
 }  // namespace troupe

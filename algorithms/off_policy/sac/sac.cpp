@@ -13,8 +13,9 @@ named_values named(const sac_metrics& m) {
   return columns;
 }
 
-trainable trainable_of(const sac_config& c) {
-  return trainable_of(algorithm_of<learner_rule<sac_learner>>(c, network_kind::squashed_gaussian));
+algorithm algorithm_with(const sac_config& c) {
+  return algorithm_with(
+      off_policy_algorithm_of<learner_rule<sac_learner>>(c, network_kind::squashed_gaussian));
 }
 
 }  // namespace troupe

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// For train_in and run_training.
-trainable trainable_of(const sac_config& config);
+/// For train_in and train.
+algorithm algorithm_with(const sac_config& config);
 
 }  // namespace troupe

@@ -13,14 +13,14 @@ named_values named(const td3_metrics& m) {
 namespace {
 
 template <class Config>
-trainable trainable_with(const Config& c) {
-  return trainable_of(
-      algorithm_of<learner_rule<td3_learner>>(c, network_kind::squashed, {.noise = c.noise}));
+algorithm grpo_algorithm_with(const Config& c) {
+  return algorithm_with(off_policy_algorithm_of<learner_rule<td3_learner>>(
+      c, network_kind::squashed, {.noise = c.noise}));
 }
 
 }  // namespace
 
-trainable trainable_of(const td3_config& c) { return trainable_with(c); }
-trainable trainable_of(const ddpg_config& c) { return trainable_with(c); }
+algorithm algorithm_with(const td3_config& c) { return grpo_algorithm_with(c); }
+algorithm algorithm_with(const ddpg_config& c) { return grpo_algorithm_with(c); }
 
 }  // namespace troupe

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// For train_in and run_training.
-trainable trainable_of(const td3_config& config);
-trainable trainable_of(const ddpg_config& config);
+/// For train_in and train.
+algorithm algorithm_with(const td3_config& config);
+algorithm algorithm_with(const ddpg_config& config);
 
 }  // namespace troupe

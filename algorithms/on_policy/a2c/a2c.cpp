@@ -7,6 +7,6 @@
 
 namespace troupe {
 
-trainable trainable_of(const a2c_config& config) { return on_policy_algorithm(config); }
+algorithm algorithm_with(const a2c_config& config) { return on_policy_algorithm(config); }
 
 }  // namespace troupe

@@ -13,6 +13,6 @@
 namespace troupe {
 
 /// A2C with that configuration, for a run.
-trainable trainable_of(const a2c_config& config);
+algorithm algorithm_with(const a2c_config& config);
 
 }  // namespace troupe

@@ -7,9 +7,8 @@
 
 namespace troupe {
 
-trainable trainable_of(const ppo_config& config) {
-  return on_policy_algorithm(config,
-                             {.policy_loss = "train/policy_gradient_loss", .clips = true});
+algorithm algorithm_with(const ppo_config& config) {
+  return on_policy_algorithm(config, {.policy_loss = "train/policy_gradient_loss", .clips = true});
 }
 
 }  // namespace troupe

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "algorithms/on_policy/reinforce/learner.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/on_policy/reinforce/learner.hpp"
 
 namespace troupe {
 
-trainable trainable_of(const reinforce_config& config) { return on_policy_algorithm(config); }
+algorithm algorithm_with(const reinforce_config& config) { return on_policy_algorithm(config); }
 
 }  // namespace troupe

@@ -18,6 +18,6 @@
 namespace troupe {
 
 /// REINFORCE with that configuration, for a run.
-trainable trainable_of(const reinforce_config& config);
+algorithm algorithm_with(const reinforce_config& config);
 
 }  // namespace troupe

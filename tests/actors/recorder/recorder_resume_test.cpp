@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 /// Two run directories under one clock that stands still.
 struct fixture {
-  run_options fresh(const std::string& root) {
+  recorder_options fresh(const std::string& root) {
     return {.root = folder.path / root,
             .algo = "ppo",
             .env = "CartPole-v1",
@@ -23,7 +23,7 @@ struct fixture {
             .on_failure = [this](const std::string& message) { failures.push_back(message); },
             .now = [this] { return now; }};
   }
-  run_options resumed(recorder& before) {
+  recorder_options resumed(recorder& before) {
     auto options = fresh("unused");
     options.directory = before.directory();
     options.saved = before.save();

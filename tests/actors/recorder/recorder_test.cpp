@@ -15,14 +15,14 @@ namespace {
 
 using namespace std::chrono_literals;
 using troupe::recorder;
+using troupe::recorder_options;
 using troupe::run_directory;
 using troupe::run_directory_error;
-using troupe::run_options;
 
 /// A run in a folder of its own, with a clock that the test turns.
 struct fixture {
-  run_options options(const std::string& config = R"({"lr": 3e-4})") {
-    run_options result;
+  recorder_options options(const std::string& config = R"({"lr": 3e-4})") {
+    recorder_options result;
     result.root = folder.path / "runs";
     result.algo = "ppo";
     result.env = "CartPole-v1";

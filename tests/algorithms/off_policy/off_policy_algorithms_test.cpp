@@ -43,10 +43,10 @@ TEMPLATE_TEST_CASE("off-policy algorithm: a linear learning rate, also in pieces
   auto config = short_run<TestType>();
   config.replay.n_step = 3;
   config.checkpoint.every_updates = 2;
-  const auto constant = on.run(trainable_of(config), "constant").summary.value();
+  const auto constant = on.run(algorithm_with(config), "constant").summary.value();
   config.trainer.lr_schedule = annealing::linear;
-  const auto whole = on.run(trainable_of(config), "whole").summary.value();
-  const auto pieces = on.run_in_pieces(trainable_of(config), "pieces", 2).summary.value();
+  const auto whole = on.run(algorithm_with(config), "whole").summary.value();
+  const auto pieces = on.run_in_pieces(algorithm_with(config), "pieces", 2).summary.value();
   CHECK(pieces.resumed_from_step > 0);
   CHECK(pieces.weights_sha256 == whole.weights_sha256);
   CHECK(constant.weights_sha256 != whole.weights_sha256);
@@ -74,8 +74,8 @@ TEMPLATE_TEST_CASE("off-policy algorithm: prioritised and normalised, also in pi
       if (prioritised) config.replay.prioritised = priority_options{};
       config.env.normalize_obs = config.env.normalize_reward = normalised;
       config.checkpoint.every_updates = 2;
-      const auto whole = on.run(trainable_of(config), name).summary.value();
-      const auto pieces = on.run_in_pieces(trainable_of(config), name + "p", 3).summary.value();
+      const auto whole = on.run(algorithm_with(config), name).summary.value();
+      const auto pieces = on.run_in_pieces(algorithm_with(config), name + "p", 3).summary.value();
       CHECK(pieces.weights_sha256 == whole.weights_sha256);
       CHECK(pieces.eval_mean == whole.eval_mean);
       weights.insert(whole.weights_sha256);
@@ -126,8 +126,8 @@ TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its
       config.trainer.target_update_interval = 80;
       config.trainer.lr = 0.05;  // so that the networks soon choose differently
       config.checkpoint.every_updates = 2;
-      const auto whole = on.run(trainable_of(config), name).summary.value();
-      const auto pieces = on.run_in_pieces(trainable_of(config), name + "p", 3).summary.value();
+      const auto whole = on.run(algorithm_with(config), name).summary.value();
+      const auto pieces = on.run_in_pieces(algorithm_with(config), name + "p", 3).summary.value();
       CHECK(pieces.weights_sha256 == whole.weights_sha256);
       weights.insert(whole.weights_sha256);
 
@@ -162,11 +162,12 @@ TEST_CASE("sac: state-dependent exploration, also in pieces") {
     config.checkpoint.every_updates = 2;
     const std::string name = mode == training_mode::sync ? "sync" : "async";
     CAPTURE(name);
-    const auto without = on.run(trainable_of(config), name + "without").summary.value();
+    const auto without = on.run(algorithm_with(config), name + "without").summary.value();
     config.policy.use_sde = true;
     config.policy.sde_sample_freq = 4;
-    const auto whole = on.run(trainable_of(config), name).summary.value();
-    const auto pieces = on.run_in_pieces(trainable_of(config), name + "pieces", 2).summary.value();
+    const auto whole = on.run(algorithm_with(config), name).summary.value();
+    const auto pieces =
+        on.run_in_pieces(algorithm_with(config), name + "pieces", 2).summary.value();
     CHECK(pieces.resumed_from_step > 0);
     CHECK(pieces.weights_sha256 == whole.weights_sha256);
     CHECK(without.weights_sha256 != whole.weights_sha256);
@@ -180,8 +181,8 @@ TEST_CASE("off-policy algorithm: DQN trains a convolution policy, and plays it f
   config.policy.cnn = {.channels = {4}, .kernels = {8}, .strides = {7}, .features = 8};
   config.trainer.dueling = true;
   config.checkpoint.every_updates = 3;
-  const auto whole = on.run(trainable_of(config), "whole").summary.value();
-  const auto pieces = on.run_in_pieces(trainable_of(config), "pieces", 3).summary.value();
+  const auto whole = on.run(algorithm_with(config), "whole").summary.value();
+  const auto pieces = on.run_in_pieces(algorithm_with(config), "pieces", 3).summary.value();
   CHECK(pieces.weights_sha256 == whole.weights_sha256);
   const auto saved = load_model(run_directory::open(whole.run_directory).last_model());
   CHECK(to_string(saved.shape, saved.options) ==
@@ -199,7 +200,7 @@ TEST_CASE("off-policy algorithm: what SAC can't is refused before anything is ma
   config.env.id = "Pendulum-v1";
   config.policy.body = network_body::cnn;
   CHECK_THROWS_WITH(
-      on.run(trainable_of(config), "cnn"),
+      on.run(algorithm_with(config), "cnn"),
       Catch::Contains("policy.kind cnn: expected an environment that shows an image"));
   CHECK(std::filesystem::is_empty(on.folder.path));
 }

@@ -25,8 +25,8 @@ TEST_CASE("off-policy config: what the options of replay and trainer come to") {
   const auto c = parse<dqn_config>({"replay.prioritised.alpha=0.7", "trainer.dueling=true",
                                     "trainer.double_q=true", "env.normalize_obs=true"});
   CHECK(c.replay.prioritised.value().alpha == 0.7);
-  CHECK(trainable_of(c).settings.network.kind == network_kind::dueling_q_values);
-  CHECK(trainable_of(c).settings.network.normalize_obs);
+  CHECK(algorithm_with(c).settings.network.kind == network_kind::dueling_q_values);
+  CHECK(algorithm_with(c).settings.network.normalize_obs);
   CHECK(parse<dqn_config>({"deterministic=true", "faults=random"}).faults == "random");
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("off-policy config: what does not fit together is refused") {
   CHECK_THROWS_WITH(parse<sac_config>({"replay.capacity=255"}),
                     "/replay/capacity: expected at least trainer.batch_size, 256, got 255");
   CHECK_NOTHROW(parse<sac_config>({"replay.capacity=256"}));
-  CHECK_THROWS_WITH(trainable_of(parse<sac_config>({"replay.max_bytes=10"})).check(),
+  CHECK_THROWS_WITH(algorithm_with(parse<sac_config>({"replay.max_bytes=10"})).check(),
                     Catch::StartsWith("/replay/max_bytes: expected at least ") &&
                         Catch::Contains("replay.capacity of 1000000 transitions of ") &&
                         Catch::EndsWith(", got 10"));
@@ -50,14 +50,14 @@ TEST_CASE("off-policy config: what does not fit together is refused") {
 
 TEST_CASE("off-policy config: an environment with other actions is refused, and named") {
   CHECK_THROWS_WITH(
-      trainable_of(parse<dqn_config>({"env.id=Pendulum-v1"})).check(),
+      algorithm_with(parse<dqn_config>({"env.id=Pendulum-v1"})).check(),
       Catch::Contains("dqn: expected an environment with actions of Discrete, got Pendulum-v1") &&
           Catch::Contains("Box") && Catch::Contains("sac"));
   CHECK_THROWS_WITH(
-      trainable_of(parse<sac_config>({"env.id=CartPole-v1"})).check(),
+      algorithm_with(parse<sac_config>({"env.id=CartPole-v1"})).check(),
       Catch::Contains("sac: expected an environment with actions of Box, got CartPole-v1") &&
           Catch::Contains("Discrete(2)") && Catch::Contains("dqn"));
-  CHECK_NOTHROW(trainable_of(parse<td3_config>({})).check());
+  CHECK_NOTHROW(algorithm_with(parse<td3_config>({})).check());
 }
 
 }  // namespace

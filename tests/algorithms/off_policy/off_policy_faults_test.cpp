@@ -37,7 +37,7 @@ Config short_run(training_mode mode, std::uint64_t seed, const std::string& faul
 }
 
 struct finished {
-  training_summary summary;
+  run_summary summary;
   double restarts = 0;
 };
 
@@ -46,7 +46,7 @@ template <class Config>
 finished train(const Config& config) {
   log::set_level("off");
   stage on;
-  const auto summary = on.run(trainable_of(config), "run").summary;
+  const auto summary = on.run(algorithm_with(config), "run").summary;
   log::set_level("info");
   REQUIRE(summary);
   CHECK(summary->steps >= config.total_steps);

@@ -24,7 +24,7 @@ double median_return(Config config) {
   std::vector<double> returns;
   for (const std::uint64_t seed : {1, 2, 3}) {
     config.seed = seed;
-    const auto run = on.run(trainable_of(config), std::to_string(seed)).summary.value();
+    const auto run = on.run(algorithm_with(config), std::to_string(seed)).summary.value();
     returns.push_back(run.eval_mean);
   }
   UNSCOPED_INFO("returns " << returns[0] << ", " << returns[1] << ", " << returns[2]);

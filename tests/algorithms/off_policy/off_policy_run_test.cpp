@@ -87,10 +87,10 @@ TEST_CASE("off-policy run: progress counts from the run's beginning, what fills 
     auto config = short_run(training_mode::sync, "CartPole-v1");
     config.checkpoint.every_updates = checkpoint_every;
     std::vector<loops::progress> seen;
-    const training_run_options watching{
+    const run_options watching{
         .callbacks = {.called = [&](loops::progress now) { return note(seen, now); }}};
     const auto algorithm = toy_algorithm(config, network_kind::q_values);
-    run_training(algorithm, {.root = on.folder.path}, watching);
+    train(algorithm, {.root = on.folder.path}, watching);
     REQUIRE(std::ssize(seen) == config.updates());
     for (std::int64_t i = 0; i < config.updates(); ++i) {
       const auto& now = seen[static_cast<std::size_t>(i)];
@@ -117,14 +117,14 @@ TEST_CASE(
     const auto trained = std::exchange(options.stop_asked, nullptr);
     // After the last update, with checkpoints before the evaluation, and at an early step of it.
     options.stop_asked = [&] { return trained() && ++after_the_last > 10; };
-    const auto half = run_training(algorithm, {.root = on.folder.path / name}, options);
+    const auto half = train(algorithm, {.root = on.folder.path / name}, options);
     CHECK_FALSE(half.summary);
     CHECK(half.steps == 600);
     CHECK(after_the_last < 20);
     if (checkpoint_every == 0) continue;
     auto from = newest_checkpoint(half.run_directory, algorithm.settings, *on.metrics);
-    const auto end = run_training(algorithm, {.directory = half.run_directory}, {}, std::move(from))
-                         .summary.value();
+    const auto end =
+        train(algorithm, {.directory = half.run_directory}, {}, std::move(from)).summary.value();
     CHECK(end.weights_sha256 == whole.weights_sha256);
     CHECK(end.eval_mean == whole.eval_mean);
   }

@@ -92,13 +92,13 @@ Config frozen_run(std::int64_t steps) {
 }
 
 /// What the replay holds at a run's end, as columns.
-state_reader rows_of(const training_summary& run) {
+state_reader rows_of(const run_summary& run) {
   return state_reader(file_of(checkpoints_of(run).load(run.steps), "replay.cbor"));
 }
 
 /// The learner's state after the update at `steps` environment steps.
 template <class State>
-State learner_of(const training_summary& run, std::int64_t steps) {
+State learner_of(const run_summary& run, std::int64_t steps) {
   const state_reader trainer(file_of(checkpoints_of(run).load(steps), "trainer.cbor"));
   return state_of<State>(trainer.get<std::string>("learner"));
 }
@@ -107,7 +107,7 @@ using floats = std::vector<float>;
 using choices = std::vector<std::int64_t>;
 
 /// Of each row whether its action is the one that the run's last network likes best.
-std::vector<bool> greedy_rows(const training_summary& run) {
+std::vector<bool> greedy_rows(const run_summary& run) {
   const auto rows = rows_of(run);
   const auto obs = rows.get<floats>("obs");
   const auto taken = rows.get<choices>("choice");
@@ -132,7 +132,7 @@ TEST_CASE("off-policy run: actions are random until learning starts") {
   auto config = frozen_run<dqn_config>(600);
   config.collection.learning_starts = 200;
   config.exploration = {.initial = 0, .final = 0};
-  const auto greedy = greedy_rows(on.run(trainable_of(config), "run").summary.value());
+  const auto greedy = greedy_rows(on.run(algorithm_with(config), "run").summary.value());
   REQUIRE(greedy.size() == 600);
   // 100 of 200 with a standard deviation of 7.
   CHECK(count(greedy, 0, 200, true) > 70);
@@ -144,7 +144,7 @@ TEST_CASE("off-policy run: DQN's random actions become fewer, and end where the 
   stage on;
   auto config = frozen_run<dqn_config>(2000);
   config.exploration = {.initial = 1, .final = 0, .fraction = 0.5};
-  const auto greedy = greedy_rows(on.run(trainable_of(config), "run").summary.value());
+  const auto greedy = greedy_rows(on.run(algorithm_with(config), "run").summary.value());
   REQUIRE(greedy.size() == 2000);
   // Half of the random ones are the best all the same: 187.5 and 62.5 are expected, with standard
   // deviations of 11 and 7.
@@ -160,7 +160,7 @@ void check_first_weights() {
     auto config = frozen_run<Config>(20);
     CAPTURE(config.algo);
     config.seed = seed;
-    return on.run(trainable_of(config), name).summary.value().weights_sha256;
+    return on.run(algorithm_with(config), name).summary.value().weights_sha256;
   };
   const auto first = weights(1, "first");
   CHECK(weights(1, "again") == first);
@@ -252,7 +252,7 @@ TEST_CASE("off-policy run: a transition of n steps is discounted by as many") {
   auto config = frozen_run<dqn_config>(200);
   config.replay.n_step = 3;
   config.trainer.gamma = 0.9;
-  const auto rows = rows_of(on.run(trainable_of(config), "run").summary.value());
+  const auto rows = rows_of(on.run(algorithm_with(config), "run").summary.value());
   const auto reward = rows.get<floats>("reward"), discount = rows.get<floats>("discount");
   REQUIRE(discount.size() > 190);
   int whole = 0;
@@ -272,7 +272,7 @@ TEST_CASE("off-policy run: a transition of n steps is discounted by as many") {
 }
 
 /// The target's movement over the updates of a run, by hand from what the online network was.
-void follow_target(const training_summary& run, double tau, std::int64_t every, int n_envs) {
+void follow_target(const run_summary& run, double tau, std::int64_t every, int n_envs) {
   const std::int64_t steps = 4 * n_envs;  // of a collection; the first update is after two
   auto target = learner_of<dqn_learner_state>(run, 2 * steps).target;
   for (std::int64_t update = 2; update <= 6; ++update) {
@@ -310,7 +310,7 @@ TEST_CASE("off-policy run: DQN's target moves once an interval, several times a 
         config.trainer.tau = tau;
         config.trainer.target_update_interval = interval * n_envs;  // environment steps
         config.policy.hidden = {4};
-        const auto run = on.run(trainable_of(config), "run").summary.value();
+        const auto run = on.run(algorithm_with(config), "run").summary.value();
         REQUIRE(run.steps == config.total_steps);
         follow_target(run, tau, interval, n_envs);
         ends.insert(learner_of<dqn_learner_state>(run, run.steps).target);
@@ -328,7 +328,7 @@ TEST_CASE("off-policy run: TD3's actor and targets wait for policy_delay gradien
   config.trainer.batch_size = 8;
   config.trainer.policy_delay = 3;
   config.policy.hidden = {4};
-  const auto run = on.run(trainable_of(config), "run").summary.value();
+  const auto run = on.run(algorithm_with(config), "run").summary.value();
   for (std::int64_t update = 2; update <= 6; ++update) {
     CAPTURE(update);
     const auto before = learner_of<td3_learner_state>(run, 4 * update);
@@ -377,7 +377,7 @@ TEST_CASE("off-policy run: rows have Stable-Baselines3's columns, and only what 
   const auto columns = [&on](auto config, std::set<std::string> names) {
     config.trainer.batch_size = 8;
     config.policy.hidden = {4};
-    const auto run = on.run(trainable_of(config), config.algo).summary.value();
+    const auto run = on.run(algorithm_with(config), config.algo).summary.value();
     std::erase_if(names,
                   [&](const std::string& name) { return column_of(run, "train/" + name).empty(); });
     return names;
@@ -406,7 +406,7 @@ TEST_CASE("off-policy run: Prometheus has the numbers of the newest row, and onl
     stage on;
     config.trainer.batch_size = 8;
     config.policy.hidden = {4};
-    const auto run = on.run(trainable_of(config), config.algo).summary.value();
+    const auto run = on.run(algorithm_with(config), config.algo).summary.value();
     const auto text = on.metrics->text();
     INFO(text);
     CHECK(series(text, "troupe_policy_version") == series(text, "troupe_train_steps_total"));
@@ -438,7 +438,7 @@ TEST_CASE("off-policy run: gradient steps that are not finite are counted") {
   config.trainer.batch_size = 8;
   config.trainer.max_skipped_steps = 1'000'000;
   config.policy.hidden = {4};
-  const auto run = on.run(trainable_of(config), "rich").summary.value();
+  const auto run = on.run(algorithm_with(config), "rich").summary.value();
   CHECK(run.steps == 40);
   const auto text = on.metrics->text();
   CHECK(series(text, "troupe_train_steps_total") == 10);

@@ -19,7 +19,7 @@
 namespace troupe::testing {
 
 /// The numbers of a column of progress.csv, where there are any.
-inline std::vector<double> column_of(const training_summary& run, const std::string& name) {
+inline std::vector<double> column_of(const run_summary& run, const std::string& name) {
   std::stringstream csv(read_text(std::filesystem::path(run.run_directory) / "progress.csv"));
   std::vector<std::string> names;
   std::vector<double> numbers;
@@ -36,25 +36,25 @@ inline std::vector<double> column_of(const training_summary& run, const std::str
 }
 
 /// Of a run that kept them: `load(steps)`.
-inline checkpoint_directory checkpoints_of(const training_summary& run) {
+inline checkpoint_directory checkpoints_of(const run_summary& run) {
   return checkpoint_directory(std::filesystem::path(run.run_directory) / "checkpoints");
 }
 
 /// Runs in a folder of their own.
 struct stage {
-  training_result run(const trainable& algorithm, const std::string& name) {
-    return run_training(algorithm, {.root = folder.path / name}, {.metrics = metrics});
+  run_result run(const algorithm& algorithm, const std::string& name) {
+    return train(algorithm, {.root = folder.path / name}, {.metrics = metrics});
   }
   /// Stops after `updates` updates, goes on, and so on until the end.
-  training_result run_in_pieces(const trainable& algorithm, const std::string& name, int updates) {
-    training_output output{.root = folder.path / name};
+  run_result run_in_pieces(const algorithm& algorithm, const std::string& name, int updates) {
+    run_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
       const bool trained =
           from && progress_of(*from, algorithm.settings).version >= algorithm.settings.updates;
-      auto options = trained ? training_run_options{} : stop_after(updates);
+      auto options = trained ? run_options{} : stop_after(updates);
       options.metrics = metrics;
-      auto result = run_training(algorithm, output, options, from);
+      auto result = train(algorithm, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;

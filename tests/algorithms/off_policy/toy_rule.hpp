@@ -67,11 +67,11 @@ class toy_rule final : public off_policy_learner {
   std::vector<float> td_errors_;
 };
 
-inline trainable toy_algorithm(off_policy_config config, network_kind kind,
+inline algorithm toy_algorithm(off_policy_config config, network_kind kind,
                                toy_rule::batches seen = nullptr) {
   config.algo = "toy";
   const network_options network{.hidden = {4}, .ortho_init = false, .kind = kind};
-  return trainable_of(
+  return algorithm_with(
       off_policy_algorithm{.settings = settings_of(config, network, "{}"),
                            .config = config,
                            .batch_size = 8,

@@ -35,13 +35,13 @@ class served {
 };
 
 template <class Config>
-training_summary train(Config config, const std::string& id) {
+run_summary train(Config config, const std::string& id) {
   const temporary_folder folder;
   config.env.id = id;
   config.env.placement = "thread";
   config.evaluation = {.every_steps = 256, .episodes = 2, .final_episodes = 4};
   system sys({.threads = 2});
-  return sys.run(train_in(sys, trainable_of(config), {.root = folder.path}));
+  return sys.run(train_in(sys, algorithm_with(config), {.root = folder.path}));
 }
 
 TEST_CASE("openenv worlds: PPO and DQN learn on a server what they learn at home", "[openenv]") {

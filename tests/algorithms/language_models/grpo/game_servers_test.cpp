@@ -34,11 +34,11 @@ TEST_CASE("grpo: a server that goes in the middle of games costs some of them, a
   config.trainer.flat_groups = flat_group_rule::keep;
   config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 10, .stop_at = {}};
   int asked = 0;
-  const training_run_options killing{.stop_asked = [&] {
+  const run_options killing{.stop_asked = [&] {
     if (++asked == 1) servers[0].reset();
     return false;
   }};
-  const auto result = run_training(trainable_of(config), {.root = folder.path.string()}, killing);
+  const auto result = train(algorithm_with(config), {.root = folder.path.string()}, killing);
   REQUIRE(result.summary);
   CHECK(result.summary->steps == 4);
   CHECK(result.summary->eval_episodes == 10);

@@ -35,7 +35,7 @@ grpo_config faulty_run(training_mode mode, std::uint64_t seed, const std::string
 }
 
 struct finished {
-  training_summary summary;
+  run_summary summary;
   double restarts = 0;
 };
 
@@ -43,8 +43,8 @@ struct finished {
 finished train(const grpo_config& config) {
   const temporary_folder folder;
   log::set_level("off");
-  const training_run_options options{.metrics = std::make_shared<metrics_registry>()};
-  const auto result = run_training(trainable_of(config), {.root = folder.path.string()}, options);
+  const run_options options{.metrics = std::make_shared<metrics_registry>()};
+  const auto result = train(algorithm_with(config), {.root = folder.path.string()}, options);
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->steps == config.total_steps);

@@ -46,8 +46,8 @@ grpo_config small_run(training_mode mode, const std::string& task = "sum_digits"
 
 const std::vector<std::string> tasks{"sum_digits", "blackjack"};
 
-training_summary run(const grpo_config& config, const std::string& root) {
-  auto result = run_training(trainable_of(config), {.root = root}, {});
+run_summary run(const grpo_config& config, const std::string& root) {
+  auto result = train(algorithm_with(config), {.root = root}, {});
   REQUIRE(result.summary);
   return *result.summary;
 }
@@ -177,14 +177,14 @@ TEST_CASE("grpo: code that a chat model writes is run on its tests") {
 TEST_CASE("grpo: code is refused where it may not be run, or can't be written") {
   auto config = code_run("nowhere");
   config.allow_unsandboxed_code = false;
-  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("without a sandbox") &&
-                                              Catch::Contains("--allow-unsandboxed-code"));
+  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("without a sandbox") &&
+                                                Catch::Contains("--allow-unsandboxed-code"));
   config.allow_unsandboxed_code = true;
   config.deterministic = true;
-  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/deterministic: expected false"));
+  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("/deterministic: expected false"));
   config.deterministic = false;
   config.model.path = "";
-  CHECK_THROWS_WITH(trainable_of(config),
+  CHECK_THROWS_WITH(algorithm_with(config),
                     Catch::Contains("/model/path: expected a chat model's folder"));
   CHECK_THROWS_AS(
       parse_config<grpo_config>(nlohmann::json::parse(R"({"allow_unsandboxed_code": true})")),
@@ -218,10 +218,10 @@ TEST_CASE("grpo: a stop in the warm start ends the run there") {
       config.deterministic = deterministic;
       config.checkpoint.every_updates = checkpoint_every;
       config.warm_start.batches = 30;
-      const auto what = trainable_of(config);
+      const auto what = algorithm_with(config);
       int asked = 0;
-      const training_run_options stopping{.stop_asked = [&] { return ++asked > 5; }};
-      const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+      const run_options stopping{.stop_asked = [&] { return ++asked > 5; }};
+      const auto stopped = train(what, {.root = folder.path.string()}, stopping);
       CHECK(!stopped.summary);
       CHECK(stopped.steps == 0);
       CHECK(asked < 20);
@@ -229,7 +229,7 @@ TEST_CASE("grpo: a stop in the warm start ends the run there") {
       if (checkpoint_every == 0) continue;
       metrics_registry metrics;
       CHECK(!newest_checkpoint(stopped.run_directory, what.settings, metrics));
-      const auto resumed = run_training(what, {.directory = stopped.run_directory}, {});
+      const auto resumed = train(what, {.directory = stopped.run_directory}, {});
       REQUIRE(resumed.summary);
       CHECK(resumed.summary->steps == 4);
       if (!deterministic) continue;
@@ -245,14 +245,14 @@ TEST_CASE("grpo: a stop ends an evaluation, before the first update as at the en
     auto config = small_run(training_mode::sync, task);
     config.warm_start.batches = 0;
     int asked = 0;
-    const training_run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
-    const auto begun = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    const run_options stopping{.stop_asked = [&] { return ++asked > 2; }};
+    const auto begun = train(algorithm_with(config), {.root = folder.path.string()}, stopping);
     CHECK(!begun.summary);
     CHECK(begun.steps == 0);
 
     config.evaluation.every_updates = 0;
     asked = -5;  // before the first update, and after each
-    const auto ended = run_training(trainable_of(config), {.root = folder.path.string()}, stopping);
+    const auto ended = train(algorithm_with(config), {.root = folder.path.string()}, stopping);
     CHECK(!ended.summary);
     CHECK(ended.steps == 4);
     CHECK(std::filesystem::exists(std::filesystem::path(ended.run_directory) / "last_model"));
@@ -274,10 +274,10 @@ TEST_CASE("grpo: a run whose start is good enough ends there, with its model") {
     CHECK(testing::weight_bytes(left / "best_model") == testing::weight_bytes(left / "last_model"));
     if (checkpoint_every == 0) continue;
     metrics_registry metrics;
-    const auto what = trainable_of(config);
+    const auto what = algorithm_with(config);
     auto from = newest_checkpoint(left.string(), what.settings, metrics);
     REQUIRE(from);
-    const auto again = run_training(what, {.directory = left.string()}, {}, std::move(from));
+    const auto again = train(what, {.directory = left.string()}, {}, std::move(from));
     CHECK(again.summary.value().steps == 0);
     CHECK(again.summary->eval_mean == summary.eval_mean);
   }
@@ -288,10 +288,10 @@ TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with tha
   auto config = small_run(training_mode::sync);
   config.deterministic = false;
   config.checkpoint.every_updates = 2;
-  const auto what = trainable_of(config);
+  const auto what = algorithm_with(config);
   int asked = 0;  // at the beginning, before each batch of the warm start, after each of 4 answers
-  const training_run_options stopping{.stop_asked = [&] { return ++asked > 6; }};
-  const auto stopped = run_training(what, {.root = folder.path.string()}, stopping);
+  const run_options stopping{.stop_asked = [&] { return ++asked > 6; }};
+  const auto stopped = train(what, {.root = folder.path.string()}, stopping);
   REQUIRE(!stopped.summary);
   CHECK(stopped.steps == 0);
   metrics_registry metrics;
@@ -299,13 +299,12 @@ TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with tha
   REQUIRE(from);  // the warm start is not done again
 
   std::vector<std::int64_t> evaluations;
-  training_run_options watching;
+  run_options watching;
   watching.callbacks.stop = {[&](const loops::score_history& seen) {
     evaluations.push_back(seen.evaluations);
     return false;
   }};
-  const auto resumed =
-      run_training(what, {.directory = stopped.run_directory}, watching, std::move(from));
+  const auto resumed = train(what, {.directory = stopped.run_directory}, watching, std::move(from));
   REQUIRE(resumed.summary);
   CHECK(resumed.summary->steps == 4);
   CHECK(evaluations == std::vector<std::int64_t>{1, 2, 3});
@@ -317,15 +316,14 @@ void check_resumed(const grpo_config& config, const std::string& root) {
 
   for (const int updates : {2, 3}) {  // where there is a checkpoint, and after it
     CAPTURE(updates);
-    const auto what = trainable_of(config);
-    const auto stopped = run_training(what, {.root = root}, testing::stop_after(updates));
+    const auto what = algorithm_with(config);
+    const auto stopped = train(what, {.root = root}, testing::stop_after(updates));
     REQUIRE(!stopped.summary);
     metrics_registry metrics;
     auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
     REQUIRE(from);
     CHECK(from->step == 2);
-    const auto resumed =
-        run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+    const auto resumed = train(what, {.directory = stopped.run_directory}, {}, std::move(from));
     REQUIRE(resumed.summary);
     CHECK(resumed.summary->weights_sha256 == whole.weights_sha256);
     CHECK(resumed.summary->eval_mean == whole.eval_mean);
@@ -373,7 +371,7 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
 }
 
 /// What a run's progress.csv says of one name, update by update.
-std::vector<double> column_of(const training_summary& summary, const std::string& name) {
+std::vector<double> column_of(const run_summary& summary, const std::string& name) {
   std::ifstream file(std::filesystem::path(summary.run_directory) / "progress.csv");
   const auto cells_of = [](const std::string& line) {
     std::vector<std::string> cells;
@@ -414,8 +412,8 @@ TEST_CASE("grpo: games are counted as episodes, and without one nothing of an en
   const auto metrics_of = [](const std::string& task) {
     const temporary_folder folder;
     const auto metrics = std::make_shared<metrics_registry>();
-    const auto result = run_training(trainable_of(small_run(training_mode::sync, task)),
-                                     {.root = folder.path.string()}, {.metrics = metrics});
+    const auto result = train(algorithm_with(small_run(training_mode::sync, task)),
+                              {.root = folder.path.string()}, {.metrics = metrics});
     REQUIRE(result.summary);
     return metrics->text();
   };
@@ -527,14 +525,14 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   config.rollout.prompts = 6;
   for (const int parts : {4, 12}) {
     config.trainer.minibatches = parts;
-    CHECK_THROWS_WITH(trainable_of(config),
+    CHECK_THROWS_WITH(algorithm_with(config),
                       "/trainer/minibatches: expected a divisor of rollout.prompts, 6, got " +
                           std::to_string(parts));
   }
   config.trainer.minibatches = 3;
-  CHECK_NOTHROW(trainable_of(config));
+  CHECK_NOTHROW(algorithm_with(config));
   config.task.name = "catch";
-  CHECK_THROWS_WITH(trainable_of(config), Catch::Contains("/game/urls"));
+  CHECK_THROWS_WITH(algorithm_with(config), Catch::Contains("/game/urls"));
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ grpo_config small_run() {
 TEST_CASE("grpo: a task of one's own names the run, and the program evaluates its model") {
   const temporary_folder folder;
   const auto config = small_run();
-  const auto what = trainable_of(config, next_letter());
-  const auto result = run_training(what, {.root = folder.path.string()}, {});
+  const auto what = algorithm_with(config, next_letter());
+  const auto result = train(what, {.root = folder.path.string()}, {});
   REQUIRE(result.summary);
   CHECK(result.summary->env == "next_letter");
   const std::filesystem::path run = result.run_directory;
@@ -74,7 +74,7 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
 
   // Whoever reads that configuration without the task is told so.
   const auto read = parse_config<grpo_config>(document);
-  CHECK_THROWS_WITH(trainable_of(read),
+  CHECK_THROWS_WITH(algorithm_with(read),
                     Catch::Contains("/task/name: unknown task \"next_letter\"") &&
                         Catch::Contains("known: \"sum_digits\"") &&
                         Catch::Contains("A task of a program's own is trained, resumed and "
@@ -85,15 +85,14 @@ TEST_CASE("grpo: a task of one's own names the run, and the program evaluates it
 TEST_CASE(
     "grpo: a run of one's own task is resumed with the task, and ends with the same weights") {
   const temporary_folder folder;
-  const auto what = trainable_of(small_run(), next_letter());
-  const auto whole = run_training(what, {.root = folder.path.string()}, {});
-  const auto stopped = run_training(what, {.root = folder.path.string()}, testing::stop_after(2));
+  const auto what = algorithm_with(small_run(), next_letter());
+  const auto whole = train(what, {.root = folder.path.string()}, {});
+  const auto stopped = train(what, {.root = folder.path.string()}, testing::stop_after(2));
   REQUIRE(!stopped.summary);
   metrics_registry metrics;
   auto from = newest_checkpoint(stopped.run_directory, what.settings, metrics);
   REQUIRE(from);
-  const auto resumed =
-      run_training(what, {.directory = stopped.run_directory}, {}, std::move(from));
+  const auto resumed = train(what, {.directory = stopped.run_directory}, {}, std::move(from));
   REQUIRE(resumed.summary);
   CHECK(resumed.summary->weights_sha256 == whole.summary->weights_sha256);
 }
@@ -114,7 +113,7 @@ TEST_CASE("grpo: a reward that throws at held-out problems counts as not right, 
       std::ranges::count_if(asked, [](const auto& p) { return p.letters.starts_with("a"); });
   REQUIRE((0 < with_a && with_a < 10));
   log::set_level("off");
-  const auto result = run_training(trainable_of(config, task), {.root = folder.path.string()}, {});
+  const auto result = train(algorithm_with(config, task), {.root = folder.path.string()}, {});
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->eval_mean == Approx(1.0 - double(with_a) / 10));
@@ -130,8 +129,7 @@ TEST_CASE("grpo: the start is the best model where no later one is better") {
                    }}};
   const auto run = [&](const grpo_config& config) -> std::filesystem::path {
     asked->clear();
-    return run_training(trainable_of(config, task), {.root = folder.path.string()}, {})
-        .run_directory;
+    return train(algorithm_with(config, task), {.root = folder.path.string()}, {}).run_directory;
   };
   auto config = small_run();
   const auto whole = run(config);
@@ -145,7 +143,7 @@ TEST_CASE("grpo: the start is the best model where no later one is better") {
 /// What is wrong with such a run.
 std::string refusal(const grpo_config& config, const grpo_task& task) {
   try {
-    trainable_of(config, task).check();
+    algorithm_with(config, task).check();
   } catch (const std::exception& e) {
     return e.what();
   }
@@ -224,9 +222,9 @@ TEST_CASE("grpo: tasks by name; of games deals have no end, and somebody must de
   grpo_config config;
   config.evaluation.problems =
       static_cast<int>(counts_of(find_task("sum_digits"), config).held_out) + 1;
-  CHECK_THROWS_AS(trainable_of(config), config_error);
+  CHECK_THROWS_AS(algorithm_with(config), config_error);
   config.task.name = "blackjack";
-  CHECK_NOTHROW(trainable_of(config).check());
+  CHECK_NOTHROW(algorithm_with(config).check());
 
   auto mine = *find_task("blackjack").game();
   mine.name = "my_blackjack";

@@ -50,7 +50,7 @@ TEST_CASE("grpo: the problems that decide when a run ends are none of those that
   const auto config = short_run(1);
   const auto task = counted_numbers();
   times_asked.clear();
-  const auto run = run_training(trainable_of(config, task), {.root = folder.path.string()}, {});
+  const auto run = train(algorithm_with(config, task), {.root = folder.path.string()}, {});
   const auto problems = problems_of(task, config);
   const auto asked = detail::exams_of(task, config, problems.held_out);
   REQUIRE(asked.during.size() == 5);
@@ -116,7 +116,7 @@ std::map<std::uint64_t, int> deals_of(std::uint64_t seed) {
   remembered_deals::seeds.clear();
   auto config = short_run(seed);
   config.trainer.kl_coef = 0.0;
-  run_training(trainable_of(config, remembered_game()), {.root = folder.path.string()}, {});
+  train(algorithm_with(config, remembered_game()), {.root = folder.path.string()}, {});
   std::map<std::uint64_t, int> times;
   for (const auto each : remembered_deals::seeds) ++times[each];
   return times;

@@ -111,7 +111,7 @@ TEST_CASE("a2c_config: RL Zoo's settings can be said, and are stored as they wer
   const auto options = whole_batch_options(c);
   CHECK(options.batch_size == 64);
   CHECK(options.n_epochs == 1);
-  const auto settings = trainable_of(c).settings;
+  const auto settings = algorithm_with(c).settings;
   CHECK(settings.algo == "a2c");
   CHECK(settings.env.normalize_reward);
   CHECK(settings.network.normalize_obs);

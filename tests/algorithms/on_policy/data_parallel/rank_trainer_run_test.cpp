@@ -25,7 +25,7 @@ ppo_config short_run(int replicas) {
   return config;
 }
 
-std::vector<float> last_model(const training_result& of) {
+std::vector<float> last_model(const run_result& of) {
   const auto model = load_model(run_directory::open(of.run_directory).last_model());
   const auto* first = model.parameters.data_ptr<float>();
   return {first, first + model.parameters.numel()};
@@ -49,13 +49,13 @@ struct stage {
   stage() { log::set_level("off"); }
   ~stage() { log::set_level("info"); }
 
-  training_result run(const ppo_config& config, const std::string& name,
-                      loss_of_a_rank* loss = nullptr) {
-    auto what = trainable_of(config);
-    training_run_options options;
+  run_result run(const ppo_config& config, const std::string& name,
+                 loss_of_a_rank* loss = nullptr) {
+    auto what = algorithm_with(config);
+    run_options options;
     if (loss) {
-      what.make = [make = what.make, loss](system& sys, training_output output,
-                                           training_callbacks callbacks) {
+      what.make = [make = what.make, loss](system& sys, run_output output,
+                                           run_callbacks callbacks) {
         auto cast = make(sys, std::move(output), std::move(callbacks));
         loss->cast = dynamic_cast<detail::production*>(cast.get());
         ++loss->casts;
@@ -65,7 +65,7 @@ struct stage {
         return lose_a_rank(*loss, now, std::move(seen));
       };
     }
-    return run_training(what, {.root = folder.path / name}, options);
+    return train(what, {.root = folder.path / name}, options);
   }
 
   temporary_folder folder;

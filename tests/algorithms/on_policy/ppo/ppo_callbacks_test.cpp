@@ -48,7 +48,7 @@ task<> note_evaluation(notes& to, loops::progress now, evaluation seen) {
   co_return;
 }
 
-training_callbacks noting(notes& to) {
+run_callbacks noting(notes& to) {
   return {
       .called = [&to](loops::progress now) { return note(to, now); },
       .evaluated = [&to](loops::progress now,
@@ -74,25 +74,25 @@ void check_whole(const notes& of, std::int64_t updates) {
 }
 
 TEST_CASE(
-    "training_callbacks: progress is that of the whole run, however often it was cut and resumed") {
+    "run_callbacks: progress is that of the whole run, however often it was cut and resumed") {
   const temporary_folder folder;
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     const auto config = short_run(mode, 1);
     notes whole;
-    const auto in_one = run_training(config, {.root = folder.path}, {.callbacks = noting(whole)});
+    const auto in_one = train(config, {.root = folder.path}, {.callbacks = noting(whole)});
     check_whole(whole, 7);
     CHECK(whole.evaluated == std::vector<std::int64_t>{2 * 128, 4 * 128, 6 * 128});
 
     notes first, second;
     const auto stop = [&] { return first.seen.size() >= 3; };
-    const auto half = run_training(config, {.root = folder.path},
-                                   {.stop_asked = stop, .callbacks = noting(first)});
+    const auto half =
+        train(config, {.root = folder.path}, {.stop_asked = stop, .callbacks = noting(first)});
     CHECK_FALSE(half.summary);
     metrics_registry metrics;
     auto again = open_run<ppo_config>(half.run_directory, metrics);
-    const auto end = run_training(again.config, {.directory = half.run_directory},
-                                  {.callbacks = noting(second)}, std::move(again.from));
+    const auto end = train(again.config, {.directory = half.run_directory},
+                           {.callbacks = noting(second)}, std::move(again.from));
     REQUIRE(end.summary);
     CHECK(end.summary->weights_sha256 == in_one.summary->weights_sha256);
     first.seen.insert(first.seen.end(), second.seen.begin(), second.seen.end());
@@ -101,8 +101,7 @@ TEST_CASE(
   log::set_level("info");
 }
 
-TEST_CASE(
-    "training_callbacks: a verdict of stop ends training; a resumed run has been stopped, too") {
+TEST_CASE("run_callbacks: a verdict of stop ends training; a resumed run has been stopped, too") {
   const temporary_folder folder;
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
@@ -110,7 +109,7 @@ TEST_CASE(
       notes seen;
       seen.stop_at = 3;
       const auto config = short_run(mode, checkpoint_every);
-      const auto result = run_training(config, {.root = folder.path}, {.callbacks = noting(seen)});
+      const auto result = train(config, {.root = folder.path}, {.callbacks = noting(seen)});
       REQUIRE(result.summary);
       CHECK(result.summary->stopped);
       CHECK(result.summary->steps == 3 * steps_of_update);
@@ -120,8 +119,8 @@ TEST_CASE(
 
       metrics_registry metrics;
       auto again = open_run<ppo_config>(result.run_directory, metrics);
-      const auto end = run_training(again.config, {.directory = result.run_directory},
-                                    {.callbacks = noting(seen)}, std::move(again.from));
+      const auto end = train(again.config, {.directory = result.run_directory},
+                             {.callbacks = noting(seen)}, std::move(again.from));
       CHECK(end.summary->steps == 3 * steps_of_update);
       CHECK(end.summary->weights_sha256 == result.summary->weights_sha256);
       CHECK(seen.seen.size() == 3);
@@ -131,7 +130,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "training_callbacks: stop rules see every evaluation of the run, also those before a "
+    "run_callbacks: stop rules see every evaluation of the run, also those before a "
     "checkpoint") {
   const temporary_folder folder;
   log::set_level("off");
@@ -141,8 +140,8 @@ TEST_CASE(
       most = std::max(most, scores.evaluations);
       return scores.evaluations == 3;
     };
-    const auto result = run_training(short_run(training_mode::sync, checkpoint_every),
-                                     {.root = folder.path}, {.callbacks = {.stop = {third}}});
+    const auto result = train(short_run(training_mode::sync, checkpoint_every),
+                              {.root = folder.path}, {.callbacks = {.stop = {third}}});
     CHECK(most == 3);
     CHECK(result.summary->steps == 6 * steps_of_update);
     CHECK(result.summary->stopped);
@@ -150,37 +149,37 @@ TEST_CASE(
   log::set_level("info");
 }
 
-TEST_CASE("run_training: evaluation.stop_at ends training at an evaluation that reaches it") {
+TEST_CASE("train: evaluation.stop_at ends training at an evaluation that reaches it") {
   const temporary_folder folder;
   log::set_level("off");
   auto config = short_run(training_mode::sync, 0);
   config.evaluation.stop_at = 1;  // a step's reward: any episode reaches it
-  const auto early = run_training(config, {.root = folder.path}, {});
+  const auto early = train(config, {.root = folder.path}, {});
   CHECK(early.summary->steps == 2 * steps_of_update);
   CHECK(early.summary->stopped);
   config.evaluation.stop_at = 1000;
-  const auto never = run_training(config, {.root = folder.path}, {});
+  const auto never = train(config, {.root = folder.path}, {});
   CHECK(never.summary->steps == config.total_steps);
   CHECK_FALSE(never.summary->stopped);
   log::set_level("info");
 }
 
-TEST_CASE("run_training: one that is at its goal goes on where it has another, or none") {
+TEST_CASE("train: one that is at its goal goes on where it has another, or none") {
   const temporary_folder folder;
   log::set_level("off");
   auto config = short_run(training_mode::sync, 1);
   config.evaluation.stop_at = 1;
-  const auto early = run_training(config, {.root = folder.path}, {});
+  const auto early = train(config, {.root = folder.path}, {});
   REQUIRE(early.summary);
   CHECK(early.summary->steps == 2 * steps_of_update);
   metrics_registry metrics;
   const auto from = open_run<ppo_config>(early.run_directory, metrics).from;
   REQUIRE(from);
-  const auto settings = [](const ppo_config& of) { return trainable_of(of).settings; };
+  const auto settings = [](const ppo_config& of) { return algorithm_with(of).settings; };
   CHECK(is_at_goal(*from, settings(config)));
   const auto resumed = [&](const std::optional<double>& goal) {
     config.evaluation.stop_at = goal;
-    return run_training(config, {.directory = early.run_directory}, {}, from).summary.value();
+    return train(config, {.directory = early.run_directory}, {}, from).summary.value();
   };
   const auto same = resumed(1);
   CHECK(same.steps == 2 * steps_of_update);
@@ -199,7 +198,7 @@ TEST_CASE("checkpoint: a configuration with another length or goal is the same, 
   log::set_level("off");
   const auto hash_of = [&](const ppo_config& config) {
     metrics_registry metrics;
-    const auto made = run_training(config, {.root = folder.path}, {});
+    const auto made = train(config, {.root = folder.path}, {});
     return open_run<ppo_config>(made.run_directory, metrics).from.value().config_sha256;
   };
   const auto config = short_run(training_mode::sync, 1);
@@ -213,26 +212,25 @@ TEST_CASE("checkpoint: a configuration with another length or goal is the same, 
   log::set_level("info");
 }
 
-TEST_CASE("training_callbacks: what they keep is saved with each checkpoint and restored") {
+TEST_CASE("run_callbacks: what they keep is saved with each checkpoint and restored") {
   const temporary_folder folder;
   log::set_level("off");
   std::int64_t count = 0;
   std::vector<std::int64_t> restored;
-  training_callbacks own{
-      .called = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
-      .save =
-          [&] {
-            state_writer to;
-            to.put("count", count);
-            return to.bytes();
-          },
-      .restore =
-          [&](const std::string& bytes) {
-            state_reader(bytes).get("count", count);
-            restored.push_back(count);
-          }};
-  const auto result = run_training(short_run(training_mode::sync, 3), {.root = folder.path},
-                                   {.callbacks = std::move(own)});
+  run_callbacks own{.called = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
+                    .save =
+                        [&] {
+                          state_writer to;
+                          to.put("count", count);
+                          return to.bytes();
+                        },
+                    .restore =
+                        [&](const std::string& bytes) {
+                          state_reader(bytes).get("count", count);
+                          restored.push_back(count);
+                        }};
+  const auto result = train(short_run(training_mode::sync, 3), {.root = folder.path},
+                            {.callbacks = std::move(own)});
   CHECK(result.summary);
   CHECK(count == 7);
   CHECK(restored == std::vector<std::int64_t>{3, 6, 7});  // the last by the evaluation at the end
@@ -242,9 +240,9 @@ TEST_CASE("training_callbacks: what they keep is saved with each checkpoint and 
 TEST_CASE("train_in: what a callback throws is thrown there") {
   const temporary_folder folder;
   log::set_level("off");
-  const training_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
-                                 throw std::runtime_error("the user's own mistake");
-                               })};
+  const run_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
+                            throw std::runtime_error("the user's own mistake");
+                          })};
   system sys({.deterministic = true, .seed = 1});
   CHECK_THROWS_WITH(
       sys.run(train_in(sys, short_run(training_mode::sync, 0), {.root = folder.path}, own)),

@@ -80,7 +80,7 @@ struct quiet {
   /// weights.
   std::vector<std::uint64_t> seeds_of(const ppo_config& config) {
     payday::seeds.clear();
-    run_training(config, {.root = folder.path}, {});
+    train(config, {.root = folder.path}, {});
     return payday::seeds;
   }
 };
@@ -105,14 +105,14 @@ TEST_CASE("evaluation: a run that was resumed plays the same episodes as one tha
   const auto whole = on.seeds_of(config);
   payday::seeds.clear();
   const auto between = stop_after(4);  // the two evaluations
-  const auto half = run_training(config, {.root = on.folder.path}, between);
+  const auto half = train(config, {.root = on.folder.path}, between);
   REQUIRE_FALSE(half.summary);
   const auto played = payday::seeds.size();
   CHECK(played < whole.size());
   metrics_registry metrics;
   auto again = open_run<ppo_config>(half.run_directory, metrics);
   REQUIRE(again.from);
-  run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+  train(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
   CHECK(payday::seeds == whole);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("evaluation: a run that was resumed plays the same episodes as one tha
 struct told {
   std::vector<std::int64_t> updates, evaluations;
 
-  training_callbacks callbacks() {
+  run_callbacks callbacks() {
     return {.called = [this](loops::progress now) { return note(updates, now); },
             .evaluated = [this](loops::progress now,
                                 evaluation) { return note_evaluation(evaluations, now); }};
@@ -144,7 +144,7 @@ TEST_CASE(
   config.checkpoint.every_updates = 2;
   payday::seeds.clear();
   told first, second;
-  const auto half = run_training(
+  const auto half = train(
       config, {.root = on.folder.path},
       {.stop_asked = [] { return payday::seeds.size() == 2; }, .callbacks = first.callbacks()});
   REQUIRE_FALSE(half.summary);
@@ -154,8 +154,8 @@ TEST_CASE(
 
   metrics_registry metrics;
   auto again = open_run<ppo_config>(half.run_directory, metrics);
-  const auto end = run_training(again.config, {.directory = half.run_directory},
-                                {.callbacks = second.callbacks()}, std::move(again.from));
+  const auto end = train(again.config, {.directory = half.run_directory},
+                         {.callbacks = second.callbacks()}, std::move(again.from));
   REQUIRE(end.summary);
   CHECK(second.updates == std::vector<std::int64_t>{24, 32, 40, 48, 56, 64});
   CHECK(second.evaluations == std::vector<std::int64_t>{24, 48});
@@ -173,7 +173,7 @@ TEST_CASE("evaluation: a stop ends the one at the end, and that of the last weig
     CAPTURE(played);
     payday::seeds.clear();
     const auto stop = [&] { return payday::seeds.size() >= played; };
-    const auto half = run_training(config, {.root = on.folder.path}, {.stop_asked = stop});
+    const auto half = train(config, {.root = on.folder.path}, {.stop_asked = stop});
     REQUIRE_FALSE(half.summary);
     CHECK(half.steps == 64);
     CHECK_FALSE(std::filesystem::exists(run_directory::open(half.run_directory).summary_json()));
@@ -181,7 +181,7 @@ TEST_CASE("evaluation: a stop ends the one at the end, and that of the last weig
     auto again = open_run<ppo_config>(half.run_directory, metrics);
     payday::seeds.clear();
     const auto end =
-        run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
+        train(again.config, {.directory = half.run_directory}, {}, std::move(again.from));
     REQUIRE(end.summary);
     CHECK(payday::seeds == std::vector(whole.begin() + 3, whole.end()));
   }
@@ -196,7 +196,7 @@ TEST_CASE("evaluation: the best model is judged by means of as many episodes") {
   const auto best_version = [&](std::vector<double> pay) {
     payday::pay = std::move(pay);
     payday::seeds.clear();
-    const auto result = run_training(short_run(), {.root = on.folder.path}, {});
+    const auto result = train(short_run(), {.root = on.folder.path}, {});
     payday::pay.clear();
     CHECK(result.summary->eval_episodes == 2);
     return best_version_in(result.run_directory);
@@ -217,19 +217,19 @@ TEST_CASE("evaluation: a run that goes on keeps the best model of what came afte
   auto config = short_run();
   config.checkpoint.every_updates = 1;
   payday::always = 5;
-  const training_run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
-  const auto run = run_training(config, {.root = on.folder.path}, paying).run_directory;
+  const run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
+  const auto run = train(config, {.root = on.folder.path}, paying).run_directory;
   CHECK(best_version_in(run) == 8);  // by its evaluation at the end, after the last checkpoint
   metrics_registry metrics;
   payday::always = 5.5;
   config.total_steps *= 2;
   const auto longer =
-      run_training(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
+      train(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
   CHECK(longer.summary->steps == 128);
   CHECK(best_version_in(run) == 8);
   payday::always = 6.5;
   config.total_steps += 64;
-  run_training(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
+  train(config, {.directory = run}, {}, open_run<ppo_config>(run, metrics).from);
   CHECK(best_version_in(run) == 18);  // after 144 steps
   payday::always.reset();
 }
@@ -248,7 +248,7 @@ TEST_CASE("evaluation: a score whose model could not be written is not the one t
   std::filesystem::create_directories(in_the_way / "folder");
   payday::seeds.clear();
   payday::pay = {0, 5, 4, 0, 0, 3};
-  run_training(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
+  train(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
   payday::pay.clear();
   CHECK(best_version_in(run) == 6);
 }

@@ -29,7 +29,7 @@ ppo_config short_run(training_mode mode, std::uint64_t seed, const std::string& 
 }
 
 struct finished {
-  training_summary summary;
+  run_summary summary;
   double restarts = 0;
 };
 
@@ -37,7 +37,7 @@ struct finished {
 finished train(const ppo_config& config, const std::filesystem::path& root) {
   log::set_level("off");
   const auto metrics = std::make_shared<metrics_registry>();
-  const auto result = run_training(config, {.root = root}, {.metrics = metrics});
+  const auto result = train(config, {.root = root}, {.metrics = metrics});
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->steps == config.total_steps);
@@ -54,7 +54,7 @@ finished train(const ppo_config& config, const std::filesystem::path& root) {
   return {*result.summary, restarts};
 }
 
-TEST_CASE("run_training: random faults don't keep it from its end, with finite weights") {
+TEST_CASE("train: random faults don't keep it from its end, with finite weights") {
   const temporary_folder folder;
   double restarts = 0;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
@@ -68,7 +68,7 @@ TEST_CASE("run_training: random faults don't keep it from its end, with finite w
   CHECK(restarts > 100);
 }
 
-TEST_CASE("run_training: any role may crash, a little or often") {
+TEST_CASE("train: any role may crash, a little or often") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     for (const char* faults : {"crash=0.001", "crash=0.03", "drop=0.01,delay=0.05:100ms"}) {
@@ -79,7 +79,7 @@ TEST_CASE("run_training: any role may crash, a little or often") {
 }
 
 TEST_CASE(
-    "run_training: the same seed comes to the same weights under faults, and without them to "
+    "train: the same seed comes to the same weights under faults, and without them to "
     "others") {
   const temporary_folder folder;
   for (const auto mode : {training_mode::sync, training_mode::async}) {

@@ -27,13 +27,13 @@ ppo_config catch_config(training_mode mode) {
   return config;
 }
 
-TEST_CASE("run_training: a convolution policy trains, is saved, and the same seed gives the same") {
+TEST_CASE("train: a convolution policy trains, is saved, and the same seed gives the same") {
   log::set_level("off");
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     temporary_folder folder;
     const auto config = catch_config(mode);
-    const auto one = run_training(config, {.root = folder.path / "one"}, {}).summary.value();
-    const auto other = run_training(config, {.root = folder.path / "other"}, {}).summary.value();
+    const auto one = train(config, {.root = folder.path / "one"}, {}).summary.value();
+    const auto other = train(config, {.root = folder.path / "other"}, {}).summary.value();
     CHECK(one.steps == 360);
     CHECK(one.weights_sha256 == other.weights_sha256);
     const auto saved = load_model(run_directory::open(one.run_directory).last_model());
@@ -45,7 +45,7 @@ TEST_CASE("run_training: a convolution policy trains, is saved, and the same see
   log::set_level("info");
 }
 
-TEST_CASE("run_training: wrappers of the configuration are those of its environments") {
+TEST_CASE("train: wrappers of the configuration are those of its environments") {
   log::set_level("off");
   temporary_folder folder;
   ppo_config config;
@@ -55,24 +55,24 @@ TEST_CASE("run_training: wrappers of the configuration are those of its environm
   config.total_steps = 28;
   config.policy.hidden = {8};
   config.evaluation = {.every_steps = 0, .final_episodes = 2};
-  const auto summary = run_training(config, {.root = folder.path}, {}).summary.value();
+  const auto summary = train(config, {.root = folder.path}, {}).summary.value();
   const auto saved = load_model(run_directory::open(summary.run_directory).last_model());
   CHECK(to_string(saved.shape) == "obs 9, continuous 1");
   CHECK(summary.eval_mean > -7 * 16.3);  // no step costs more than 16.27
   config.env.id = "Blackjack-v1";
-  CHECK_THROWS_WITH(run_training(config, {.root = folder.path}, {}),
+  CHECK_THROWS_WITH(train(config, {.root = folder.path}, {}),
                     Catch::Contains("Blackjack-v1: expected a Box to stack"));
   config.env.id = "CartPole-v1";
-  CHECK_THROWS_WITH(run_training(config, {.root = folder.path}, {}),
+  CHECK_THROWS_WITH(train(config, {.root = folder.path}, {}),
                     Catch::Contains("CartPole-v1: expected a Box to rescale actions"));
   log::set_level("info");
 }
 
-TEST_CASE("run_training: convolutions without an image are refused before anything is made") {
+TEST_CASE("train: convolutions without an image are refused before anything is made") {
   temporary_folder folder;
   ppo_config config;
   config.policy.body = network_body::cnn;
-  CHECK_THROWS_WITH(run_training(config, {.root = folder.path}, {}),
+  CHECK_THROWS_WITH(train(config, {.root = folder.path}, {}),
                     Catch::Contains("policy.kind cnn: expected an environment that shows an image, "
                                     "got obs 4, discrete 2"));
   CHECK(std::filesystem::is_empty(folder.path));

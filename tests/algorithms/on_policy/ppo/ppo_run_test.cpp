@@ -64,18 +64,18 @@ ppo_config short_run(training_mode mode, const std::string& env = "CartPole-v1")
 struct stage {
   stage() { log::set_level("off"); }
   ~stage() { log::set_level("info"); }
-  training_result run(const ppo_config& config, const std::string& name) {
-    return run_training(config, {.root = folder.path / name}, {.metrics = metrics});
+  run_result run(const ppo_config& config, const std::string& name) {
+    return train(config, {.root = folder.path / name}, {.metrics = metrics});
   }
   /// Stops after `updates` updates, goes on, and so on until the end.
-  training_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
-    training_output output{.root = folder.path / name};
+  run_result run_in_pieces(const ppo_config& config, const std::string& name, int updates) {
+    run_output output{.root = folder.path / name};
     std::optional<checkpoint> from;
     for (;;) {
       const bool trained = from && from->step >= config.total_steps;
-      auto options = trained ? training_run_options{} : stop_after(updates);
+      auto options = trained ? run_options{} : stop_after(updates);
       options.metrics = metrics;
-      auto result = run_training(config, output, options, from);
+      auto result = train(config, output, options, from);
       if (result.summary) return result;
       REQUIRE(result.steps > 0);
       output.directory = result.run_directory;
@@ -93,7 +93,7 @@ struct stage {
   std::shared_ptr<metrics_registry> metrics = std::make_shared<metrics_registry>();
 };
 
-TEST_CASE("run_training: pieces that end at checkpoints come to the weights of the whole") {
+TEST_CASE("train: pieces that end at checkpoints come to the weights of the whole") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     for (const char* env : {"CartPole-v1", "ForgetfulCartPole-v1"}) {
@@ -113,7 +113,7 @@ TEST_CASE("run_training: pieces that end at checkpoints come to the weights of t
   }
 }
 
-TEST_CASE("run_training: stopped between two checkpoints it goes on to the weights of the whole") {
+TEST_CASE("train: stopped between two checkpoints it goes on to the weights of the whole") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     const auto config = short_run(mode);
@@ -122,13 +122,13 @@ TEST_CASE("run_training: stopped between two checkpoints it goes on to the weigh
     const auto whole = on.run(config, name).summary.value();
     for (const int updates : {1, 3}) {  // there are checkpoints after 2, 4, 6 and 7
       CAPTURE(updates);
-      const auto half = run_training(config, {.root = on.folder.path / name}, stop_after(updates));
+      const auto half = train(config, {.root = on.folder.path / name}, stop_after(updates));
       REQUIRE_FALSE(half.summary);
       CHECK(half.steps == (updates - 1) * 2 * 32 * 2);
       auto again = open_run<ppo_config>(half.run_directory, *on.metrics);
       CHECK(again.from.has_value() == (updates > 1));
       const auto end =
-          run_training(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
+          train(again.config, {.directory = half.run_directory}, {}, std::move(again.from))
               .summary.value();
       CHECK(end.weights_sha256 == whole.weights_sha256);
       CHECK(end.eval_mean == whole.eval_mean);
@@ -137,18 +137,16 @@ TEST_CASE("run_training: stopped between two checkpoints it goes on to the weigh
   }
 }
 
-TEST_CASE(
-    "run_training: one that is not deterministic keeps what it had learned when it was stopped") {
+TEST_CASE("train: one that is not deterministic keeps what it had learned when it was stopped") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.deterministic = false;
-  const auto half = run_training(config, {.root = on.folder.path}, stop_after(3));
+  const auto half = train(config, {.root = on.folder.path}, stop_after(3));
   REQUIRE_FALSE(half.summary);
   CHECK(half.steps == 3 * 2 * 32 * 2);
 }
 
-TEST_CASE(
-    "run_training: pieces come to the weights of the whole with state-dependent exploration") {
+TEST_CASE("train: pieces come to the weights of the whole with state-dependent exploration") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode, "Pendulum-v1");
@@ -166,7 +164,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("run_training: pieces come to the weights of the whole with normalised observations") {
+TEST_CASE("train: pieces come to the weights of the whole with normalised observations") {
   stage on;
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     auto config = short_run(mode, "Pendulum-v1");
@@ -183,7 +181,7 @@ TEST_CASE("run_training: pieces come to the weights of the whole with normalised
   }
 }
 
-TEST_CASE("run_training: another seed comes to other weights") {
+TEST_CASE("train: another seed comes to other weights") {
   stage on;
   auto config = short_run(training_mode::async);
   const auto one = on.run(config, "one").summary.value();
@@ -191,11 +189,11 @@ TEST_CASE("run_training: another seed comes to other weights") {
   CHECK(on.run(config, "other").summary->weights_sha256 != one.weights_sha256);
 }
 
-TEST_CASE("run_training: what a stopped run recorded is that of one that went on") {
+TEST_CASE("train: what a stopped run recorded is that of one that went on") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.checkpoint.every_updates = 1;
-  const auto rows = [](const training_result& of) {
+  const auto rows = [](const run_result& of) {
     const auto csv = read_text(std::filesystem::path(of.run_directory) / "progress.csv");
     return std::count(csv.begin(), csv.end(), '\n');
   };
@@ -203,7 +201,7 @@ TEST_CASE("run_training: what a stopped run recorded is that of one that went on
   CHECK(rows(on.run_in_pieces(config, "pieces", 1)) == rows(whole));
 }
 
-TEST_CASE("run_training: checkpoints are counted, and the newest are kept") {
+TEST_CASE("train: checkpoints are counted, and the newest are kept") {
   stage on;
   const auto result = on.run(short_run(training_mode::sync), "run");
   CHECK(on.checkpoints("ok") == 4);  // after updates 2, 4, 6 and 7
@@ -215,7 +213,7 @@ TEST_CASE("run_training: checkpoints are counted, and the newest are kept") {
   CHECK(kept.steps() == std::vector<std::int64_t>{7 * 128, 6 * 128, 4 * 128});
 }
 
-TEST_CASE("run_training: checkpoints that can't be written don't change the training") {
+TEST_CASE("train: checkpoints that can't be written don't change the training") {
   log::set_level("off");
   stage on;
   const auto config = short_run(training_mode::async);
@@ -223,7 +221,7 @@ TEST_CASE("run_training: checkpoints that can't be written don't change the trai
   const auto bad = std::filesystem::path(good.run_directory).parent_path() / "bad";
   std::filesystem::create_directory(bad);
   std::ofstream(bad / "checkpoints") << "a file in the place of the folder";
-  const auto result = run_training(config, {.directory = bad}, {.metrics = on.metrics});
+  const auto result = train(config, {.directory = bad}, {.metrics = on.metrics});
   log::set_level("info");
   REQUIRE(result.summary);
   CHECK(result.summary->weights_sha256 == good.summary->weights_sha256);
@@ -235,7 +233,7 @@ TEST_CASE("run_training: checkpoints that can't be written don't change the trai
   CHECK(good.unwritten.empty());
 }
 
-TEST_CASE("run_training: what a run could not leave behind is told, and how far it was saved") {
+TEST_CASE("train: what a run could not leave behind is told, and how far it was saved") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.checkpoint.every_updates = 0;
@@ -243,7 +241,7 @@ TEST_CASE("run_training: what a run could not leave behind is told, and how far 
   for (const char* name : {"best_model", "last_model", "summary.json"}) {
     std::filesystem::create_directories(run / name / "in the way");
   }
-  const auto ended = run_training(config, {.directory = run}, {});
+  const auto ended = train(config, {.directory = run}, {});
   CHECK(ended.summary);
   CHECK(ended.unwritten == std::vector<std::filesystem::path>{
                                run / "best_model", run / "last_model", run / "summary.json"});
@@ -259,7 +257,7 @@ TEST_CASE("run_training: what a run could not leave behind is told, and how far 
     return on.checkpoints("write_error") >= 2;
   };
   const auto stopped =
-      run_training(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
+      train(config, {.directory = kept}, {.metrics = on.metrics, .stop_asked = stop});
   CHECK_FALSE(stopped.summary);
   CHECK(stopped.steps == 5 * 128);
   CHECK(stopped.saved_steps == 3 * 128);
@@ -283,33 +281,32 @@ TEST_CASE(
   log::set_level("info");
 }
 
-TEST_CASE("run_training: one that has checkpoints is not begun anew in its directory") {
+TEST_CASE("train: one that has checkpoints is not begun anew in its directory") {
   stage on;
   const auto config = short_run(training_mode::sync);
   const auto run = on.run(config, "run").run_directory;
-  CHECK_THROWS_WITH(run_training(config, {.directory = run}, {}),
+  CHECK_THROWS_WITH(train(config, {.directory = run}, {}),
                     Catch::Contains("expected a checkpoint to go on from, got none; there is one "
                                     "of step 896"));
 }
 
-TEST_CASE(
-    "run_training: going on from an older checkpoint leaves those of the other future behind") {
+TEST_CASE("train: going on from an older checkpoint leaves those of the other future behind") {
   stage on;
   auto config = short_run(training_mode::sync);
   config.deterministic = false;  // else it is not saved where it stops
   const std::filesystem::path run = on.run(config, "run").run_directory;
   const checkpoint_directory kept(run / "checkpoints");
-  const auto stopped = run_training(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
+  const auto stopped = train(config, {.directory = run}, stop_after(1), kept.load(4 * 128));
   CHECK(stopped.steps == 5 * 128);
   CHECK(kept.steps() == std::vector<std::int64_t>{5 * 128, 4 * 128});
 }
 
-TEST_CASE("run_training: one that is stopped without checkpoints keeps the model of that moment") {
+TEST_CASE("train: one that is stopped without checkpoints keeps the model of that moment") {
   for (const auto mode : {training_mode::sync, training_mode::async}) {
     stage on;
     auto config = short_run(mode);
     config.checkpoint.every_updates = 0;
-    const auto result = run_training(config, {.root = on.folder.path}, stop_after(4));
+    const auto result = train(config, {.root = on.folder.path}, stop_after(4));
     CHECK_FALSE(result.summary);
     CHECK(result.steps == 4 * 2 * 32 * 2);
     const auto run = run_directory::open(result.run_directory);

@@ -89,10 +89,10 @@ ppo_config short_run(training_mode mode, const std::string& env) {
 
 /// A run in a folder of its own.
 struct finished {
-  explicit finished(const trainable& what) {
+  explicit finished(const algorithm& what) {
     log::set_level("off");
     const auto metrics = std::make_shared<metrics_registry>();
-    result = run_training(what, {.root = folder.path.string()}, {.metrics = metrics});
+    result = train(what, {.root = folder.path.string()}, {.metrics = metrics});
     log::set_level("info");
   }
   std::vector<double> logged(const std::string& name) const {
@@ -108,7 +108,7 @@ struct finished {
   }
 
   temporary_folder folder;
-  training_result result;
+  run_result result;
 };
 
 }  // namespace
@@ -121,7 +121,7 @@ TEST_CASE("train_in: linear schedules count the steps of the rollout that is tra
     config.trainer.lr_schedule = annealing::linear;
     config.trainer.clip_range = 0.3;
     config.trainer.clip_schedule = annealing::linear;
-    const finished run(trainable_of(config));
+    const finished run(algorithm_with(config));
     const auto rates = run.logged("train/learning_rate");
     const auto ranges = run.logged("train/clip_range");
     REQUIRE(rates.size() == 3);
@@ -140,14 +140,14 @@ TEST_CASE("train_in: a rollout of older weights is trained on as stale") {
   config.rollout.workers = 3;
   config.rollout.max_staleness = 2;
   config.trainer.lr = 1e-2;
-  const finished late(trainable_of(config));
+  const finished late(algorithm_with(config));
   CHECK(late.result.summary->staleness_mean > 0.5);
   const auto weights = late.logged("train/importance_weight");
   const auto apart = [](double weight) { return std::abs(weight - 1.0) > 1e-4; };
   CHECK(std::ranges::count_if(weights, apart) >= 6);
 
   config.mode = training_mode::sync;
-  const finished fresh(trainable_of(config));
+  const finished fresh(algorithm_with(config));
   for (const double weight : fresh.logged("train/importance_weight")) CHECK(weight == 1.0);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("train_in: the model's statistics are those of all observations that w
     config.rollout.batch = 2;
     config.total_steps = 4 * 128;
     config.checkpoint.every_updates = every_updates;
-    const finished run(trainable_of(config));
+    const finished run(algorithm_with(config));
     // Four environments' first observations, and those after each of 128 steps.
     constexpr std::size_t count = 4 + 4 * 128;
     REQUIRE(watched::rows.size() >= 2 * count);
@@ -188,7 +188,7 @@ TEST_CASE("train_in: the seed decides the first weights and what is drawn from t
   const auto play = [&](std::uint64_t seed) {
     config.seed = seed;
     watched::actions.clear();
-    const finished run(trainable_of(config));
+    const finished run(algorithm_with(config));
     std::vector<std::int64_t> drawn(watched::actions.begin(), watched::actions.begin() + 3 * 64);
     return std::pair(run.model().parameters.clone(), drawn);
   };
@@ -206,7 +206,7 @@ TEST_CASE("train_in: the seed decides the first weights and what is drawn from t
 }
 
 TEST_CASE("train_in: what is logged has Stable-Baselines3's names") {
-  const finished discrete(trainable_of(short_run(training_mode::sync, "CartPole-v1")));
+  const finished discrete(algorithm_with(short_run(training_mode::sync, "CartPole-v1")));
   CHECK(discrete.logged("time/iterations") == std::vector<double>{1, 2, 3});
   CHECK_FALSE(discrete.logs("train/std"));
   CHECK(discrete.logs("train/policy_gradient_loss"));
@@ -214,14 +214,14 @@ TEST_CASE("train_in: what is logged has Stable-Baselines3's names") {
 
   auto config = short_run(training_mode::sync, "Pendulum-v1");
   config.policy.log_std_init = -1;
-  const finished continuous(trainable_of(config));
+  const finished continuous(algorithm_with(config));
   REQUIRE(continuous.logged("train/std").size() == 3);
   CHECK(continuous.logged("train/std")[0] == Approx(std::exp(-1.0)).epsilon(0.05));
 
   a2c_config same;
   static_cast<on_policy_config&>(same) = short_run(training_mode::sync, "CartPole-v1");
   same.algo = "a2c";
-  const finished a2c(trainable_of(same));
+  const finished a2c(algorithm_with(same));
   for (const char* name : {"train/policy_loss", "train/value_loss", "train/entropy_loss",
                            "train/explained_variance", "train/learning_rate", "train/n_updates"}) {
     INFO(name);

@@ -152,7 +152,7 @@ ppo_config short_run(training_mode mode, std::uint64_t seed = 1) {
 }
 
 struct played {
-  training_summary summary;
+  run_summary summary;
   std::string metrics;
 };
 
@@ -338,8 +338,8 @@ TEST_CASE("train_in: two runs in one system follow one another") {
   CHECK(first.steps == second.steps);
 }
 
-TEST_CASE("training_summary: one line of JSON that holds every key") {
-  const auto text = training_summary{.env = "X-v0", .mode = training_mode::async}.to_json();
+TEST_CASE("run_summary: one line of JSON that holds every key") {
+  const auto text = run_summary{.env = "X-v0", .mode = training_mode::async}.to_json();
   CHECK(text.find('\n') == text.npos);
   const auto json = nlohmann::json::parse(text);
   for (const char* key : {"algo",
