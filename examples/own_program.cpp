@@ -19,7 +19,6 @@
 
 using namespace troupe;
 
-// readme: own_program
 /// Ten places in a row; the exit is the last.
 class corridor final : public environment {
  public:
@@ -46,6 +45,7 @@ class corridor final : public environment {
   int place_ = 0;
 };
 
+// readme: own_program
 /// PPO that learns from less at a time.
 ppo_config eager() {
   ppo_config config;
