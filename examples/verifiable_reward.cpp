@@ -106,8 +106,7 @@ task<double> right_answers(roles r) {
 task<double> learn(troupe::system& sys, roles r, bool async) {
   const std::string mode = async ? "async" : "sync";
   auto store = co_await sys.serve<weight_store>({.name = "weights-" + mode});
-  ppo_options options{.batch_size = 64, .n_epochs = 8};
-  options.lr = 5e-3;
+  ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // much: the right token must be tried before it can be rewarded
   options.network = {.hidden = {128}, .hidden_activation = activation::relu};
   std::function<rollout_learner()> make = [=] {

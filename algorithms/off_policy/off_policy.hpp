@@ -19,6 +19,7 @@
 #include "algorithms/off_policy/transition_rollout.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 

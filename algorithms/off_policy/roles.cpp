@@ -6,7 +6,6 @@
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "algorithms/run/train.hpp"
 
 namespace troupe {
 

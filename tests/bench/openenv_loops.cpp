@@ -38,8 +38,7 @@ struct cast {
 task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
   const auto spec = slow_symbols().spec();
   const auto shape = shape_of(spec);
-  ppo_options options{.n_steps = slow_symbols::episode_steps, .batch_size = 64, .n_epochs = 4};
-  options.lr = 1e-3;
+  const ppo_options options{{.lr = 1e-3, .batch_size = 64, .n_epochs = 4}};
   portable_function<rollout_learner()> make = [=] {
     return rollout_learner(ppo_learner(shape, options, 1));
   };

@@ -86,18 +86,20 @@ struct columns {
   rollout_batch batch;
 };
 
+constexpr std::int64_t n_steps = 2048;  // as PPO has it by default
+
 cost bare_loop() {
   const ppo_options options;
   ppo_learner learner(shape, options, seed);
   vector_env<cartpole> world(environments);
   action_random random(seed);
-  columns to(options.n_steps);
+  columns to(n_steps);
   auto& batch = to.batch;
   const meter used;
   auto obs = world.reset(seed).obs;
   env_actions actions;
   for (std::int64_t update = 0; update < updates; ++update) {
-    for (std::int64_t t = 0; t < options.n_steps; ++t) {
+    for (std::int64_t t = 0; t < n_steps; ++t) {
       const auto row = t * environments;
       auto* choice = batch.action.data_ptr<std::int64_t>() + row;
       learner.model().act(obs.data(), environments, random, false, {.choice = choice},
@@ -122,7 +124,7 @@ cost bare_loop() {
     learner.model().values(obs.data(), environments, batch.bootstrap_value.data_ptr<float>());
     learner.update(batch);
   }
-  return used.read(updates * options.n_steps);
+  return used.read(updates * n_steps);
 }
 
 // ---- the same through actors
@@ -180,7 +182,7 @@ task<cost> through_actors(system& sys) {
   hosted_environment::factory world = [] {
     return make_vector_environment("CartPole-v1", environments);
   };
-  auto meter_of_steps = std::make_shared<step_meter>(options.n_steps);
+  auto meter_of_steps = std::make_shared<step_meter>(n_steps);
   env_observers observers{
       .stepped = [=](std::int64_t) { meter_of_steps->stepped(); },
       .episode_ended = [=](double, std::int64_t, bool) { meter_of_steps->episode_ended(); }};
@@ -188,14 +190,14 @@ task<cost> through_actors(system& sys) {
       {.name = "environments"}, std::move(world), seed, std::move(observers));
   replay_options kept{.batch = 1, .max_staleness = 1};
   on.roles.replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
-  on.roles.n_steps = options.n_steps;
+  on.roles.n_steps = n_steps;
 
   const meter used;
   loops::hooks<rollout> hooks{
       .train = [&on](std::vector<rollout> rollouts) { return train(on, std::move(rollouts)); }};
   co_await loops::synchronous(on.roles, generate_rollout, std::move(hooks),
                               {.batch = 1, .updates = updates});
-  auto all = used.read(updates * options.n_steps);
+  auto all = used.read(updates * n_steps);
   all.allocations_per_step = meter_of_steps->mean();
   co_return all;
 }

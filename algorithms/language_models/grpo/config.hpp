@@ -12,7 +12,7 @@
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/losses/grpo_loss.hpp"
 #include "algorithms/run/config.hpp"
-#include "algorithms/run/training_run.hpp"
+#include "algorithms/run/train.hpp"
 
 namespace troupe {
 

@@ -32,9 +32,7 @@ TEST_CASE("ppo_learner: an update equals autograd, libtorch's Adam and clip_grad
     INFO(to_string(shape));
     constexpr std::int64_t T = 16, B = 4;
     // One minibatch an epoch: the order of its rows does not matter.
-    ppo_options options{.batch_size = T * B, .n_epochs = 8};
-    options.lr = 1e-3;
-    options.ent_coef = 0.01;
+    const ppo_options options{{.lr = 1e-3, .batch_size = T * B, .n_epochs = 8, .ent_coef = 0.01}};
     ppo_learner learner(shape, options, 3);
     actor_critic reference(shape, options.network, 3);
     REQUIRE(at::equal(reference.parameters(), learner.model().parameters()));
@@ -252,7 +250,7 @@ TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too f
 TEST_CASE("ppo_learner: target_kl is exceeded at one and a half times it", "[ppo]") {
   // One minibatch an epoch, so that the divergence of an update is that before its last step.
   const auto update = [](int epochs, std::optional<double> target_kl) {
-    const ppo_options options{.batch_size = 64, .n_epochs = epochs, .target_kl = target_kl};
+    const ppo_options options{{.batch_size = 64, .n_epochs = epochs, .target_kl = target_kl}};
     ppo_learner learner(discrete(), with(&ppo_options::lr, 3e-3, options), 1);
     return learner.update(acted_batch(learner.model(), 64, 1));
   };
@@ -295,7 +293,7 @@ TEST_CASE("ppo_learner: explained_variance is that of returns by the values befo
 
 TEST_CASE("ppo_learner: the seed decides the first weights and the order of the minibatches",
           "[ppo]") {
-  const ppo_options options{.batch_size = 8, .n_epochs = 1};
+  const ppo_options options{{.batch_size = 8, .n_epochs = 1}};
   const auto trained = [&](std::uint64_t seed) {
     ppo_learner learner(discrete(), options, seed);
     actor_critic first(discrete(), {}, 5);

@@ -252,8 +252,7 @@ task<> train_on_cut_episodes(system& sys) {
   const double loss = (square(last - 7) + square(middle - 7) + square(first - 7)) / 3;
   for (const bool stale : {false, true}) {
     INFO((stale ? "stale" : "fresh"));
-    ppo_options options{.batch_size = 12, .n_epochs = 1, .gae_lambda = 1.0};
-    options.gamma = 0.9;
+    const ppo_options options{{.batch_size = 12, .n_epochs = 1, .gamma = 0.9, .gae_lambda = 1.0}};
     rollout_learner learner(ppo_learner(one_number, options, 1));
     learner.load_parameters(known.parameters);
     rollout_learner::batch batch{.rollouts = {made}, .stale = stale};
