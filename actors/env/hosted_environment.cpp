@@ -18,7 +18,10 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
     : environments_(make()),
       seed_(first_seed({info.index / groups, info.generation}, seed) +
             environments_->size() * (info.index % groups)),
-      observers_(std::move(observers)) {
+      observers_(std::move(observers)),
+      index_(info.index) {
+  const auto spec = environments_->spec();
+  grades_ = spec.levels > 1 || !spec.tasks.empty();
   if (discount) returns_.emplace(environments_->size(), *discount);
 }
 
@@ -43,9 +46,25 @@ env_step hosted_environment::step(env_actions actions) {
       observers_.episode_ended(e.episode_return, e.length, !after.terminated[e.index]);
     }
   }
+  if (grades_) grade(after);
   report(after.failures);
   require_some_success(after);
   return after;
+}
+
+void hosted_environment::grade(const env_step& after) {
+  for (const auto& e : after.finished)
+    graded_.push_back({e.level, e.success, e.task, e.episode_return});
+  if (graded_.size() <= graded_max) return;
+  graded_.erase(graded_.begin(), graded_.end() - static_cast<std::ptrdiff_t>(graded_max));
+}
+
+void hosted_environment::set_level(std::size_t level) { environments_->set_level(level); }
+
+void hosted_environment::set_turns(std::vector<std::size_t> turns, std::size_t replicas) {
+  std::vector<std::size_t> own;
+  for (std::size_t i = index_; i < turns.size(); i += replicas) own.push_back(turns[i]);
+  environments_->set_turns(std::move(own));
 }
 
 void hosted_environment::require_some_success(const env_step& after) {
@@ -67,6 +86,36 @@ void hosted_environment::discount(env_step& after) {
   }
 }
 
+namespace {
+
+void put_graded(state_writer& to, const std::vector<graded_episode>& graded) {
+  std::vector<std::size_t> levels, successes, tasks;
+  std::vector<double> returns;
+  for (const auto& one : graded) {
+    levels.push_back(one.level);
+    successes.push_back(one.success ? 1 : 0);
+    tasks.push_back(one.task);
+    returns.push_back(one.episode_return);
+  }
+  to.put("graded.levels", levels);
+  to.put("graded.successes", successes);
+  to.put("graded.tasks", tasks);
+  to.put("graded.returns", returns);
+}
+
+std::vector<graded_episode> get_graded(const state_reader& from) {
+  const auto levels = from.get<std::vector<std::size_t>>("graded.levels");
+  const auto successes = from.get<std::vector<std::size_t>>("graded.successes");
+  const auto tasks = from.get<std::vector<std::size_t>>("graded.tasks");
+  const auto returns = from.get<std::vector<double>>("graded.returns");
+  std::vector<graded_episode> graded;
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    graded.push_back({levels[i], successes.at(i) != 0, tasks.at(i), returns.at(i)});
+  return graded;
+}
+
+}  // namespace
+
 std::string hosted_environment::save() {
   state_writer to;
   if (const auto environments = environments_->save()) {
@@ -76,11 +125,13 @@ std::string hosted_environment::save() {
     if (returns_) to.put("returns", returns_->state());
     to.put("failures", failures_);
   }
+  if (grades_) put_graded(to, graded_);
   return to.bytes();
 }
 
 void hosted_environment::restore(std::string bytes) {
   const state_reader from(bytes);
+  if (grades_) graded_ = get_graded(from);
   if (!from.has("environments")) return;
   environments_->restore(from.get<std::string>("environments"));
   seed_.reset();
