@@ -93,8 +93,8 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   action_random random(derived_seed(seed, "evaluation's actions"));
   const auto n = environments_->size();
   const auto tasks = environments_->spec().tasks;
-  episodes = static_cast<std::size_t>(
-      episodes_of_all_tasks(static_cast<int>(episodes), tasks.size()));
+  episodes =
+      static_cast<std::size_t>(episodes_of_all_tasks(static_cast<int>(episodes), tasks.size()));
 
   std::vector<std::size_t> left(n);
   for (std::size_t i = 0; i < n; ++i) left[i] = (episodes + i) / n;

@@ -66,9 +66,10 @@ class evaluator {
   explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr);
 
   /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
-  /// more; of several tasks as many more as episodes_of_all_tasks says. `seed` decides the episodes: the same weights and seed give the same returns. An episode
-  /// whose environment fails is played anew; throws evaluation_error after ten failures an episode,
-  /// where none ends, and for a stop.
+  /// more; of several tasks as many more as episodes_of_all_tasks says. `seed` decides the
+  /// episodes: the same weights and seed give the same returns. An episode whose environment fails
+  /// is played anew; throws evaluation_error after ten failures an episode, where none ends, and
+  /// for a stop.
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:

@@ -89,7 +89,7 @@ task<> off_policy::record(named_values learned) {
     row.values["rollout/exploration_rate"] = explore.epsilon.at(in.done.steps, explore.total_steps);
   }
   in.metrics.updated(figures_of(learned));
-  co_await in.records.route<&recorder::record>(std::move(row));
+  co_await in.record(std::move(row));
   const auto seen = co_await roles.replay.route<&transition_store::counts>();
   constexpr std::int64_t stale = 0;  // whatever comes is kept; max_staleness is what may begin
   in.metrics.replay_holds(static_cast<std::size_t>(seen.held), static_cast<std::size_t>(seen.bytes),

@@ -9,6 +9,7 @@
 #include "actors/env/wrappers.hpp"
 #include "actors/policy/network.hpp"
 #include "algorithms/learner/annealing.hpp"
+#include "algorithms/run/practice_sections.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/placement.hpp"
 
@@ -30,7 +31,12 @@ struct env_section {
   int frame_stack = 1;                            ///< observations shown at once
   bool rescale_action = false;                    ///< box actions of -1..1, stretched to the bounds
   std::string placement = "shared";               ///< of its replicas; see placement_of
+  std::optional<curriculum_section> curriculum;   ///< of its levels; none: the last one alone
+  std::optional<std::vector<task_section>> tasks;  ///< none: `id` alone
+  schedule_section schedule;                       ///< of the tasks
 
+  /// `id`, or the tasks' together.
+  std::string name() const;
   wrapper_options wrappers() const;
 };
 
