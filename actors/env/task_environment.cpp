@@ -64,9 +64,7 @@ env_spec padded_spec(std::vector<env_task> tasks, const std::vector<env_spec>& s
   }
   constexpr float infinite = std::numeric_limits<float>::infinity();
   const auto width = static_cast<std::int64_t>(widest + tasks.size());
-  std::string id;
-  for (const auto& task : tasks) id += (id.empty() ? "" : "+") + task.name;
-  return {.id = std::move(id),
+  return {.id = name_of(tasks),
           .observation_space = spaces::box(-infinite, infinite, {width}),
           .action_space = padded_actions(specs),
           .tasks = std::move(tasks)};
@@ -155,23 +153,20 @@ void task_environment::restore(const state_reader& from) {
   from.get("length", length_);
 }
 
-std::unique_ptr<vector_environment> make_task_environments(
-    const std::vector<registered_task>& tasks, std::size_t size, const wrapper_options& wrappers) {
+std::unique_ptr<vector_environment> make_task_environments(const std::vector<env_task>& tasks,
+                                                           std::size_t size,
+                                                           const wrapper_options& wrappers) {
   const auto make = [tasks, wrappers] {
-    std::vector<env_task> named;
     std::vector<std::unique_ptr<environment>> each;
-    for (const auto& task : tasks) {
-      named.push_back({task.id, task.floor, task.target});
-      each.push_back(make_environment(task.id, wrappers));
-    }
-    return task_environment(std::move(named), std::move(each));
+    for (const auto& task : tasks) each.push_back(make_environment(task.name, wrappers));
+    return task_environment(tasks, std::move(each));
   };
   return std::make_unique<vector_env<task_environment>>(size, make);
 }
 
-std::string name_of(const std::vector<registered_task>& tasks) {
+std::string name_of(const std::vector<env_task>& tasks) {
   std::string name;
-  for (const auto& task : tasks) name += (name.empty() ? "" : "+") + task.id;
+  for (const auto& task : tasks) name += (name.empty() ? "" : "+") + task.name;
   return name;
 }
 

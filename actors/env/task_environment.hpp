@@ -55,20 +55,14 @@ class task_environment final : public environment {
   std::int64_t length_ = 0;  ///< Steps of the episode under way.
 };
 
-/// A task and the name of its environment in the registry.
-struct registered_task {
-  std::string id;
-  double floor = 0;
-  double target = 1;
-};
-
-/// B of them, each with these tasks, whose names are their ids. Throws unknown_environment, and
-/// std::invalid_argument as above, for a size of 0 and for what is registered as a vector
-/// environment.
-std::unique_ptr<vector_environment> make_task_environments(
-    const std::vector<registered_task>& tasks, std::size_t size, const wrapper_options& wrappers);
+/// B of them, each with these tasks, whose names are those of environments in the registry. Throws
+/// unknown_environment, and std::invalid_argument as above, for a size of 0 and for what is
+/// registered as a vector environment.
+std::unique_ptr<vector_environment> make_task_environments(const std::vector<env_task>& tasks,
+                                                           std::size_t size,
+                                                           const wrapper_options& wrappers);
 
 /// What such environments are called: "CartPole-v1+Acrobot-v1".
-std::string name_of(const std::vector<registered_task>& tasks);
+std::string name_of(const std::vector<env_task>& tasks);
 
 }  // namespace troupe

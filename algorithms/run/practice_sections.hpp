@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "actors/env/task_environment.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
 #include "algorithms/loops/task_schedule.hpp"
 #include "runtime/config/config.hpp"
@@ -21,7 +22,10 @@ struct curriculum_section {
   loops::curriculum_options options(std::size_t levels) const;
 };
 
-struct task_section : registered_task {
+struct task_section {
+  std::string id;     ///< of an environment
+  double floor = 0;   ///< return of somebody who can do nothing
+  double target = 1;  ///< return of somebody who can do it
   double weight = 1;  ///< its share of the turns, where the rule is proportional
 };
 

@@ -1,6 +1,7 @@
 #include "algorithms/run/training_config.hpp"
 
 #include "actors/env/registry.hpp"
+#include "actors/env/task_environment.hpp"
 
 namespace troupe {
 
@@ -12,9 +13,11 @@ wrapper_options env_section::wrappers() const {
 
 namespace {
 
-std::vector<registered_task> tasks_of(const env_section& env) {
-  if (!env.tasks) return {};
-  return {env.tasks->begin(), env.tasks->end()};
+std::vector<env_task> tasks_of(const env_section& env) {
+  std::vector<env_task> tasks;
+  if (!env.tasks) return tasks;
+  for (const auto& [id, floor, target, weight] : *env.tasks) tasks.push_back({id, floor, target});
+  return tasks;
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ namespace {
 /// No lambda, so that it crosses processes.
 struct registered_environments {
   std::string id;
-  std::vector<registered_task> tasks;
+  std::vector<env_task> tasks;
   wrapper_options wrappers;
   std::size_t count;
 
