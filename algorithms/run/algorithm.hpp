@@ -156,7 +156,7 @@ class running final : public running_algorithm {
 /// or the machine; it is called before anything is made.
 template <class Algorithm, class... A>
 trainable make_algorithm(training_settings settings, std::function<void()> check, A... args) {
-  settings.env.id = settings.env.name();
+  settings = with_practice(std::move(settings));
   auto check_all = [check = std::move(check), env = settings.env] {
     if (practice::is_needed(env)) practice{env};
     check();

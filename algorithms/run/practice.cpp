@@ -9,15 +9,10 @@ namespace troupe {
 
 namespace {
 
-/// Throws config_error if they are too few, or not different.
-void require_tasks(const std::vector<task_section>& tasks) {
-  if (tasks.empty()) throw config_error("/env/tasks", "expected null or a task or more, got none");
-}
-
 /// What the environment is. Throws config_error where its tasks don't go together.
 env_spec spec_of_practice(const env_section& env) {
   if (!env.tasks) return spec_of(env);
-  require_tasks(*env.tasks);
+  if (env.tasks->empty()) throw config_error("/env/tasks", "expected null or tasks, got none");
   try {
     return spec_of(env);
   } catch (const std::invalid_argument& e) {
@@ -69,6 +64,11 @@ task<> practice::tell() {
 }
 
 task<bool> practice::take_in(std::int64_t updates) {
+  if (!take_) {
+    throw std::logic_error(
+        "the algorithm did not say which role its environments are: expected "
+        "a call of training_run::practise_on");
+  }
   const auto graded = co_await take_();
   if (levels_) {
     const auto before = levels_->level();
@@ -110,6 +110,18 @@ void practice::restore(const std::string& bytes) {
   const state_reader from(bytes);
   if (levels_) levels_->restore(from.get<std::string>("levels"));
   if (schedule_) schedule_->restore(from.get<std::string>("schedule"));
+}
+
+training_settings with_practice(training_settings settings) {
+  auto& env = settings.env;
+  if (!env.tasks && env.schedule != schedule_section{}) {
+    settings.idle.push_back({"env.schedule", "set", "env.tasks is null"});
+  }
+  if (env.tasks && env.id != env_section{}.id) {
+    settings.idle.push_back({"env.id", env.id, "env.tasks are instead of it"});
+  }
+  env.id = env.name();
+  return settings;
 }
 
 }  // namespace troupe

@@ -10,6 +10,7 @@
 
 #include "algorithms/loops/curriculum.hpp"
 #include "algorithms/loops/task_schedule.hpp"
+#include "algorithms/run/settings.hpp"
 #include "algorithms/run/training_config.hpp"
 
 namespace troupe {
@@ -86,5 +87,9 @@ class practice {
   std::function<task<>(std::size_t)> set_level_;
   std::function<task<>(std::vector<std::size_t>)> set_turns_;
 };
+
+/// The settings of a run whose environment is called after its tasks, if it has some; options that
+/// then change nothing, or change nothing without, are among the idle ones.
+training_settings with_practice(training_settings settings);
 
 }  // namespace troupe

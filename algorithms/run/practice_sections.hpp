@@ -36,6 +36,7 @@ struct schedule_section {
   bool stop_when_learned = false;  ///< training ends once all tasks have reached their targets
 
   loops::schedule_options options(const std::vector<task_section>& tasks) const;
+  bool operator==(const schedule_section&) const = default;
 };
 
 void describe(options_schema<curriculum_section>& s);
