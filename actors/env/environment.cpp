@@ -11,6 +11,10 @@ void action_view::throw_wrong_kind(const char* asked, const char* is) {
       fmt::format("an environment asked for a {} action, but its action space is {}", asked, is));
 }
 
+void environment::set_level(std::size_t) {}
+
+void environment::set_task(std::size_t) {}
+
 bool environment::save(state_writer&) const { return false; }
 
 void environment::restore(const state_reader&) {

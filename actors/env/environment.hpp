@@ -6,11 +6,24 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "actors/checkpoint/state.hpp"
 #include "actors/env/space.hpp"
 
 namespace troupe {
+
+/// One of several tasks of an environment.
+struct env_task {
+  std::string name;
+  double floor = 0;   ///< Return of somebody who can do nothing: relative return 0.
+  double target = 1;  ///< Return of somebody who can do it: relative return 1. Above `floor`.
+
+  double relative(double episode_return) const {
+    return (episode_return - floor) / (target - floor);
+  }
+  bool operator==(const env_task&) const = default;
+};
 
 /// What is fixed about an environment.
 struct env_spec {
@@ -19,6 +32,8 @@ struct env_spec {
   space action_space;
   std::optional<std::int64_t> max_episode_steps = std::nullopt;  ///< None: no time limit.
   std::optional<double> reward_threshold = std::nullopt;  ///< Mean return that counts as solved.
+  std::size_t levels = 1;            ///< From 0, the easiest, to the last, the task itself.
+  std::vector<env_task> tasks = {};  ///< Where it has several; empty: one.
   bool operator==(const env_spec&) const = default;
 };
 
@@ -58,6 +73,9 @@ struct step_result {
   double reward = 0;
   bool terminated = false;
   bool truncated = false;
+  /// Of the step that ends an episode: whether the episode was a success, for a curriculum. None:
+  /// it was if it terminated, as where a goal is reached.
+  std::optional<bool> success = std::nullopt;
 };
 
 /// Thrown by `write_obs`.
@@ -83,6 +101,12 @@ class environment {
   virtual void reset(std::optional<std::uint64_t> seed, std::span<float> obs) = 0;
   /// One step. Called only between a reset and the episode's end.
   virtual step_result step(action_view action, std::span<float> obs) = 0;
+
+  /// The level of the episode that the next reset begins, below env_spec::levels. Called before
+  /// each reset, and before a restore, of environments with more than one. Does nothing by default.
+  virtual void set_level(std::size_t level);
+  /// The same of the task, below the number of env_spec::tasks.
+  virtual void set_task(std::size_t task);
 
   /// For checkpoints: puts everything that what comes hangs on into `to`, generator included, and
   /// returns true. False, the default: it can't be saved, so a run begins it anew after each of

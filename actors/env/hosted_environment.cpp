@@ -19,7 +19,10 @@ hosted_environment::hosted_environment(const replica_info& info, const factory& 
     : environments_(make()),
       seed_(first_seed({info.index / groups, info.generation}, seed) +
             environments_->size() * (info.index % groups)),
-      observers_(std::move(observers)) {
+      observers_(std::move(observers)),
+      index_(info.index) {
+  const auto spec = environments_->spec();
+  grades_ = spec.levels > 1 || !spec.tasks.empty();
   if (discount) returns_.emplace(environments_->size(), *discount);
 }
 
@@ -44,9 +47,25 @@ env_step hosted_environment::step(env_actions actions) {
       observers_.episode_ended(e.episode_return, e.length, !after.terminated[e.index]);
     }
   }
+  if (grades_) grade(after);
   report(after.failures);
   require_some_success(after);
   return after;
+}
+
+void hosted_environment::grade(const env_step& after) {
+  for (const auto& e : after.finished)
+    graded_.push_back({e.level, e.success, e.task, e.episode_return});
+  if (graded_.size() <= graded_max) return;
+  graded_.erase(graded_.begin(), graded_.end() - static_cast<std::ptrdiff_t>(graded_max));
+}
+
+void hosted_environment::set_level(std::size_t level) { environments_->set_level(level); }
+
+void hosted_environment::set_turns(std::vector<std::size_t> turns, std::size_t replicas) {
+  std::vector<std::size_t> own;
+  for (std::size_t i = index_; i < turns.size(); i += replicas) own.push_back(turns[i]);
+  environments_->set_turns(std::move(own));
 }
 
 void hosted_environment::require_some_success(const env_step& after) {
@@ -76,6 +95,7 @@ struct hosted_state {
   std::optional<std::vector<float>> obs;
   std::optional<std::string> returns;
   std::int64_t failures;
+  std::vector<graded_episode> graded;
 };
 
 }  // namespace
@@ -83,11 +103,12 @@ struct hosted_state {
 std::string hosted_environment::save() {
   return state_bytes(hosted_state{environments_->save(), seed_, obs_,
                                   returns_ ? std::optional(returns_->state()) : std::nullopt,
-                                  failures_});
+                                  failures_, graded_});
 }
 
 void hosted_environment::restore(std::string bytes) {
   auto state = state_of<hosted_state>(bytes);
+  if (grades_) graded_ = std::move(state.graded);
   if (!state.environments) return;
   environments_->restore(*state.environments);
   seed_ = state.seed;

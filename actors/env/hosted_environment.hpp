@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/env/running_normalizer.hpp"
@@ -63,6 +64,16 @@ class hosted_environment {
   /// there are too many failures. After environment_lost all of them begin anew.
   env_step step(env_actions actions);
 
+  /// See vector_environment.
+  void set_level(std::size_t level);
+  /// Turns of `replicas` replicas: the first is that of replica 0, the second that of replica 1,
+  /// and so on in turn.
+  void set_turns(std::vector<std::size_t> turns, std::size_t replicas);
+  /// The episodes that have ended since the last call, where there are levels or tasks: the newest
+  /// graded_max at most.
+  std::vector<graded_episode> take_graded() { return std::exchange(graded_, {}); }
+  static constexpr std::size_t graded_max = 65'536;
+
   /// Where they are, for checkpoints. Environments that can't be saved keep nothing: restored,
   /// they are reset with this role's own seed.
   std::string save();
@@ -74,6 +85,7 @@ class hosted_environment {
   void report(const std::vector<env_failure>& failures) const;
   void require_some_success(const env_step& after);
   void discount(env_step& after);
+  void grade(const env_step& after);
 
   std::unique_ptr<vector_environment> environments_;
   std::optional<std::uint64_t> seed_;  ///< Of the first reset.
@@ -81,6 +93,9 @@ class hosted_environment {
   std::optional<std::vector<float>> obs_;  ///< [B, D]; none before a reset.
   std::optional<discounted_returns> returns_;
   std::int64_t failures_ = 0;  ///< Since an episode ended.
+  std::size_t index_;          ///< Of this replica.
+  bool grades_;
+  std::vector<graded_episode> graded_;
 };
 
 }  // namespace troupe

@@ -172,6 +172,15 @@ std::unique_ptr<vector_environment> make_vector_environment(std::string_view id,
                     batches_of([one = make.one, wrappers] { return wrapped(one(), wrappers); }));
 }
 
+std::unique_ptr<environment> make_environment(std::string_view id,
+                                              const wrapper_options& wrappers) {
+  const auto make = find(id).one;
+  if (!make)
+    throw std::invalid_argument(
+        std::string(id) + ": expected an environment by itself, for it is registered as a batch");
+  return wrapped(make(), wrappers);
+}
+
 std::vector<std::string> known_environments() {
   auto& all = the_registry();
   const std::lock_guard lock(all.guard);

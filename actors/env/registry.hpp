@@ -51,6 +51,10 @@ std::unique_ptr<vector_environment> make_vector_environment(std::string_view id,
 std::unique_ptr<vector_environment> make_vector_environment(std::string_view id, std::size_t size,
                                                             const wrapper_options& wrappers);
 
+/// One environment alone, in wrappers. Throws unknown_environment, and std::invalid_argument where
+/// it is registered as a vector environment.
+std::unique_ptr<environment> make_environment(std::string_view id, const wrapper_options& wrappers);
+
 /// The ids, sorted.
 std::vector<std::string> known_environments();
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 
@@ -23,6 +24,10 @@ std::string_view to_string(env_failure_reason reason) {
 }
 
 void vector_environment::rename(const std::string&) {}
+
+void vector_environment::set_level(std::size_t) {}
+
+void vector_environment::set_turns(std::vector<std::size_t>) {}
 
 std::optional<std::string> vector_environment::save() { return std::nullopt; }
 
@@ -62,7 +67,9 @@ vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
       obs_size_(spec.observation_space.flat_size()),
       limit_(spec.max_episode_steps.value_or(-1)),
       checker_(spec, checked_size(size, spec)),
-      episodes_(size) {
+      episodes_(size),
+      level_(spec.levels - 1) {
+  if (spec.levels < 1) throw std::invalid_argument(spec.id + ": expected a level or more, got 0");
   if (spec.max_episode_steps && limit_ < 1)
     throw std::invalid_argument(
         fmt::format("{}: expected max_episode_steps >= 1, got {}", spec.id, limit_));
@@ -71,6 +78,39 @@ vector_env_base::vector_env_base(std::size_t size, const env_spec& spec)
 void vector_env_base::rename(const std::string& id) {
   spec_.id = id;
   checker_.rename(id);
+}
+
+void vector_env_base::set_level(std::size_t level) {
+  if (level >= spec_.levels)
+    throw std::invalid_argument(
+        fmt::format("{}: expected a level below {}, got {}", spec_.id, spec_.levels, level));
+  level_ = level;
+}
+
+void vector_env_base::set_turns(std::vector<std::size_t> turns) {
+  if (turns.empty()) throw std::invalid_argument(spec_.id + ": expected a turn or more, got none");
+  for (const auto task : turns)
+    if (task >= spec_.tasks.size())
+      throw std::invalid_argument(
+          fmt::format("{}: expected a task below {}, got {}", spec_.id, spec_.tasks.size(), task));
+  turns_ = std::move(turns);
+  turn_ = 0;
+}
+
+vector_env_base::episode vector_env_base::next_episode(std::size_t i) {
+  episode next{.level = level_};
+  if (!turns_.empty()) {
+    next.task = turns_[turn_];
+    turn_ = (turn_ + 1) % turns_.size();
+  } else if (!spec_.tasks.empty()) {
+    next.task = i % spec_.tasks.size();
+  }
+  return next;
+}
+
+void vector_env_base::tell_choice(std::size_t i) {
+  if (spec_.levels > 1) at(i).set_level(episodes_[i].level);
+  if (!spec_.tasks.empty()) at(i).set_task(episodes_[i].task);
 }
 
 env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
@@ -89,12 +129,21 @@ env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
 struct vector_env_base::state {
   std::vector<std::string> environments;
   std::vector<episode> episodes;
+  std::size_t level;               ///< Of the episodes that begin next.
+  std::vector<std::size_t> turns;  ///< See set_turns.
+  std::size_t turn;
   numpy_random_state replacement_seeds;
   bool was_reset;
 };
 
 std::optional<std::string> vector_env_base::save() {
-  state all{{}, episodes_, replacement_seeds_.save(), was_reset_};
+  state all{.environments = {},
+            .episodes = episodes_,
+            .level = level_,
+            .turns = turns_,
+            .turn = turn_,
+            .replacement_seeds = replacement_seeds_.save(),
+            .was_reset = was_reset_};
   for (std::size_t i = 0; i < size(); ++i) {
     state_writer one;
     if (!at(i).save(one)) return std::nullopt;
@@ -108,10 +157,31 @@ void vector_env_base::restore(const std::string& bytes) {
   if (all.environments.size() != size() || all.episodes.size() != size())
     throw state_error(fmt::format("{}: expected the state of {} environments, got that of {}",
                                   spec_.id, size(), all.environments.size()));
-  for (std::size_t i = 0; i < size(); ++i) at(i).restore(state_reader(all.environments[i]));
+  check_choice(all);
   episodes_ = std::move(all.episodes);
+  level_ = all.level;
+  turns_ = std::move(all.turns);
+  turn_ = all.turn;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (has_choice()) tell_choice(i);
+    at(i).restore(state_reader(all.environments[i]));
+  }
   replacement_seeds_.restore(all.replacement_seeds);
   was_reset_ = all.was_reset;
+}
+
+void vector_env_base::check_choice(const state& of) const {
+  const auto is_level = [this](std::size_t level) { return level < spec_.levels; };
+  const auto is_task = [this](std::size_t task) {
+    return task < std::max<std::size_t>(spec_.tasks.size(), 1);
+  };
+  const auto fits = [&](const episode& e) { return is_level(e.level) && is_task(e.task); };
+  if (is_level(of.level) && std::ranges::all_of(of.episodes, fits) &&
+      std::ranges::all_of(of.turns, is_task) && (of.turns.empty() || of.turn < of.turns.size())) {
+    return;
+  }
+  throw state_error(fmt::format("{}: expected the state of {} levels and {} tasks, got another",
+                                spec_.id, spec_.levels, spec_.tasks.size()));
 }
 
 env_step vector_env_base::step(env_actions actions) {
@@ -134,12 +204,15 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
 
 void vector_env_base::end_step(batch_step& batch) { batch.out.obs = std::move(batch.rows).take(); }
 
-void vector_env_base::finish(batch_step& batch, std::size_t i) {
+void vector_env_base::finish(batch_step& batch, std::size_t i, bool success) {
   const auto obs = batch.rows.row(i);
   batch.out.finished.push_back({.index = i,
                                 .episode_return = episodes_[i].sum,
                                 .length = episodes_[i].length,
-                                .final_obs = {obs.begin(), obs.end()}});
+                                .final_obs = {obs.begin(), obs.end()},
+                                .level = episodes_[i].level,
+                                .task = episodes_[i].task,
+                                .success = success});
   begin_episode(i, std::nullopt, batch.rows, batch.out.failures);
 }
 
@@ -159,7 +232,7 @@ void vector_env_base::drop_faulty(batch_step& batch, std::size_t i, double rewar
 
 void vector_env_base::begin_episode(std::size_t i, std::optional<std::uint64_t> seed,
                                     obs_rows& rows, failure_list& failures) {
-  episodes_[i] = {};
+  episodes_[i] = next_episode(i);
   if (try_reset(i, seed, rows, failures)) return;
   for (int attempt = 0; attempt < replacements_max; ++attempt)
     if (try_replace(i, rows, failures)) return;
@@ -184,6 +257,7 @@ bool vector_env_base::try_reset(std::size_t i, std::optional<std::uint64_t> seed
                                 failure_list& failures) {
   rows.clear(i);
   try {
+    tell_choice(i);
     at(i).reset(seed, rows.row(i));
   } catch (...) {
     auto [reason, message] = reason_of_exception();

@@ -24,6 +24,8 @@ class vector_env_base : public vector_environment {
   std::size_t size() override { return episodes_.size(); }
   env_reset reset(std::optional<std::uint64_t> seed) override;
   env_step step(env_actions actions) final;
+  void set_level(std::size_t level) override;
+  void set_turns(std::vector<std::size_t> turns) override;
   std::optional<std::string> save() override;
   void restore(const std::string& bytes) override;
 
@@ -59,7 +61,8 @@ class vector_env_base : public vector_environment {
     batch.out.reward[i] = result.reward;
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
-    if (result.terminated || result.truncated || at_limit) finish(batch, i);
+    if (result.terminated || result.truncated || at_limit)
+      finish(batch, i, result.success.value_or(result.terminated));
   }
   /// Environment i threw the exception that is being handled.
   void drop_thrown(batch_step& batch, std::size_t i);
@@ -68,14 +71,21 @@ class vector_env_base : public vector_environment {
   struct episode {
     double sum = 0;
     std::int64_t length = 0;
+    std::size_t level = 0;
+    std::size_t task = 0;
   };
   struct state;
   using failure_list = std::vector<env_failure>;
 
   void drop_faulty(batch_step& batch, std::size_t i, double reward);
-  void finish(batch_step& batch, std::size_t i);
+  void finish(batch_step& batch, std::size_t i, bool success);
   void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
                      failure_list& failures);
+  /// What the next episode of environment i is of.
+  episode next_episode(std::size_t i);
+  void tell_choice(std::size_t i);
+  void check_choice(const state& of) const;
+  bool has_choice() const { return spec_.levels > 1 || !spec_.tasks.empty(); }
   bool try_reset(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
                  failure_list& failures);
   bool try_replace(std::size_t i, obs_rows& rows, failure_list& failures);
@@ -87,6 +97,9 @@ class vector_env_base : public vector_environment {
   std::int64_t limit_;    // -1: none
   action_checker checker_;
   std::vector<episode> episodes_;
+  std::size_t level_;               // of the next episodes
+  std::vector<std::size_t> turns_;  // their tasks; empty: each environment has its own
+  std::size_t turn_ = 0;            // of turns_
   numpy_random replacement_seeds_ = numpy_random::from_entropy();
   bool was_reset_ = false;
 };

@@ -42,6 +42,18 @@ struct finished_episode {
   double episode_return = 0;         ///< Undiscounted sum of rewards.
   std::int64_t length = 0;           ///< Steps.
   recycled_vector<float> final_obs;  ///< [D] what the last step showed.
+  std::size_t level = 0;             ///< At which it began.
+  std::size_t task = 0;              ///< Which it was of.
+  bool success = false;              ///< See step_result::success.
+};
+
+/// How an episode went, for who chooses what is practised next.
+struct graded_episode {
+  std::size_t level = 0;  ///< At which it began.
+  bool success = false;
+  std::size_t task = 0;
+  double episode_return = 0;  ///< Undiscounted.
+  bool operator==(const graded_episode&) const = default;
 };
 
 struct env_reset {
@@ -97,6 +109,14 @@ class vector_environment {
   /// The same without allocating: `out` is overwritten, in the memory it has from the step before.
   /// Box actions are clipped in place. Only ended episodes, and failures, need memory.
   virtual void step_into(env_actions& actions, env_step& out) { out = step(actions); }
+
+  /// The level of all episodes that begin from now on. Environments that nobody tells are at their
+  /// last level, the task itself. Throws std::invalid_argument if there is no such level.
+  virtual void set_level(std::size_t level);
+  /// The tasks of the episodes that begin from now on, in this order, and over again. Where nobody
+  /// tells, environment i plays task i modulo their number, always. Throws std::invalid_argument
+  /// for none, and if there is no such task.
+  virtual void set_turns(std::vector<std::size_t> turns);
 
   /// Everything that what comes hangs on; none, the default, if it can't be saved.
   virtual std::optional<std::string> save();

@@ -24,6 +24,8 @@ class time_limit final : public environment {
   env_spec spec() const override;
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  void set_level(std::size_t level) override { inner_->set_level(level); }
+  void set_task(std::size_t task) override { inner_->set_task(task); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
@@ -42,6 +44,8 @@ class frame_stack final : public environment {
   env_spec spec() const override { return spec_; }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  void set_level(std::size_t level) override { inner_->set_level(level); }
+  void set_task(std::size_t task) override { inner_->set_task(task); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
@@ -62,6 +66,8 @@ class rescale_action final : public environment {
   env_spec spec() const override { return spec_; }
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
   step_result step(action_view action, std::span<float> obs) override;
+  void set_level(std::size_t level) override { inner_->set_level(level); }
+  void set_task(std::size_t task) override { inner_->set_task(task); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 

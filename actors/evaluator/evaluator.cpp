@@ -2,6 +2,7 @@
 
 #include "actors/evaluator/evaluator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -11,18 +12,50 @@
 
 namespace troupe {
 
-evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version) {
+namespace {
+
+/// The mean return of each task.
+std::vector<double> means_of(const std::vector<evaluated_episode>& episodes, std::size_t tasks) {
+  if (tasks == 0) return {};
+  std::vector<double> means(tasks);
+  std::vector<std::size_t> counts(tasks);
+  for (const auto& one : episodes) {
+    means.at(one.task) += one.episode_return;
+    ++counts[one.task];
+  }
+  for (std::size_t i = 0; i < tasks; ++i) {
+    means[i] /= static_cast<double>(std::max<std::size_t>(counts[i], 1));
+  }
+  return means;
+}
+
+}  // namespace
+
+evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version,
+                     const std::vector<env_task>& tasks) {
   evaluation e;
   e.version = version;
+  e.task_means = means_of(episodes, tasks.size());
   const auto n = static_cast<double>(episodes.size());
   for (const auto& one : episodes) {
-    e.returns.push_back(one.episode_return);
+    e.returns.push_back(tasks.empty() ? one.episode_return
+                                      : tasks[one.task].relative(one.episode_return));
     e.mean_length += one.length / n;
   }
   e.mean = std::accumulate(e.returns.begin(), e.returns.end(), 0.0) / n;
   for (const double r : e.returns) e.std += (r - e.mean) * (r - e.mean);
   e.std = std::sqrt(e.std / n);
   return e;
+}
+
+int episodes_of_all_tasks(int episodes, std::size_t tasks) {
+  const int each = std::max(static_cast<int>(tasks), 1);
+  return (episodes + each - 1) / each * each;
+}
+
+int environments_of_evaluation(int episodes, std::size_t tasks) {
+  const int each = std::max(static_cast<int>(tasks), 1);
+  return std::max(std::min(episodes, 10) / each, 1) * each;
 }
 
 evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked)
@@ -59,6 +92,9 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
   network_->load_parameters(of.parameters);
   action_random random(derived_seed(seed, "evaluation's actions"));
   const auto n = environments_->size();
+  const auto tasks = environments_->spec().tasks;
+  episodes =
+      static_cast<std::size_t>(episodes_of_all_tasks(static_cast<int>(episodes), tasks.size()));
 
   std::vector<std::size_t> left(n);
   for (std::size_t i = 0; i < n; ++i) left[i] = (episodes + i) / n;
@@ -78,7 +114,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     for (const auto& ended : after.finished) {
       if (left[ended.index] == 0) continue;
       --left[ended.index];
-      played.push_back({ended.episode_return, static_cast<double>(ended.length)});
+      played.push_back({ended.episode_return, static_cast<double>(ended.length), ended.task});
       waited = 0;
     }
     if (++waited > patience) {
@@ -87,7 +123,7 @@ evaluation evaluator::evaluate(weights of, std::size_t episodes, std::uint64_t s
     }
     obs = std::move(after.obs);
   }
-  return summarise(played, of.version);
+  return summarise(played, of.version, tasks);
 }
 
 }  // namespace troupe

@@ -23,19 +23,30 @@ class evaluation_error : public std::runtime_error {
 struct evaluated_episode {
   double episode_return = 0;  ///< Undiscounted.
   double length = 0;          ///< Steps.
+  std::size_t task = 0;       ///< Of an environment with several.
 };
 
-/// Undiscounted returns of whole episodes by one version of the weights.
+/// Undiscounted returns of whole episodes by one version of the weights. Of several tasks they are
+/// relative returns (env_task): those of different environments can't be added as they are.
 struct evaluation {
   std::vector<double> returns;
   double mean = 0;
   double std = 0;  ///< Of the population, as Stable-Baselines3's evaluate_policy.
   double mean_length = 0;
   std::int64_t version = 0;
+  std::vector<double> task_means = {};  ///< The mean of each task's returns as they are.
 };
 
-/// Mean and standard deviation of the returns, and the mean length.
-evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version);
+/// Mean and standard deviation of the returns, and the mean length. `tasks`: the environment's, if
+/// it has several, each of which has been played.
+evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version,
+                     const std::vector<env_task>& tasks = {});
+
+/// So many episodes, and more until each task has the same number of them.
+int episodes_of_all_tasks(int episodes, std::size_t tasks);
+/// Environments that are to play so many episodes: at most ten, unless there are more tasks, and as
+/// many of each task.
+int environments_of_evaluation(int episodes, std::size_t tasks);
 
 struct evaluator_options {
   hosted_environment::factory environments;  ///< For evaluation alone.
@@ -55,9 +66,10 @@ class evaluator {
   explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr);
 
   /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
-  /// more. `seed` decides the episodes: the same weights and seed give the same returns. An episode
-  /// whose environment fails is played anew; throws evaluation_error after ten failures an episode,
-  /// where none ends, and for a stop.
+  /// more; of several tasks as many more as episodes_of_all_tasks says. `seed` decides the
+  /// episodes: the same weights and seed give the same returns. An episode whose environment fails
+  /// is played anew; throws evaluation_error after ten failures an episode, where none ends, and
+  /// for a stop.
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:

@@ -137,14 +137,15 @@ void recorder::episode(std::int64_t step, double episode_return, std::int64_t le
   show_progress(step);
 }
 
-void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length) {
+void recorder::evaluation(std::int64_t step, double mean, double std, double mean_length,
+                          std::map<std::string, double> more) {
   evaluations_.push_back({static_cast<double>(step), mean, std});
   curve_is_old_ = true;
-  write_row({step,
-             {{"eval/mean_reward", mean},
-              {"eval/std_reward", std},
-              {"eval/mean_ep_length", mean_length},
-              {"time/total_timesteps", static_cast<double>(step)}}});
+  more.insert({{"eval/mean_reward", mean},
+               {"eval/std_reward", std},
+               {"eval/mean_ep_length", mean_length},
+               {"time/total_timesteps", static_cast<double>(step)}});
+  write_row({step, std::move(more)});
   show_progress(step);
 }
 

@@ -80,8 +80,9 @@ class recorder {
   void episode(std::int64_t step, double episode_return, std::int64_t length);
 
   /// An evaluation of the policy at `step`: a point of the curve, and a row of `eval/mean_reward`,
-  /// `eval/std_reward`, `eval/mean_ep_length` and `time/total_timesteps`.
-  void evaluation(std::int64_t step, double mean, double std, double mean_length);
+  /// `eval/std_reward`, `eval/mean_ep_length`, `time/total_timesteps` and the columns of `more`.
+  void evaluation(std::int64_t step, double mean, double std, double mean_length,
+                  std::map<std::string, double> more = {});
 
   /// Ends the run: writes summary.json, in the order of `summary`'s keys, and draws the curve.
   /// Returns whether the former was written. Throws std::invalid_argument where `summary` is not

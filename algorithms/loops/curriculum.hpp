@@ -1,8 +1,10 @@
 #pragma once
 // A curriculum for environments that begin episodes by themselves, as hosted_environment's do: a
-// callback grades the episodes that ended, and tells every replica the level of its next ones.
+// callback grades the episodes that ended, and tells every replica the level of its next ones. Runs
+// have it as an option (algorithms/run/practice.hpp); this is for loops of your own, with
+// hosted_environment or another role:
 //
-//   struct classroom : hosted_environment {
+//   struct classroom {
 //     void set_level(std::size_t level);                         // for episodes from now on
 //     std::vector<loops::graded_episode> take_graded();          // those that ended since the last
 //   };
@@ -47,7 +49,7 @@ task<verdict> advance(curriculum_levels& levels, service<Role> environments, pro
     log::info("the curriculum's level changed",
               {{"level", levels.level()}, {"before", before}, {"updates", now.updates}});
   }
-  // Also where it is the same: a replica that was restarted begins at level 0.
+  // Also where it is the same: a replica that was restarted does not know it.
   const std::size_t level = levels.level();
   auto told = co_await urgent.template fanout_settled<&Role::set_level>(level);
   use_answers(told, [](auto& answer) { answer.value(); });
@@ -58,7 +60,7 @@ task<verdict> advance(curriculum_levels& levels, service<Role> environments, pro
 
 /// Levels advance by the episodes that ended in the environments; the loop stops once the last is
 /// mastered. `levels` outlives the loop. The messages are of control priority: they don't wait for
-/// the steps queued at a replica. A loop that begins above level 0 tells the environments first.
+/// the steps queued at a replica. Who begins a loop tells the environments their first level.
 template <class Role>
 callback curriculum(curriculum_levels& levels, service<Role> environments) {
   return

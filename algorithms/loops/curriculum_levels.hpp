@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/env/vector_environment.hpp"
 #include "algorithms/loops/recent_mean.hpp"
 
 namespace troupe::loops {
@@ -19,11 +20,7 @@ struct curriculum_options {
 };
 
 /// How an episode went, and at which level it began.
-struct graded_episode {
-  std::size_t level = 0;
-  bool success = false;
-  bool operator==(const graded_episode&) const = default;
-};
+using troupe::graded_episode;
 
 /// At which level to practise: the next one as soon as enough of the last episodes succeeded
 /// (Narvekar et al. 2020, https://arxiv.org/abs/2003.04960, section 4: the sequence is fixed, the

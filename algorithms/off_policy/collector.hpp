@@ -46,6 +46,13 @@ class collector {
   /// transition.
   collected_transitions collect(std::int64_t first, std::int64_t steps);
 
+  /// What its environments practise; see hosted_environment.
+  void set_level(std::size_t level) { environments_.set_level(level); }
+  void set_turns(std::vector<std::size_t> turns, std::size_t replicas) {
+    environments_.set_turns(std::move(turns), replicas);
+  }
+  std::vector<graded_episode> take_graded() { return environments_.take_graded(); }
+
   /// Swaps in newer weights; older ones than those in use are ignored.
   void update(weights fresh);
 

@@ -89,7 +89,7 @@ task<> off_policy::record(named_values learned) {
     row.values["rollout/exploration_rate"] = explore.epsilon.at(in.done.steps, explore.total_steps);
   }
   in.metrics.updated(figures_of(learned));
-  co_await in.records.route<&recorder::record>(std::move(row));
+  co_await in.record(std::move(row));
   const auto seen = co_await roles.replay.route<&transition_replay::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
 }

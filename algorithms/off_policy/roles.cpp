@@ -29,6 +29,7 @@ task<> off_policy::serve(const checkpoint* from) {
   co_await serve_replay(from);
   co_await serve_trainer(from);
   co_await serve_collectors(from);
+  co_await in.practise_on(roles.collectors, collectors());
   co_await serve_evaluator();
 }
 

@@ -14,7 +14,8 @@ namespace {
 /// What the evaluation at the end gathers from rollouts: as many episodes of each environment, so
 /// that short ones don't weigh more.
 struct final_returns {
-  final_returns(std::size_t wanted, std::size_t environments) : wanted(wanted) {
+  final_returns(std::size_t wanted, std::size_t environments, std::size_t tasks)
+      : wanted(wanted), tasks(tasks) {
     for (std::size_t i = 0; i < environments; ++i) {
       left.push_back((wanted + i) / environments);
     }
@@ -35,13 +36,15 @@ struct final_returns {
       auto& owed = left[static_cast<std::size_t>(e.environment)];
       if (owed == 0) continue;
       --owed;
-      played.push_back({e.episode_return, static_cast<double>(e.length)});
+      // Nobody tells these environments their turns.
+      const auto task = static_cast<std::size_t>(e.environment) % std::max<std::size_t>(tasks, 1);
+      played.push_back({e.episode_return, static_cast<double>(e.length), task});
       waited = 0;
     }
     return played.size() == wanted;
   }
 
-  std::size_t wanted;
+  std::size_t wanted, tasks;
   std::vector<std::size_t> left;  ///< Episodes that each environment still owes.
   std::vector<evaluated_episode> played;
   std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
@@ -52,8 +55,8 @@ struct final_returns {
 
 task<evaluation> on_policy::evaluate_at_the_end(weights of) {
   const auto& c = setup_.config;
-  const auto wanted = c.evaluation.final_episodes;
-  const auto environments = std::min(wanted, 10);
+  const auto wanted = episodes_of_all_tasks(c.evaluation.final_episodes, spec.tasks.size());
+  const auto environments = environments_of_evaluation(wanted, spec.tasks.size());
   const auto seed = derived_seed(c.seed, "final evaluation");
   auto playing = roles;
   playing.deterministic = true;
@@ -63,13 +66,14 @@ task<evaluation> on_policy::evaluate_at_the_end(weights of) {
   serve_options hosting{.name = "evaluation", .placement = place_of_evaluation(c.env)};
   playing.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, environments), seed);
-  final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments));
+  final_returns seen(static_cast<std::size_t>(wanted), static_cast<std::size_t>(environments),
+                     spec.tasks.size());
   std::function<bool(const rollout&)> enough = [&](const rollout& r) {
     in.require_no_stop();
     return seen.add(r);
   };
   co_await loops::evaluate(playing, generate_rollout, enough);
-  if (!seen.lost) co_return summarise(seen.played, in.done.version);
+  if (!seen.lost) co_return summarise(seen.played, in.done.version, spec.tasks);
   auto whole = co_await evaluate(std::move(of), seen.wanted, seed);
   co_return whole;
 }

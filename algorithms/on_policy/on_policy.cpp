@@ -91,7 +91,7 @@ task<> on_policy::record(on_policy_report learned) {
                     {"train/n_updates", static_cast<double>(m.n_updates)},
                     {"train/dropped_rows", static_cast<double>(m.dropped_rows)}}};
   if (shape.is_continuous()) row.values["train/std"] = m.std;
-  co_await in.records.route<&recorder::record>(std::move(row));
+  co_await in.record(std::move(row));
 }
 
 loop_sizes on_policy::sizes() const {

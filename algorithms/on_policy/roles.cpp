@@ -33,6 +33,7 @@ task<> on_policy::serve(const checkpoint* from) {
   co_await serve_trainer(from);
   co_await serve_policies(from);
   co_await serve_environments(from);
+  co_await in.practise_on(roles.environments, environment_replicas());
   co_await serve_replay(from);
   co_await serve_evaluator();
 }

@@ -38,8 +38,8 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   const auto path = model_of(run, arguments.model);
   const auto model = load_model(path);
   const auto episodes = arguments.episodes > 0 ? arguments.episodes : episodes_usual;
-  const auto environments =
-      environments_of(played, static_cast<int>(std::min<std::size_t>(episodes, 10)));
+  const auto environments = environments_of(
+      played, environments_of_evaluation(static_cast<int>(episodes), spec_of(played).tasks.size()));
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const auto result = [&] {
     try {

@@ -94,7 +94,11 @@ class running final : public running_algorithm {
     }
     const auto before = run_.done;
     loops::hooks<experience> hooks{
-        .train = [this](std::vector<experience> batch) { return what_.update(std::move(batch)); },
+        .train =
+            [this](std::vector<experience> batch) {
+              return run_.practises() ? practise_and_update(std::move(batch))
+                                      : what_.update(std::move(batch));
+            },
         .called = [this, &before](loops::progress now) { return run_.after_update(before, now); },
         .metrics = run_.metrics};
     const auto sizes = what_.sizes();
@@ -127,6 +131,11 @@ class running final : public running_algorithm {
  private:
   using experience = typename Algorithm::experience;
 
+  task<std::int64_t> practise_and_update(std::vector<experience> batch) {
+    co_await run_.practise();
+    co_return co_await what_.update(std::move(batch));
+  }
+
   task<weights> stored() { co_return co_await run_.store.route<&weight_store::latest>(); }
 
   training_run& run_;
@@ -140,11 +149,16 @@ class running final : public running_algorithm {
 /// or the machine; it is called before anything is made.
 template <class Algorithm, class... A>
 algorithm make_algorithm(run_settings settings, std::function<void()> check, A... args) {
+  settings = with_practice(std::move(settings));
+  auto check_all = [check = std::move(check), env = settings.env] {
+    if (practice::is_needed(env)) practice{env};
+    check();
+  };
   return {std::move(settings),
           [args...](training_run& in) -> std::unique_ptr<detail::running_algorithm> {
             return std::make_unique<detail::running<Algorithm>>(in, args...);
           },
-          std::move(check)};
+          std::move(check_all)};
 }
 
 }  // namespace troupe

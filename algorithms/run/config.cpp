@@ -1,6 +1,7 @@
 #include "algorithms/run/config.hpp"
 
 #include "actors/env/registry.hpp"
+#include "actors/env/task_environment.hpp"
 
 namespace troupe {
 
@@ -10,19 +11,32 @@ wrapper_options env_section::wrappers() const {
           .rescale_actions = rescale_action};
 }
 
-env_spec spec_of(const env_section& env) {
-  return make_vector_environment(env.id, 1, env.wrappers())->spec();
+namespace {
+
+std::vector<env_task> tasks_of(const env_section& env) {
+  std::vector<env_task> tasks;
+  if (!env.tasks) return tasks;
+  for (const auto& [id, floor, target, weight] : *env.tasks) tasks.push_back({id, floor, target});
+  return tasks;
 }
+
+}  // namespace
+
+std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
+
+env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
 
 namespace {
 
 /// No lambda, so that it crosses processes.
 struct registered_environments {
   std::string id;
+  std::vector<env_task> tasks;
   wrapper_options wrappers;
   std::size_t count;
 
   std::unique_ptr<vector_environment> operator()() const {
+    if (!tasks.empty()) return make_task_environments(tasks, count, wrappers);
     return make_vector_environment(id, count, wrappers);
   }
 };
@@ -78,7 +92,8 @@ bool is_placement(const std::string& text) {
 }
 
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return registered_environments{env.id, env.wrappers(), static_cast<std::size_t>(count)};
+  return registered_environments{env.id, tasks_of(env), env.wrappers(),
+                                 static_cast<std::size_t>(count)};
 }
 
 void describe(enum_schema<training_mode>& s) {
@@ -167,6 +182,18 @@ void describe(options_schema<env_section>& s) {
       .help(
           "where its replicas run: shared (on the pool), thread, process (a child process each) or "
           "node:PATTERN (machines that have joined under such a name; '*' stands for any text)");
+  s.field("curriculum", &env_section::curriculum)
+      .help(
+          "levels of the environment, from the easiest: the next begins once enough of a level's "
+          "episodes are successes; null: the last level, where evaluations are in any case");
+  s.field("tasks", &env_section::tasks)
+      .items(1, 64)
+      .example(R"([{"id":"CartPole-v1","floor":10,"target":475}])")
+      .help(
+          "environments that one policy learns together, instead of id; each is padded to the "
+          "widest "
+          "and shows which it is; null: id alone");
+  s.field("schedule", &env_section::schedule).help("whose turn of the tasks it is");
 }
 
 void describe(options_schema<evaluation_section>& s) {

@@ -12,6 +12,7 @@
 #include "actors/policy/network.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/run/option_rules.hpp"
+#include "algorithms/run/practice_sections.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/fault_plan.hpp"
 #include "runtime/service/placement.hpp"
@@ -34,7 +35,12 @@ struct env_section {
   int frame_stack = 1;
   bool rescale_action = false;
   std::string placement = "shared";
+  std::optional<curriculum_section> curriculum;
+  std::optional<std::vector<task_section>> tasks;
+  schedule_section schedule;
 
+  /// `id`, or the tasks' together.
+  std::string name() const;
   wrapper_options wrappers() const;
 };
 

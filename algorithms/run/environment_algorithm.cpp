@@ -15,7 +15,8 @@ environment_algorithm::environment_algorithm(training_run& in)
     : in(in), spec(spec_of(in.settings.env)), shape(shape_of(spec)) {}
 
 evaluator_options environment_algorithm::evaluator_of(int episodes) const {
-  return {.environments = environments_of(in.settings.env, std::min(episodes, 10)),
+  return {.environments = environments_of(in.settings.env,
+                                          environments_of_evaluation(episodes, spec.tasks.size())),
           .shape = shape,
           .network = in.settings.network};
 }

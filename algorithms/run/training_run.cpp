@@ -55,7 +55,9 @@ training_run::training_run(system& sys, const algorithm& what, run_output output
       callbacks(std::move(callbacks)),
       metrics(sys.metrics(), settings.without_environment ? "" : settings.env.id),
       stop_asked(std::move(stop_asked)),
-      algorithm_(what.make ? what.make(*this) : nullptr) {}
+      algorithm_(what.make ? what.make(*this) : nullptr) {
+  if (practice::is_needed(settings.env)) practice_.emplace(settings.env);
+}
 
 training_run::~training_run() {
   for (const auto& stop : std::views::reverse(to_stop_)) stop();
@@ -72,6 +74,7 @@ serve_options training_run::prepared(serve_options options) const {
 
 task<> training_run::serve_roles(const checkpoint* from) {
   if (from) begin_from(*this, *from);
+  if (from && practice_) practice_->restore(file_of(*from, "practice.cbor"));
   co_await serve_recorder(from);
   co_await serve_weight_store(from);
   co_await algorithm_->serve(from);
@@ -154,8 +157,19 @@ task<run_summary> training_run::train_from_the_start() {
 
 task<checkpoint> training_run::save() {
   auto state = co_await begin_checkpoint(*this);
+  if (practice_) state.files["practice.cbor"] = practice_->save();
   co_await algorithm_->save(state);
   co_return state;
+}
+
+task<> training_run::practise() {
+  const bool ends = co_await practice_->take_in(done.version);
+  done.stopped = done.stopped || ends;
+}
+
+task<> training_run::record(progress_row row) {
+  if (practice_) row.values.merge(practice_->columns());
+  co_await records.route<&recorder::record>(std::move(row));
 }
 
 task<loops::verdict> training_run::after_update(const run_progress& before, loops::progress now) {
@@ -299,7 +313,12 @@ task<std::optional<evaluation>> training_run::evaluate_and_judge(loops::progress
 }
 
 task<> training_run::record_evaluation(evaluation seen) {
-  co_await records.route<&recorder::evaluation>(done.steps, seen.mean, seen.std, seen.mean_length);
+  std::map<std::string, double> of_tasks;
+  for (std::size_t i = 0; i < seen.task_means.size(); ++i) {
+    of_tasks["eval/" + settings.env.tasks->at(i).id + "/mean_reward"] = seen.task_means[i];
+  }
+  co_await records.route<&recorder::evaluation>(done.steps, seen.mean, seen.std, seen.mean_length,
+                                                std::move(of_tasks));
 }
 
 /// The evaluation at the end. A stop may end it; it then throws call_error of kind cancelled.

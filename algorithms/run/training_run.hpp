@@ -18,6 +18,7 @@
 #include "actors/training_metrics.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/run/practice.hpp"
 #include "algorithms/run/settings.hpp"
 #include "runtime/system.hpp"
 
@@ -73,6 +74,21 @@ class training_run {
     to_stop_.push_back([this, served] { sys.stop(served); });
     co_return served;
   }
+
+  /// Told by the algorithm which role its environments are replicated in, once they are as they are
+  /// to begin: it is told what to practise. See practice.hpp.
+  template <class Role>
+  task<> practise_on(service<Role> environments, std::size_t replicas) {
+    if (!practice_) co_return;
+    practice_->use(environments, replicas);
+    co_await practice_->tell();
+  }
+  /// Whether there is anything to choose for the environments.
+  bool practises() const { return practice_.has_value(); }
+  /// Before each update: takes in the episodes that have ended, and tells what comes next.
+  task<> practise();
+  /// Adds a row of progress.csv, with what is known of the practice.
+  task<> record(progress_row row);
 
   /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
   /// else in a new run directory. Throws state_error if `from` is of another configuration, and
@@ -164,6 +180,7 @@ class training_run {
   bool serves_ = false;
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;
+  std::optional<practice> practice_;
   std::unique_ptr<detail::running_algorithm> algorithm_;
 };
 

@@ -21,20 +21,33 @@ expect() {  # expect NAME CONDITION...
   fi
 }
 
-# The line of the last evaluation, "left 0.84 of 0.78, right ...", has three returns at their targets.
+# column NAME FILE: the last number in that column of progress.csv.
+column() {
+  awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+                        NR > 1 && $at != "" { last = $at } END { print last }' "$2"
+}
+
+# The columns of the last update have the last level's success rate; and each task's mean return at its target.
+has_level() { awk -v level="$(column rollout/level "$1")" 'BEGIN { exit level == 4 ? 0 : 1 }'; }
 reach_targets() {
-  grep ' of ' output | tail -1 | tr ',' '\n' |
-    awk '$2 >= $4 { reached++ } END { exit reached == 3 ? 0 : 1 }'
+  local task target
+  for task in left=0.78 right=0.78 middle=0.88; do
+    target=${task#*=}
+    awk -v mean="$(column "rollout/${task%=*}/ep_rew_mean" "$1")" -v target="$target" \
+      'BEGIN { exit mean >= target ? 0 : 1 }' || return 1
+  done
 }
 
 for seed in 1 2 3 4 5; do
   for example in curriculum multi_task; do
+    rm -rf runs
     timeout 300 "$build/examples/$example" --seed "$seed" --log-level warn >output 2>&1
     expect "$example with seed $seed exits with 0" test $? -eq 0
-    echo "$example, seed $seed: $(grep -e mastered -e ' of ' output | tail -1)"
+    echo "$example, seed $seed: $(grep -e mastered -e learned output | tail -1)"
+    rows=$(echo runs/ppo/*/progress.csv)
     case $example in
-      curriculum) expect "seed $seed goes up four levels" test "$(grep -c '^level' output)" -eq 4 ;;
-      multi_task) expect "seed $seed learns three tasks" reach_targets ;;
+      curriculum) expect "seed $seed goes up four levels" has_level "$rows" ;;
+      multi_task) expect "seed $seed learns three tasks" reach_targets "$rows" ;;
     esac
   done
 done

@@ -62,7 +62,9 @@ TEST_CASE("encodable: everything that endpoints of the roles in actors/ take and
                        &policy::save, &policy::restore>() == "");
   CHECK(all_in_the_way<&hosted_environment::spec, &hosted_environment::size,
                        &hosted_environment::observe, &hosted_environment::step,
-                       &hosted_environment::save, &hosted_environment::restore>() == "");
+                       &hosted_environment::save, &hosted_environment::restore,
+                       &hosted_environment::set_level, &hosted_environment::set_turns,
+                       &hosted_environment::take_graded>() == "");
   CHECK(all_in_the_way<&vector_environment::reset, &evaluator::evaluate,
                        &weighted_reward<item>::evaluate, &weighted_reward<item>::names>() == "");
   CHECK(all_in_the_way<&recorder::record, &recorder::episode, &recorder::evaluation,
@@ -83,6 +85,7 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
   CHECK(all_in_the_way<&ppo_trainer::train_step, &ppo_trainer::save, &ppo_trainer::restore>() ==
         "");
   CHECK(all_in_the_way<&collector::collect, &collector::update, &collector::save,
+                       &collector::set_level, &collector::set_turns, &collector::take_graded,
                        &off_policy_trainer::publish, &off_policy_trainer::save>() == "");
   CHECK(encodable<off_policy_update>);
   CHECK(encodable<off_policy_report>);
