@@ -4,7 +4,7 @@
 // services; see off_policy/off_policy.hpp for who is in them.
 
 #include "algorithms/off_policy/off_policy.hpp"
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 
 namespace troupe {
 

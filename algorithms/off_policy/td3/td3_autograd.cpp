@@ -4,7 +4,7 @@
 
 #include "actors/policy/mlp_autograd.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 
 namespace troupe::detail {
 
