@@ -9,8 +9,10 @@
 
 namespace troupe {
 
-td3_learner::td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed)
+td3_learner::td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed,
+                         bootstrap_rule bootstrap)
     : options_(checked_options(options, "td3")),
+      bootstrap_(std::move(bootstrap)),
       actor_(shape, options.network, acting_kind::deterministic),
       target_actor_(actor_.parameters().size()),
       critics_(shape, options.network, options.n_critics),
@@ -39,6 +41,18 @@ void td3_learner::draw_noise(int rows) {
   for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
 }
 
+void td3_learner::bootstrap_values(const transition_batch& batch, const float* action,
+                                   float* value) {
+  if (!bootstrap_) {
+    critics_.smallest_target(batch, action, value);
+    return;
+  }
+  const auto critics = static_cast<std::size_t>(critics_.count());
+  const float* q = detail::grown(target_q_, batch.rows * critics);
+  critics_.target_values(batch, action, target_q_.data());
+  for (int row = 0; row < batch.rows; ++row) value[row] = bootstrap_({q + row * critics, critics});
+}
+
 td3_learner::critic_result td3_learner::critic_gradient(const transition_batch& batch) {
   const int rows = batch.rows;
   const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
@@ -47,7 +61,7 @@ td3_learner::critic_result td3_learner::critic_gradient(const transition_batch& 
   float* action = detail::grown(action_, count);
   for (std::size_t i = 0; i < count; ++i) action[i] = std::clamp(mean[i] + noise_[i], -1.0f, 1.0f);
   float* y = detail::grown(targets_, rows);
-  critics_.smallest_target(batch, action, y);
+  bootstrap_values(batch, action, y);
   for (int row = 0; row < rows; ++row) {
     y[row] = batch.reward[row] + batch.discount[row] * (1.0f - batch.terminated[row]) * y[row];
   }
