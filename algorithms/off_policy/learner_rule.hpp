@@ -20,7 +20,8 @@ namespace troupe {
 /// An update rule without actors as off_policy_trainer wants it. Learner:
 ///
 ///   Learner(shape, options, seed, more...)
-///   metrics update(const transition_batch&, double progress_remaining)
+///   metrics update(const transition_batch&, double progress_remaining,
+///                  std::optional<double> chosen_lr)
 ///   td_errors() const                                     float [B], of the last update
 ///   policy().parameters()                                 float [P], of the network that acts
 ///   state() const, set_state(state)                       of an encodable type
@@ -33,8 +34,9 @@ class learner_rule : public off_policy_learner {
                const More&... more)
       : learner_(shape, options, seed, more...) {}
 
-  void update(const transition_batch& batch, double progress_remaining) override {
-    last_ = learner_.update(batch, progress_remaining);
+  void update(const transition_batch& batch, double progress_remaining,
+              std::optional<double> chosen_lr) override {
+    last_ = learner_.update(batch, progress_remaining, chosen_lr);
   }
   std::span<const float> acting() const override {
     return std::as_const(learner_).policy().parameters();
@@ -45,6 +47,7 @@ class learner_rule : public off_policy_learner {
     return {{"train/learning_rate", last_.learning_rate},
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
+  double learning_rate() const override { return last_.learning_rate; }
   std::string save() const override { return state_bytes(learner_.state()); }
   void restore(const std::string& bytes) override { restore_state(learner_, bytes); }
 

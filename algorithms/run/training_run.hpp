@@ -18,6 +18,7 @@
 #include "actors/training_metrics.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/run/run_control.hpp"
 #include "algorithms/run/settings.hpp"
 #include "runtime/system.hpp"
 
@@ -104,9 +105,13 @@ class training_run {
   /// be had that is logged.
   task<> keep_model_of_now();
 
-  /// What is done after each update of a loop that began at `before`: evaluates if another
-  /// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop. Where
-  /// a stop ends the evaluation, that and the callback are owed.
+  /// The row of progress.csv of the update under way. Where there is callbacks.on_update it is
+  /// written after that, with what it records.
+  task<> record(progress_row row);
+
+  /// What is done after each update of a loop that began at `before`: calls on_update, evaluates if
+  /// another evaluation.every_steps have passed, keeps the best model, and asks who may end the
+  /// loop. Where a stop ends the evaluation, that and the callback are owed.
   task<loops::verdict> after_update(const run_progress& before, loops::progress now);
   /// Both, when the run goes on.
   task<> make_up_for_stop();
@@ -143,6 +148,7 @@ class training_run {
   std::shared_ptr<const run_lock> lock;  ///< Of `directory`.
 
   run_progress done;
+  run_control control;
   std::set<std::filesystem::path> unwritten;  ///< Results that the disk has not taken.
 
  private:
@@ -155,6 +161,7 @@ class training_run {
   double score_to_beat() const;
   task<std::optional<evaluation>> evaluate_newest();
   task<> record_evaluation(evaluation seen);
+  task<> tell_update(loops::progress now);
   task<> end_update(loops::progress now);
   task<evaluation> evaluate_unless_stopped(weights last);
   run_summary summary_of(const evaluation& final, const weights& newest,
@@ -162,6 +169,7 @@ class training_run {
   task<> finish(evaluation final, weights newest, run_summary summary);
 
   bool serves_ = false;
+  std::optional<progress_row> row_;  ///< Of the update under way, which waits for on_update.
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;
   std::unique_ptr<detail::running_algorithm> algorithm_;

@@ -115,14 +115,15 @@ bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metr
   return true;
 }
 
-td3_metrics td3_learner::update(const transition_batch& batch, double progress_remaining) {
+td3_metrics td3_learner::update(const transition_batch& batch, double progress_remaining,
+                                std::optional<double> chosen_lr) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
-  td3_metrics metrics{
-      .n_updates = ++n_updates_,
-      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  td3_metrics metrics{.n_updates = ++n_updates_,
+                      .learning_rate = chosen_lr.value_or(
+                          annealed(options_.lr, options_.lr_schedule, progress_remaining))};
   metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   return metrics;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,9 +59,11 @@ class td3_learner {
 
   /// One gradient step of the critics, and every policy_delay-th of the actor and the targets. One
   /// with a loss or gradient that is not finite is skipped; max_skipped_steps in a row throw
-  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. Throws
-  /// std::invalid_argument if the batch does not fit.
-  td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`:
+  /// the optimisers' step size in place of lr and its schedule. Throws std::invalid_argument if the
+  /// batch does not fit.
+  td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
+                     std::optional<double> chosen_lr = {});
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 
