@@ -59,6 +59,16 @@ void critic_ensemble::smallest_target(const transition_batch& batch, const float
   }
 }
 
+void critic_ensemble::target_values(const transition_batch& batch, const float* next_action,
+                                    float* q) {
+  const float* x = join(batch.next_obs, next_action, batch.rows, joined_);
+  for (int i = 0; i < count_; ++i) {
+    const float* of_one =
+        network_.forward(target_.data() + i * stride_, x, batch.rows, buffers_[i]);
+    for (int row = 0; row < batch.rows; ++row) q[row * count_ + i] = of_one[row];
+  }
+}
+
 critic_ensemble::fit_result critic_ensemble::fit(const transition_batch& batch, const float* y,
                                                  float scale, float* td_error) {
   const int rows = batch.rows;

@@ -37,6 +37,9 @@ class critic_ensemble {
   /// y [B] = min over target critics of Q_i(next_obs, next_action [B, A]).
   void smallest_target(const transition_batch& batch, const float* next_action, float* y);
 
+  /// q [B, K] = Q_i(next_obs, next_action [B, A]) of each of the K target critics.
+  void target_values(const transition_batch& batch, const float* next_action, float* q);
+
   /// `scale` times the sum over critics of the mean of weight (Q_i(s, a) - y)^2, whose derivative
   /// goes to gradient(); td_error [B] is the mean over critics of |Q_i(s, a) - y|.
   struct fit_result {

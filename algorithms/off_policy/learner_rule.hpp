@@ -8,7 +8,6 @@
 // kind)).
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -20,20 +19,24 @@ namespace troupe {
 
 /// An update rule without actors as off_policy_trainer wants it. Learner:
 ///
-///   Learner(shape, options, seed)
-///   metrics update(const transition_batch&, double progress_remaining)
+///   Learner(shape, options, seed, more...)
+///   metrics update(const transition_batch&, double progress_remaining,
+///                  std::optional<double> chosen_lr)
 ///   td_errors() const                                     float [B], of the last update
 ///   policy().parameters()                                 float [P], of the network that acts
 ///   state() const, set_state(state)                       of an encodable type
 template <class Learner>
 class learner_rule : public off_policy_learner {
  public:
-  template <class Options>
-  learner_rule(const network_shape& shape, const Options& options, std::uint64_t seed)
-      : learner_(shape, options, seed) {}
+  /// `more` goes to the learner's constructor.
+  template <class Options, class... More>
+  learner_rule(const network_shape& shape, const Options& options, std::uint64_t seed,
+               const More&... more)
+      : learner_(shape, options, seed, more...) {}
 
-  void update(const transition_batch& batch, double progress_remaining) override {
-    last_ = learner_.update(batch, progress_remaining);
+  void update(const transition_batch& batch, double progress_remaining,
+              std::optional<double> chosen_lr) override {
+    last_ = learner_.update(batch, progress_remaining, chosen_lr);
   }
   std::span<const float> acting() const override {
     return std::as_const(learner_).policy().parameters();
@@ -44,6 +47,7 @@ class learner_rule : public off_policy_learner {
     return {{"train/learning_rate", last_.learning_rate},
             {"train/n_updates", static_cast<double>(last_.n_updates)}};
   }
+  double learning_rate() const override { return last_.learning_rate; }
   std::string save() const override { return state_bytes(learner_.state()); }
   void restore(const std::string& bytes) override { restore_state(learner_, bytes); }
 
@@ -58,7 +62,7 @@ class learner_rule : public off_policy_learner {
 /// What a configuration says of a run of that rule; options that have no effect by the overload of
 /// idle_rules_of for Config, where it has one of its own. `kind`: of the acting network. `explore`:
 /// its steps are taken from the configuration. `more` goes to the rule's constructor.
-template <class Rule, class Config, class... More>
+template <class Rule, class Config, class Json = nlohmann::json, class... More>
 off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
                                              exploration explore = {}, More... more) {
   auto options = c.trainer;
@@ -66,8 +70,8 @@ off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
   options.backend = c.policy.backend;
   explore.learning_starts = c.collection.learning_starts;
   explore.total_steps = c.total_steps;
-  auto settings = settings_of(c, options.network, to_json(c).dump());
-  settings.idle = idle_options_of(c, idle_rules_of(c));
+  auto settings = settings_of(c, options.network, to_json<Config, Json>(c).dump());
+  settings.idle = idle_options_of<Config, Json>(c, idle_rules_of(c));
   return {.settings = std::move(settings),
           .config = c,
           .batch_size = static_cast<std::size_t>(c.trainer.batch_size),

@@ -33,12 +33,14 @@ task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   co_await record_episodes(made);
   due.steps_after = in.done.steps / roles.environments;
   due.progress_remaining = in.progress_remaining();
+  due.chosen_lr = in.control.chosen_learning_rate();
   due.log = episodes_to_log_ >= algorithm_.config.log.episodes;
 
   const auto learned = co_await trainer_.route<&off_policy_trainer::train>(due, roles.collectors);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   const auto rows = due.gradient_steps * static_cast<std::int64_t>(algorithm_.batch_size);
   in.done.version = learned.version;
+  in.control.updated(learned.learning_rate);
   in.metrics.trained(rows, took.count());
   in.metrics.steps_skipped(learned.skipped);
   in.metrics.policy_version(learned.version);

@@ -60,7 +60,7 @@ task<transition_rows> off_policy_trainer::draw(double progress_remaining) {
   }
 }
 
-task<> off_policy_trainer::take_step(double progress_remaining) {
+task<> off_policy_trainer::take_step(double progress_remaining, std::optional<double> chosen_lr) {
   const auto exchange = [this] {
     const auto each = [](const char*, std::size_t, auto& mine, auto& other) { mine.swap(other); };
     for_each_column(widths_, each, rows_, batch_);
@@ -68,7 +68,7 @@ task<> off_policy_trainer::take_step(double progress_remaining) {
   };
   rows_ = co_await draw(progress_remaining);
   exchange();
-  shelf_->learner->update(batch_, progress_remaining);
+  shelf_->learner->update(batch_, progress_remaining, chosen_lr);
   const auto seen = shelf_->learner->metrics();
   if (seen.empty()) ++shelf_->skipped;
   shelf_->means.add(seen);
@@ -91,7 +91,7 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
       at.skipped = 0;
     }
     at.begun = true;
-    while (at.taken < due.gradient_steps) co_await take_step(due.progress_remaining);
+    while (at.taken < due.gradient_steps) co_await take_step(due.progress_remaining, due.chosen_lr);
     if (!at.obs_scale.empty()) co_await fetch_obs_scale();
     at.begun = false;
     at.logged = due.log;
@@ -99,7 +99,8 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
     ++at.version;
   }
   co_await give_weights<&collector::update>(std::move(collectors), current());
-  co_return off_policy_report{at.version, due.log ? row() : named_values{}, at.skipped};
+  co_return off_policy_report{at.version, due.log ? row() : named_values{}, at.skipped,
+                              at.learner->learning_rate()};
 }
 
 named_values off_policy_trainer::row() const {

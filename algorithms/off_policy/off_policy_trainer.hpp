@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ class off_policy_learner {
  public:
   virtual ~off_policy_learner() = default;
 
-  /// One gradient step. `progress_remaining` falls from 1 to 0 over the training.
-  virtual void update(const transition_batch& batch, double progress_remaining) = 0;
+  /// One gradient step. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`: the
+  /// optimisers' step size in place of the schedule's, where it is set.
+  virtual void update(const transition_batch& batch, double progress_remaining,
+                      std::optional<double> chosen_lr) = 0;
   /// |Q - target| of the rows of the last gradient step, for prioritised replay.
   virtual std::span<const float> td_errors() const = 0;
   /// Every environment has made that many steps: DQN's target follows them.
@@ -34,6 +37,8 @@ class off_policy_learner {
   /// What a row has as it is now: "train/learning_rate" of the last gradient step, and
   /// "train/n_updates", the gradient steps since the start.
   virtual named_values counts() const = 0;
+  /// Of the last gradient step.
+  virtual double learning_rate() const = 0;
 
   virtual std::string save() const = 0;
   /// Throws state_error, or std::invalid_argument if it is of another network.
@@ -46,14 +51,16 @@ struct off_policy_update {
   std::int64_t gradient_steps = 1;
   std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
   std::int64_t steps_after = 0;
-  double progress_remaining = 1.0;  ///< Falls from 1 to 0 over the training.
-  bool log = false;                 ///< A row of progress.csv follows.
+  double progress_remaining = 1.0;       ///< Falls from 1 to 0 over the training.
+  std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
+  bool log = false;                      ///< A row of progress.csv follows.
 };
 
 struct off_policy_report {
   std::int64_t version = 0;  ///< Of the weights now.
   named_values metrics;      ///< Of that row; empty without one.
   std::int64_t skipped = 0;  ///< Gradient steps of this update with non-finite numbers.
+  double learning_rate = 0;  ///< Of the last gradient step.
 };
 
 /// The role that learns: draws minibatches from the store itself, so that they never pass through
@@ -100,7 +107,7 @@ class off_policy_trainer {
  private:
   weights current() const;
   named_values row() const;
-  task<> take_step(double progress_remaining);
+  task<> take_step(double progress_remaining, std::optional<double> chosen_lr);
   task<transition_rows> draw(double progress_remaining);
   task<> fetch_obs_scale();
 

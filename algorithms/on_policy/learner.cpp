@@ -55,7 +55,8 @@ on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy
   model_.take_normalized_obs(true);
 }
 
-on_policy_report on_policy_learner::update(const rollout_batch& given, double progress_remaining) {
+on_policy_report on_policy_learner::update(const rollout_batch& given, double progress_remaining,
+                                           std::optional<double> chosen_lr) {
   // Rows of other ranks are in the same minibatches; so all ranks correct for staleness or none.
   const bool stale = ranks_.sum(given.proximal_correction || options_.proximal_correction) > 0;
   check(given, model_.shape(), stale);
@@ -72,7 +73,8 @@ on_policy_report on_policy_learner::update(const rollout_batch& given, double pr
   const auto rows = static_cast<std::int64_t>(order.size());
   const auto& clip_range = gradient_.loss().clip_range;
   on_policy_report report{
-      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining),
+      .learning_rate =
+          chosen_lr.value_or(annealed(options_.lr, options_.lr_schedule, progress_remaining)),
       .clip_range =
           clip_range ? clip_range(progress_remaining) : std::numeric_limits<double>::infinity(),
       .trained_rows = rows,

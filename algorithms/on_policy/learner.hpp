@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "actors/policy/action_random.hpp"
@@ -8,10 +9,10 @@
 #include "algorithms/learner/data_parallel.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 #include "algorithms/on_policy/advantage_normalization.hpp"
+#include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/loss.hpp"
 #include "algorithms/on_policy/minibatch_gradient.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
-#include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/update_report.hpp"
 
 namespace troupe {
@@ -34,15 +35,17 @@ class on_policy_learner {
  public:
   /// The seed decides the initial weights and the order of the minibatches. Throws
   /// std::invalid_argument naming an option out of range.
-  on_policy_learner(const network_shape& shape, const on_policy_options& options, on_policy_loss loss,
-                    std::uint64_t seed);
+  on_policy_learner(const network_shape& shape, const on_policy_options& options,
+                    on_policy_loss loss, std::uint64_t seed);
 
   /// Advantages, then n_epochs of shuffled minibatches, the last of which may be short. Invalid
   /// rows and those with numbers that are not finite are dropped. A step whose loss or gradient is
   /// not finite is skipped, so that the weights stay finite; max_skipped_steps in a row throw
-  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. Throws
-  /// c10::Error if the batch has other shapes.
-  on_policy_report update(const rollout_batch& batch, double progress_remaining = 1.0);
+  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`:
+  /// the optimiser's step size in place of lr and its schedule. Throws c10::Error if the batch has
+  /// other shapes.
+  on_policy_report update(const rollout_batch& batch, double progress_remaining = 1.0,
+                          std::optional<double> chosen_lr = {});
 
   /// From now on these ranks have the other rows of every batch, of which update is given the rows
   /// of this one. All of them report the same. See data_parallel, which calls this.

@@ -9,6 +9,28 @@
 
 namespace troupe {
 
+namespace {
+
+/// Of the rows that are valid.
+action_histogram actions_of(const std::vector<rollout>& rollouts, const env_spec& spec,
+                            const network_shape& shape) {
+  action_histogram counted(spec, shape);
+  const auto numbers = static_cast<std::size_t>(shape.action_size());
+  for (const auto& r : rollouts) {
+    for (std::size_t row = 0; row < r.valid.size(); ++row) {
+      if (r.valid[row] == 0) continue;
+      if (shape.is_continuous()) {
+        counted.add(std::span(r.continuous).subspan(row * numbers, numbers));
+      } else {
+        counted.add(std::span(r.discrete).subspan(row * numbers, numbers));
+      }
+    }
+  }
+  return counted;
+}
+
+}  // namespace
+
 on_policy::on_policy(training_run& in, on_policy_setup setup)
     : environment_algorithm(in), setup_(std::move(setup)) {}
 
@@ -16,6 +38,7 @@ on_policy::on_policy(training_run& in, on_policy_setup setup)
 
 task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_await record_episodes(rollouts);
+  if (in.callbacks.on_update) in.control.saw(actions_of(rollouts, spec, shape));
   const auto batch = batch_of(std::move(rollouts));
   const auto version = in.done.version;
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
@@ -26,6 +49,7 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   const auto push = [&] { return trainer_.route<&rollout_trainer::push_weights>(roles.policies); };
   auto updated = co_await learn_and_push<on_policy_report>(version, train, push);
   in.done.version = updated.version;
+  in.control.updated(updated.report.learning_rate);
   in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
   co_await record(std::move(updated.report));
@@ -44,7 +68,8 @@ task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
 }
 
 rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
-  rollout_learner::batch batch{.progress_remaining = in.progress_remaining()};
+  rollout_learner::batch batch{.progress_remaining = in.progress_remaining(),
+                               .chosen_lr = in.control.chosen_learning_rate()};
   for (const auto& r : rollouts) {
     batch.stale = batch.stale || r.version != in.done.version;
     in.metrics.batch_sampled(in.done.version - r.version);

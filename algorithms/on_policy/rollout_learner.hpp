@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "algorithms/learner/data_parallel.hpp"
 #include "algorithms/on_policy/learner.hpp"
 #include "algorithms/on_policy/rollout.hpp"
@@ -11,8 +13,9 @@ class rollout_learner {
  public:
   struct batch {
     std::vector<rollout> rollouts;
-    bool stale = false;             ///< Older than the weights they train.
-    double progress_remaining = 1;  ///< Falls from 1 to 0 over the training.
+    bool stale = false;                    ///< Older than the weights they train.
+    double progress_remaining = 1;         ///< Falls from 1 to 0 over the training.
+    std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
     /// Of observations, with normalize_obs: those of the weights that come of it.
     running_moments obs_statistics = {};
   };
@@ -22,7 +25,8 @@ class rollout_learner {
 
   report update(const batch& b) {
     auto& model = learner_.learner().model();
-    auto made = learner_.update(to_batch(b.rollouts, model.shape(), b.stale), b.progress_remaining);
+    auto made = learner_.update(to_batch(b.rollouts, model.shape(), b.stale), b.progress_remaining,
+                                b.chosen_lr);
     const auto& obs = b.obs_statistics;
     if (obs.width() > 0) model.set_obs_statistics(obs.mean(), obs.variance());
     return made;

@@ -40,6 +40,9 @@ weights weights_of(const checkpoint& from) {
 
 void begin_from(training_run& run, const checkpoint& from) {
   run.done = progress_of(from, run.settings);
+  if (from.files.contains("control.bin")) {
+    run.control.restore(state_in<run_control::state>(from, "control.bin"));
+  }
   if (run.callbacks.restore) run.callbacks.restore(file_of(from, "callbacks"));
 }
 
@@ -49,6 +52,7 @@ task<checkpoint> begin_checkpoint(training_run& run) {
                    .config_sha256 = sha256_of_config(run.settings),
                    .files = {}};
   state.files["run.bin"] = state_bytes(run.done);
+  if (!run.control.kept().empty()) state.files["control.bin"] = state_bytes(run.control.kept());
   if (run.callbacks.save) state.files["callbacks"] = run.callbacks.save();
   const auto newest = co_await run.newest();
   state.files["weights.bin"] = state_bytes(newest);

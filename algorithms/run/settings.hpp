@@ -19,6 +19,7 @@
 namespace troupe {
 
 class metrics_registry;
+class run_control;
 class trace;
 class training_run;
 
@@ -102,6 +103,11 @@ struct run_callbacks {
   /// Asked after each update, and after the evaluation that is then due; a verdict of `stop` ends
   /// training, the evaluation at the end follows. Several: loops::in_turn. May be null.
   loops::callback called = nullptr;
+  /// Called after each update, before the evaluation that is then due and before the update's row
+  /// is written: reads and sets the learning rate, records values of its own, sees the actions
+  /// (run_control.hpp). A verdict of `stop` ends training, as above. May be null.
+  std::function<task<loops::verdict>(loops::progress now, run_control& control)> on_update =
+      nullptr;
   /// Told each evaluation during training, in which the weights of now.version played. May be null.
   std::function<task<>(loops::progress now, evaluation seen)> evaluated = nullptr;
   /// Looked at after each of those; true ends training: `{loops::score_reached(475)}`.

@@ -167,17 +167,39 @@ task<> training_run::practise() {
   done.stopped = done.stopped || ends;
 }
 
-task<> training_run::record(progress_row row) {
-  if (practice_) row.values.merge(practice_->columns());
-  co_await records.route<&recorder::record>(std::move(row));
-}
-
 task<loops::verdict> training_run::after_update(const run_progress& before, loops::progress now) {
   now = whole_progress(done, before, now);
   now.steps_of_update = done.steps - std::exchange(steps_before_update_, done.steps);
+  if (callbacks.on_update) co_await tell_update(now);
   co_await end_update(now);
   const bool stop = done.over() || is_stop_asked();
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
+}
+
+task<> training_run::record(progress_row row) {
+  if (practice_) row.values.merge(practice_->columns());
+  if (callbacks.on_update) {
+    row_ = std::move(row);
+  } else {
+    co_await records.route<&recorder::record>(std::move(row));
+  }
+}
+
+/// Calls on_update and writes the update's row, also where that throws.
+task<> training_run::tell_update(loops::progress now) {
+  auto said = loops::verdict::go_on;
+  std::exception_ptr failure;
+  try {
+    said = co_await callbacks.on_update(now, control);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (auto row = std::exchange(row_, std::nullopt)) {
+    control.write(row->values);
+    co_await records.route<&recorder::record>(std::move(*row));
+  }
+  if (failure) std::rethrow_exception(failure);
+  done.stopped = done.stopped || said == loops::verdict::stop;
 }
 
 task<> training_run::make_up_for_stop() {

@@ -19,6 +19,7 @@
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/run/practice.hpp"
+#include "algorithms/run/run_control.hpp"
 #include "algorithms/run/settings.hpp"
 #include "runtime/system.hpp"
 
@@ -87,8 +88,6 @@ class training_run {
   bool practises() const { return practice_.has_value(); }
   /// Before each update: takes in the episodes that have ended, and tells what comes next.
   task<> practise();
-  /// Adds a row of progress.csv, with what is known of the practice.
-  task<> record(progress_row row);
 
   /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
   /// else in a new run directory. Throws state_error if `from` is of another configuration, and
@@ -120,9 +119,13 @@ class training_run {
   /// be had that is logged.
   task<> keep_model_of_now();
 
-  /// What is done after each update of a loop that began at `before`: evaluates if another
-  /// evaluation.every_steps have passed, keeps the best model, and asks who may end the loop. Where
-  /// a stop ends the evaluation, that and the callback are owed.
+  /// The row of progress.csv of the update under way. Where there is callbacks.on_update it is
+  /// written after that, with what it records.
+  task<> record(progress_row row);
+
+  /// What is done after each update of a loop that began at `before`: calls on_update, evaluates if
+  /// another evaluation.every_steps have passed, keeps the best model, and asks who may end the
+  /// loop. Where a stop ends the evaluation, that and the callback are owed.
   task<loops::verdict> after_update(const run_progress& before, loops::progress now);
   /// Both, when the run goes on.
   task<> make_up_for_stop();
@@ -159,6 +162,7 @@ class training_run {
   std::shared_ptr<const run_lock> lock;  ///< Of `directory`.
 
   run_progress done;
+  run_control control;
   std::set<std::filesystem::path> unwritten;  ///< Results that the disk has not taken.
 
  private:
@@ -171,6 +175,7 @@ class training_run {
   double score_to_beat() const;
   task<std::optional<evaluation>> evaluate_newest();
   task<> record_evaluation(evaluation seen);
+  task<> tell_update(loops::progress now);
   task<> end_update(loops::progress now);
   task<evaluation> evaluate_unless_stopped(weights last);
   run_summary summary_of(const evaluation& final, const weights& newest,
@@ -178,6 +183,7 @@ class training_run {
   task<> finish(evaluation final, weights newest, run_summary summary);
 
   bool serves_ = false;
+  std::optional<progress_row> row_;  ///< Of the update under way, which waits for on_update.
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;
   std::optional<practice> practice_;

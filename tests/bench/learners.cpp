@@ -13,8 +13,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/off_policy/sac/sac_learner.hpp"
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace {

@@ -106,11 +106,12 @@ task<bool> grpo::begin() {
 task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   const auto version = in.done.version;
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
-  const grpo_learner::batch batch{.groups = groups};
+  const grpo_learner::batch batch{.groups = groups, .chosen_lr = in.control.chosen_learning_rate()};
   const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
   const auto push = [&] { return push_weights(trainer_, roles.generators); };
   auto updated = co_await learn_and_push<grpo_report>(version, train, push);
   in.done.version = updated.version;
+  in.control.updated(updated.report.learning_rate);
   in.metrics.trained(updated.report.trained_tokens, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
   ++in.done.steps;
@@ -147,7 +148,7 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
-  co_await in.records.route<&recorder::record>(row_of(learned, counts, seen, in.done.steps));
+  co_await in.record(row_of(learned, counts, seen, in.done.steps));
   keep_samples(groups, learned.advantages, version);
 }
 

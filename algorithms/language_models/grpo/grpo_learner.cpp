@@ -285,7 +285,7 @@ double grpo_learner::learning_rate() const {
 
 grpo_report grpo_learner::update(const batch& given) {
   auto report = counted(given);
-  report.learning_rate = learning_rate();
+  report.learning_rate = given.chosen_lr.value_or(learning_rate());
   ++updates_;
 
   auto all = rows_of(given, report);

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ class grpo_learner {
  public:
   struct batch {
     std::vector<answer_group> groups;
+    std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
   };
   using report = grpo_report;
 

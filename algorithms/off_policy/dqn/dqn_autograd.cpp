@@ -3,7 +3,7 @@
 #include "algorithms/off_policy/dqn/dqn_autograd.hpp"
 
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/off_policy/dqn/dqn_learner.hpp"
+#include "algorithms/off_policy/dqn/learner.hpp"
 
 namespace troupe::detail {
 

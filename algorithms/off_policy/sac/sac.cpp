@@ -1,5 +1,7 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "algorithms/off_policy/learner_rule.hpp"
 
 namespace troupe {

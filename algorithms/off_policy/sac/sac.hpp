@@ -4,7 +4,7 @@
 // is in it.
 
 #include "algorithms/off_policy/off_policy.hpp"
-#include "algorithms/off_policy/sac/sac_learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
 
 namespace troupe {
 

@@ -8,7 +8,7 @@
 #include "actors/policy/mlp_autograd.hpp"
 #include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/off_policy/sac/sac_learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
 
 namespace troupe::detail {
 

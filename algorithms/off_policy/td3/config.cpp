@@ -4,16 +4,6 @@
 
 namespace troupe {
 
-namespace {
-
-template <class Config>
-void describe_td3(options_schema<Config>& s) {
-  describe_off_policy(s);
-  s.field("noise", &td3_config::noise).help("of the collectors' actions");
-}
-
-}  // namespace
-
 td3_options ddpg_options() {
   td3_options options;
   options.policy_delay = 1;

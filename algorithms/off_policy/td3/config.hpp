@@ -31,6 +31,13 @@ struct ddpg_config : td3_config {
   ddpg_config();
 };
 
+/// The fields of td3_config as those of a Config that is derived from it.
+template <class Config>
+void describe_td3(options_schema<Config>& s) {
+  describe_off_policy(s);
+  s.field("noise", &td3_config::noise).help("of the collectors' actions");
+}
+
 void describe(options_schema<td3_options>& s);
 void describe(options_schema<td3_config>& s);
 void describe(options_schema<ddpg_config>& s);

@@ -1,6 +1,6 @@
 #include "algorithms/off_policy/td3/td3.hpp"
 
-#include "algorithms/off_policy/learner_rule.hpp"
+#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -10,17 +10,7 @@ named_values named(const td3_metrics& m) {
   return columns;
 }
 
-namespace {
-
-template <class Config>
-algorithm grpo_algorithm_with(const Config& c) {
-  return algorithm_with(off_policy_algorithm_of<learner_rule<td3_learner>>(
-      c, network_kind::squashed, {.noise = c.noise}));
-}
-
-}  // namespace
-
-algorithm algorithm_with(const td3_config& c) { return grpo_algorithm_with(c); }
-algorithm algorithm_with(const ddpg_config& c) { return grpo_algorithm_with(c); }
+algorithm algorithm_with(const td3_config& config) { return td3_algorithm(config); }
+algorithm algorithm_with(const ddpg_config& config) { return td3_algorithm(config); }
 
 }  // namespace troupe

@@ -4,13 +4,30 @@
 
 #include "actors/policy/mlp_autograd.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
-#include "algorithms/off_policy/td3/td3_learner.hpp"
 
 namespace troupe::detail {
 
+namespace {
+
+/// [N], of q [N, K].
+at::Tensor bootstrapped(const at::Tensor& q, const bootstrap_rule& bootstrap) {
+  if (!bootstrap) return std::get<0>(q.min(1));
+  const auto rows = q.to(at::kFloat).contiguous();
+  const auto critics = static_cast<std::size_t>(rows.size(1));
+  auto value = at::empty({rows.size(0)}, at::kFloat);
+  const float* each = rows.data_ptr<float>();
+  for (std::int64_t row = 0; row < rows.size(0); ++row, each += critics) {
+    value.data_ptr<float>()[row] = bootstrap({each, critics});
+  }
+  return value.to(q.scalar_type());
+}
+
+}  // namespace
+
 at::Tensor td3_targets(const mlp& actor, const at::Tensor& target_actor,
                        const critic_ensemble& critics, const at::Tensor& target,
-                       const transition_batch& batch, const at::Tensor& noise) {
+                       const transition_batch& batch, const at::Tensor& noise,
+                       const bootstrap_rule& bootstrap) {
   const at::NoGradGuard no_grad;
   const auto type = target_actor.scalar_type();
   const std::int64_t rows = batch.rows;
@@ -19,7 +36,7 @@ at::Tensor td3_targets(const mlp& actor, const at::Tensor& target_actor,
   const auto action = (forward(actor, target_actor, next_obs) + noise).clamp(-1.0, 1.0);
   const auto q = critic_values(critics, target, next_obs, action, critics.count());
   return column(batch.reward) +
-         column(batch.discount) * (1.0 - column(batch.terminated)) * std::get<0>(q.min(1));
+         column(batch.discount) * (1.0 - column(batch.terminated)) * bootstrapped(q, bootstrap);
 }
 
 td3_actor_result td3_actor_gradient(const mlp& actor, const at::Tensor& actor_parameters,
@@ -41,9 +58,9 @@ namespace troupe {
 
 td3_learner::critic_result td3_learner::critic_gradient_by_autograd(const transition_batch& batch) {
   const auto block = detail::tensor_of_block;
-  const auto y = detail::td3_targets(actor_.network(), block(target_actor_), critics_,
-                                     block(std::as_const(critics_).target()), batch,
-                                     detail::tensor_of(noise_, {batch.rows, -1}, at::kFloat));
+  const auto y = detail::td3_targets(
+      actor_.network(), block(target_actor_), critics_, block(std::as_const(critics_).target()),
+      batch, detail::tensor_of(noise_, {batch.rows, -1}, at::kFloat), bootstrap_);
   const auto result = detail::fit_by_autograd(critics_, block(std::as_const(critics_).parameters()),
                                               batch, y, critic_scale);
   detail::copy_to(result.gradient, critics_.gradient());

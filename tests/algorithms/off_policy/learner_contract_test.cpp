@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "algorithms/off_policy/dqn/dqn_learner.hpp"
-#include "algorithms/off_policy/sac/sac_learner.hpp"
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/dqn/learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 #include "tests/algorithms/off_policy/random_transitions.hpp"
 #include "tests/test.hpp"
 

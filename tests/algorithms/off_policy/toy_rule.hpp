@@ -18,7 +18,8 @@ class toy_rule final : public off_policy_learner {
         parameters_(static_cast<std::size_t>(single_network(shape, options).parameter_count()),
                     0.01f) {}
 
-  void update(const transition_batch& batch, double progress_remaining) override {
+  void update(const transition_batch& batch, double progress_remaining,
+              std::optional<double>) override {
     ++updates_;
     if (seen_) seen_->push_back(batch);
     td_errors_ = batch.reward;
@@ -45,6 +46,7 @@ class toy_rule final : public off_policy_learner {
     return {{"train/n_updates", static_cast<double>(updates_)},
             {"train/steps", static_cast<double>(steps_)}};
   }
+  double learning_rate() const override { return 0; }
   std::string save() const override {
     state_writer to;
     to.put("parameters", parameters_);

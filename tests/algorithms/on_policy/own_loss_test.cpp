@@ -4,10 +4,11 @@
 #include "actors/torch.hpp"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "algorithms/losses/gae.hpp"
-#include "algorithms/on_policy/learner.hpp"
-#include "runtime/config/config.hpp"
+#include "algorithms/on_policy/on_policy.hpp"
+#include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"
 
@@ -17,16 +18,25 @@ namespace {
 // ---- its configuration
 
 struct kl_ppo_options : on_policy_options {
-  double kl_coef = 1.0;   ///< beta, weight of the penalty
+  double kl_coef = 1.0;  ///< beta, weight of the penalty
+};
+
+struct kl_ppo_config : on_policy_config {
+  kl_ppo_config() { algo = "kl_ppo"; }
+
+  kl_ppo_options trainer;
 };
 
 void describe(options_schema<kl_ppo_options>& s) {
-  s.field("lr", &kl_ppo_options::lr).above(0).help("Adam's step size");
-  s.field("batch_size", &kl_ppo_options::batch_size).at_least(2).help("rows of a minibatch");
-  s.field("n_epochs", &kl_ppo_options::n_epochs).at_least(1).help("passes over a rollout");
+  describe_update_rule(s, "adam_eps");
+  describe_advantages(s);
+  describe_epochs(s);
   s.field("kl_coef", &kl_ppo_options::kl_coef).at_least(0).help("weight of the penalty");
-  s.field("ent_coef", &kl_ppo_options::ent_coef).at_least(0).help("weight of the entropy bonus");
-  s.field("vf_coef", &kl_ppo_options::vf_coef).at_least(0).help("weight of the value loss");
+}
+
+void describe(options_schema<kl_ppo_config>& s) {
+  describe_on_policy(s);
+  describe_trainer(s);
 }
 
 // ---- its loss
@@ -51,22 +61,26 @@ ppo_loss_result kl_penalised_loss(const ppo_loss_inputs& in, const kl_ppo_option
            .approx_kl = kl.item<double>()}};
 }
 
-// ---- its learner
+// ---- the algorithm
 
-on_policy_learner kl_ppo_learner(const network_shape& shape, const kl_ppo_options& options,
-                                 std::uint64_t seed) {
-  on_policy_loss loss{.name = "kl_ppo", .of_tensors = [options](const ppo_loss_inputs& in, double) {
+on_policy_learner make_learner(const network_shape& shape, const kl_ppo_config& config) {
+  on_policy_loss loss{.name = "kl_ppo",
+                      .of_tensors = [options = config.trainer](const ppo_loss_inputs& in, double) {
                         return kl_penalised_loss(in, options);
                       }};
-  return {shape, options, std::move(loss), seed};
+  return {shape, learner_options(config), std::move(loss), config.seed};
 }
+
+algorithm algorithm_with(const kl_ppo_config& config) { return on_policy_algorithm(config); }
 
 // ---- what is expected of it
 
 const network_shape shape{.obs_size = 4, .discrete_actions = 3};
 
-kl_ppo_options parse(const std::vector<std::string>& overrides) {
-  return parse_config<kl_ppo_options>(load_config({}, overrides));
+kl_ppo_config parse(const std::vector<std::string>& overrides) {
+  auto config = parse_config<kl_ppo_config>(load_config({}, overrides));
+  config.seed = 3;
+  return config;
 }
 
 /// By other weights than the learner's, so that the ratios are not 1.
@@ -78,9 +92,9 @@ rollout_batch batch_of_others() {
 }
 
 TEST_CASE("an own loss: the learner's gradient is that of the loss, by autograd") {
-  auto options = parse({"kl_coef=0.7", "ent_coef=0.02", "n_epochs=1", "batch_size=64"});
-  options.normalize_advantage = false;
-  auto learner = kl_ppo_learner(shape, options, 3);
+  auto learner = make_learner(
+      shape, parse({"trainer.kl_coef=0.7", "trainer.ent_coef=0.02", "trainer.n_epochs=1",
+                    "trainer.batch_size=64", "trainer.normalize_advantage=false"}));
   CHECK_FALSE(learner.model().is_fused());
   const auto batch = batch_of_others();
 
@@ -110,8 +124,9 @@ TEST_CASE("an own loss: the learner's gradient is that of the loss, by autograd"
 
 TEST_CASE("an own loss: updates make it small, and the penalty holds the policy back") {
   std::vector<double> divergence;
-  for (const char* kl_coef : {"kl_coef=0", "kl_coef=20"}) {
-    auto learner = kl_ppo_learner(shape, parse({kl_coef, "lr=1e-3", "batch_size=64"}), 3);
+  for (const char* kl_coef : {"trainer.kl_coef=0", "trainer.kl_coef=20"}) {
+    auto learner =
+        make_learner(shape, parse({kl_coef, "trainer.lr=1e-3", "trainer.batch_size=64"}));
     const auto batch = acted_batch(learner.model(), 16, 4);
     const double first = learner.update(batch).loss.value_loss;
     on_policy_report last;
@@ -124,9 +139,25 @@ TEST_CASE("an own loss: updates make it small, and the penalty holds the policy 
 }
 
 TEST_CASE("an own loss: without derivatives of its own the fused backend is refused") {
-  kl_ppo_options options;
-  options.network.backend = gradient_backend::fused;
-  CHECK_THROWS_WITH(kl_ppo_learner(shape, options, 1), Catch::Contains("kl_ppo: the backend"));
+  kl_ppo_config config;
+  config.policy.backend = gradient_backend::fused;
+  CHECK_THROWS_WITH(make_learner(shape, config), Catch::Contains("kl_ppo: the backend"));
+}
+
+TEST_CASE("an own loss: a run trains with it, by the options of its configuration") {
+  const temporary_folder folder;
+  std::set<std::string> ends;
+  for (const char* kl_coef : {"trainer.kl_coef=0", "trainer.kl_coef=20"}) {
+    auto config = parse({kl_coef, "trainer.batch_size=32", "trainer.n_epochs=2", "env.n_envs=2",
+                         "rollout.n_steps=32", "total_steps=192", "policy.hidden=[8]",
+                         "evaluation.final_episodes=1", "deterministic=true"});
+    system sys({.threads = 1, .deterministic = true});
+    const auto summary = sys.run(train_in(sys, config, {.root = folder.path}));
+    CHECK(summary.algo == "kl_ppo");
+    CHECK(summary.steps == 192);
+    ends.insert(summary.weights_sha256);
+  }
+  CHECK(ends.size() == 2);
 }
 
 }  // namespace

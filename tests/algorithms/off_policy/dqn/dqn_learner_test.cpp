@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/dqn/dqn_learner.hpp"
+#include "algorithms/off_policy/dqn/learner.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/sac/sac_learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
 
 #include <cmath>
 #include <numbers>

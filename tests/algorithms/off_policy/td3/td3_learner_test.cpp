@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 
 #include <cmath>
 

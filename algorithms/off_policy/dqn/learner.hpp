@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,10 +46,12 @@ class dqn_learner {
   /// range, or a shape without exactly one discrete choice.
   dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed);
 
-  /// One gradient step. One whose loss or gradient is not finite is skipped; max_skipped_steps in
-  /// a row throw non_finite_training. `progress_remaining` falls from 1 to 0 over the training.
-  /// Throws std::invalid_argument if the batch does not fit.
-  dqn_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// One gradient step. One whose loss or gradient is not finite is skipped; max_skipped_steps in a
+  /// row throw non_finite_training. `progress_remaining` falls from 1 to 0 over the training.
+  /// `chosen_lr`: the optimisers' step size in place of lr and its schedule. Throws
+  /// std::invalid_argument if the batch does not fit.
+  dqn_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
+                     std::optional<double> chosen_lr = {});
   /// |Q(s, a) - target| of the rows of the last update [B], for a prioritised replay.
   std::span<const float> td_errors() const { return td_errors_; }
 

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +16,13 @@
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {
+
+/// What tells an algorithm of this kind from TD3: the value that is bootstrapped from, of one next
+/// state. The critics are fitted to reward + discount (1 - terminated) value. `q` [n_critics] are
+/// the values of the target critics there, for the target actor's action with its noise. Called
+/// once for each row of a batch; nothing is differentiated. Null: the smallest of them, which is
+/// TD3's.
+using bootstrap_rule = std::function<float(std::span<const float> q)>;
 
 /// One gradient step, in Stable-Baselines3's names.
 struct td3_metrics {
@@ -45,13 +54,16 @@ class td3_learner {
  public:
   /// The seed decides the initial weights and the noise on target actions. Throws
   /// std::invalid_argument naming an option out of range, or a shape without continuous actions.
-  td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed);
+  td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed,
+              bootstrap_rule bootstrap = nullptr);
 
   /// One gradient step of the critics, and every policy_delay-th of the actor and the targets. One
   /// with a loss or gradient that is not finite is skipped; max_skipped_steps in a row throw
-  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. Throws
-  /// std::invalid_argument if the batch does not fit.
-  td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`:
+  /// the optimisers' step size in place of lr and its schedule. Throws std::invalid_argument if the
+  /// batch does not fit.
+  td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
+                     std::optional<double> chosen_lr = {});
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 
@@ -75,6 +87,7 @@ class td3_learner {
     double q_mean = 0.0;
   };
   void draw_noise(int rows);
+  void bootstrap_values(const transition_batch& batch, const float* action, float* value);
   critic_result critic_gradient(const transition_batch& batch);
   critic_result critic_gradient_by_autograd(const transition_batch& batch);
   double actor_gradient(const transition_batch& batch);
@@ -82,6 +95,7 @@ class td3_learner {
   bool step_networks(const transition_batch& batch, td3_metrics& metrics);
 
   td3_options options_;
+  bootstrap_rule bootstrap_;
   acting_policy actor_;
   detail::float_block target_actor_;  // [P]
   detail::critic_ensemble critics_;
@@ -91,8 +105,9 @@ class td3_learner {
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
 
-  detail::float_block noise_;    // [B, A], of target actions, already clipped
-  detail::float_block targets_;  // [B]
+  detail::float_block noise_;     // [B, A], of target actions, already clipped
+  detail::float_block targets_;   // [B]
+  detail::float_block target_q_;  // [B, n_critics]; with a bootstrap_rule
   detail::float_block action_, value_, d_action_;
   detail::float_block actor_gradient_;
   detail::mlp_buffers actor_buffers_;

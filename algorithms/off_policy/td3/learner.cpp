@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/td3/td3_learner.hpp"
+#include "algorithms/off_policy/td3/learner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,10 @@
 
 namespace troupe {
 
-td3_learner::td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed)
+td3_learner::td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed,
+                         bootstrap_rule bootstrap)
     : options_(checked_options(options, "td3")),
+      bootstrap_(std::move(bootstrap)),
       actor_(shape, options.network, acting_kind::deterministic),
       target_actor_(actor_.parameters().size()),
       critics_(shape, options.network, options.n_critics),
@@ -39,6 +41,18 @@ void td3_learner::draw_noise(int rows) {
   for (auto& x : noise_) x = std::clamp(std * x, -clip, clip);
 }
 
+void td3_learner::bootstrap_values(const transition_batch& batch, const float* action,
+                                   float* value) {
+  if (!bootstrap_) {
+    critics_.smallest_target(batch, action, value);
+    return;
+  }
+  const auto critics = static_cast<std::size_t>(critics_.count());
+  const float* q = detail::grown(target_q_, batch.rows * critics);
+  critics_.target_values(batch, action, target_q_.data());
+  for (int row = 0; row < batch.rows; ++row) value[row] = bootstrap_({q + row * critics, critics});
+}
+
 td3_learner::critic_result td3_learner::critic_gradient(const transition_batch& batch) {
   const int rows = batch.rows;
   const auto count = static_cast<std::size_t>(rows) * actor_.shape().continuous_size;
@@ -47,7 +61,7 @@ td3_learner::critic_result td3_learner::critic_gradient(const transition_batch& 
   float* action = detail::grown(action_, count);
   for (std::size_t i = 0; i < count; ++i) action[i] = std::clamp(mean[i] + noise_[i], -1.0f, 1.0f);
   float* y = detail::grown(targets_, rows);
-  critics_.smallest_target(batch, action, y);
+  bootstrap_values(batch, action, y);
   for (int row = 0; row < rows; ++row) {
     y[row] = batch.reward[row] + batch.discount[row] * (1.0f - batch.terminated[row]) * y[row];
   }
@@ -101,14 +115,15 @@ bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metr
   return true;
 }
 
-td3_metrics td3_learner::update(const transition_batch& batch, double progress_remaining) {
+td3_metrics td3_learner::update(const transition_batch& batch, double progress_remaining,
+                                std::optional<double> chosen_lr) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
-  td3_metrics metrics{
-      .n_updates = ++n_updates_,
-      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  td3_metrics metrics{.n_updates = ++n_updates_,
+                      .learning_rate = chosen_lr.value_or(
+                          annealed(options_.lr, options_.lr_schedule, progress_remaining))};
   metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   return metrics;

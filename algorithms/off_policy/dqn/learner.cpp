@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/dqn/dqn_learner.hpp"
+#include "algorithms/off_policy/dqn/learner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,15 +48,16 @@ dqn_loss_metrics dqn_learner::fused_gradient(const transition_batch& batch) {
   return metrics;
 }
 
-dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_remaining) {
+dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_remaining,
+                                std::optional<double> chosen_lr) {
   check(batch, online_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   const auto loss = fused_ ? fused_gradient(batch) : libtorch_gradient(batch);
-  dqn_metrics metrics{
-      .loss = loss.loss,
-      .q_mean = loss.q_mean,
-      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  dqn_metrics metrics{.loss = loss.loss,
+                      .q_mean = loss.q_mean,
+                      .learning_rate = chosen_lr.value_or(
+                          annealed(options_.lr, options_.lr_schedule, progress_remaining))};
   if (!std::isfinite(static_cast<float>(loss.loss))) {
     metrics.skipped = true;
     guard_.skipped("loss", loss.loss);

@@ -53,9 +53,11 @@ class sac_learner {
   sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
 
   /// One gradient step of critics, actor and alpha. One with a loss or gradient that is not finite
-  /// is skipped; max_skipped_steps in a row throw non_finite_training. `progress_remaining`
-  /// falls from 1 to 0 over the training. Throws std::invalid_argument if the batch does not fit.
-  sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0);
+  /// is skipped; max_skipped_steps in a row throw non_finite_training. `progress_remaining` falls
+  /// from 1 to 0 over the training. `chosen_lr`: the optimisers' step size in place of lr and its
+  /// schedule. Throws std::invalid_argument if the batch does not fit.
+  sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
+                     std::optional<double> chosen_lr = {});
   /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 

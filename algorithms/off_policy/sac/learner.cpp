@@ -1,4 +1,4 @@
-#include "algorithms/off_policy/sac/sac_learner.hpp"
+#include "algorithms/off_policy/sac/learner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -109,14 +109,15 @@ bool sac_learner::step_networks(const transition_batch& batch, sac_metrics& metr
   return true;
 }
 
-sac_metrics sac_learner::update(const transition_batch& batch, double progress_remaining) {
+sac_metrics sac_learner::update(const transition_batch& batch, double progress_remaining,
+                                std::optional<double> chosen_lr) {
   check(batch, actor_.shape());
   const detail::flush_denormals flush;
   td_errors_.resize(batch.rows);
   draw_noise(batch.rows);
-  sac_metrics metrics{
-      .ent_coef = ent_coef(),
-      .learning_rate = annealed(options_.lr, options_.lr_schedule, progress_remaining)};
+  sac_metrics metrics{.ent_coef = ent_coef(),
+                      .learning_rate = chosen_lr.value_or(
+                          annealed(options_.lr, options_.lr_schedule, progress_remaining))};
   metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   metrics.n_updates = ++n_updates_;
