@@ -29,6 +29,7 @@ for source in "$sources"/*.cpp; do
   check "$name opens with its cast" grep -qi 'cast' <(head -20 "$source")
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
+  [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
   timeout 120 "$build/examples/$name" "${arguments[@]}" >"$place/output" 2>&1
   check "$name exits with 0" test $? -eq 0
   check "$name prints something" test -s "$place/output"
