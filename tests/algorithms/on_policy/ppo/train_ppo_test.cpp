@@ -11,6 +11,7 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/progress_column.hpp"
@@ -336,6 +337,21 @@ TEST_CASE("train_in: two runs in one system follow one another") {
   const auto first = sys.run(train_in(sys, config, {.root = folder.path.string()}));
   const auto second = sys.run(train_in(sys, config, {.root = folder.path.string()}));
   CHECK(first.steps == second.steps);
+}
+
+TEST_CASE("train_in: runs side by side in one system, each with a prefix, learn as alone") {
+  const temporary_folder folder;
+  log::set_level("off");
+  const auto root = folder.path.string();
+  const auto one = short_run(training_mode::sync, 1), other = short_run(training_mode::sync, 2);
+  system sys({.deterministic = true, .seed = 1});
+  auto both = all(train_in(sys, one, {.root = root, .prefix = "one."}),
+                  train_in(sys, other, {.root = root, .prefix = "other."}));
+  const auto [first, second] = sys.run(std::move(both));
+  CHECK(first.weights_sha256 == train(one, folder.path / "alone").summary.weights_sha256);
+  CHECK(second.weights_sha256 == train(other, folder.path / "alone").summary.weights_sha256);
+  CHECK(first.weights_sha256 != second.weights_sha256);
+  CHECK_THAT(sys.metrics().text(), has_text("service=\"other.trainer\""));
 }
 
 TEST_CASE("run_summary: one line of JSON that holds every key") {
