@@ -2,7 +2,7 @@
 
 namespace troupe {
 
-/// How a number goes on over the training; linear: times progress_remaining, of which training_cast
+/// How a number goes on over the training; linear: times progress_remaining, of which training_run
 /// has the formula.
 enum class annealing { constant, linear };
 

@@ -5,7 +5,7 @@
 //
 //   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
-//   auto rollouts = co_await loops::evaluate(roles, generate_rollout, enough);
+//   co_await loops::evaluate(roles, generate_rollout, enough);
 //
 // Roles has a member `replay`, a service of a replay of Experience, which bounds staleness: see
 // actors/replay/replay.hpp. Where Experience has an `item_id id`, the loop numbers it, and replay's
@@ -34,7 +34,7 @@ template <class Experience>
 struct hooks {
   /// Trains on one batch and pushes the weights; returns their version.
   std::function<task<std::int64_t>(std::vector<Experience>)> train;
-  /// After each update: progress, evaluation, checkpoints. May be null.
+  /// After each update. May be null.
   std::function<task<>(std::int64_t version)> updated = nullptr;
   /// Asked after `updated`; may end the loop early. See callbacks.hpp. May be null.
   callback called = nullptr;
@@ -217,7 +217,7 @@ task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options 
 
 }  // namespace detail
 
-/// On-policy: generates `batch` episodes with the newest weights, trains on them, and so on. Throws
+/// In turn: generates `batch` episodes with the newest weights, trains on them, and so on. Throws
 /// std::invalid_argument if these are fewer than one sample of a replay_queue takes.
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
@@ -238,8 +238,9 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   co_return done;
 }
 
-/// Off-policy within a bound: `rollouts` episodes are always under way while the trainer trains.
-/// The replay admits an episode only if it will be within its max_staleness when it is trained on.
+/// Side by side, within a bound of staleness: `rollouts` episodes are always under way while the
+/// trainer trains. The replay admits an episode only if it will be within its max_staleness when it
+/// is trained on.
 template <class Roles, class Experience>
 task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                           asynchronous_options options) {

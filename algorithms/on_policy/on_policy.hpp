@@ -60,6 +60,7 @@ class on_policy : public environment_algorithm {
 
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
+  const service<rollout_trainer>& trainer() const { return trainer_; }
   /// Deterministic episodes on environments of their own, by the same episode function as training.
   task<evaluation> evaluate_at_the_end(weights of);
 

@@ -23,7 +23,8 @@
 //     std::optional<double> threshold() const;
 //   };
 //
-// The last four come with environment_algorithm.hpp where the algorithm learns on an environment.
+// `evaluate`, `write_model`, `kept_score` and `threshold` come with environment_algorithm.hpp where
+// the algorithm learns on an environment.
 // Optional members: `task<bool> begin()`, which is awaited before the first update of a run or of a
 // part of it and says whether there is to be one, and `task<weights> newest()`, where the store may
 // be behind.
@@ -68,6 +69,7 @@ class running final : public running_algorithm {
  public:
   template <class... A>
   explicit running(training_run& in, A&&... args) : run_(in), what_(in, std::forward<A>(args)...) {}
+  const Algorithm& algorithm() const { return what_; }
 
   task<> serve(const checkpoint* from) override { return what_.serve(from); }
   task<> save(checkpoint& to) override { return what_.save(to); }

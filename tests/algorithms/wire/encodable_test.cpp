@@ -22,6 +22,7 @@
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/config.hpp"
+#include "algorithms/run/environment_algorithm.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/wire/codec.hpp"
 #include "tests/test.hpp"

@@ -161,7 +161,7 @@ TEST_CASE("a2c: learns to balance CartPole for a while") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     config.seed = seed;
     system sys({.deterministic = true, .seed = seed});
-    const auto s = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
+    const auto s = sys.run(train_in(sys, config, {.root = folder.path.string()}));
     INFO("seed " << seed);
     CHECK(s.algo == "a2c");
     CHECK(s.run_directory.find("/a2c/CartPole-v1_") != std::string::npos);

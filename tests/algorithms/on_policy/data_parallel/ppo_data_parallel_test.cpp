@@ -37,26 +37,29 @@ const network_shape continuous{.obs_size = 4, .continuous_size = 2};
 /// In the second, rank 1 has no row of many a minibatch.
 const std::vector<training>& trainings() {
   static std::vector<training> all{
-      {"discrete", discrete, {.batch_size = 32, .n_epochs = 5}},
+      {"discrete", discrete, {{.batch_size = 32, .n_epochs = 5, .ent_coef = 0.01}}},
       {"continuous, 7 to 1",
        continuous,
-       {.batch_size = 13, .n_epochs = 2, .clip_range_vf = 0.3, .network = {.normalize_obs = true}},
+       {{.batch_size = 13, .n_epochs = 2, .network = {.normalize_obs = true}}},
        7},
       {"libtorch, 3 to 5",
        discrete,
-       {.batch_size = 32, .n_epochs = 5, .network = {.backend = gradient_backend::libtorch}},
+       {{.batch_size = 32,
+         .n_epochs = 5,
+         .ent_coef = 0.01,
+         .network = {.backend = gradient_backend::libtorch}}},
        3},
       {"A2C",
        continuous,
-       {.batch_size = T * B,
-        .n_epochs = 1,
-        .clip_range = std::numeric_limits<double>::infinity(),
-        .normalize_advantage = false,
-        .optimizer = optimizer_kind::rmsprop},
+       {{.lr = 7e-4,
+         .batch_size = T * B,
+         .n_epochs = 1,
+         .normalize_advantage = false,
+         .optimizer = optimizer_kind::rmsprop}},
        B / 2,
        100}};
-  all[0].options.ent_coef = all[2].options.ent_coef = 0.01;
-  all[3].options.lr = 7e-4;
+  all[1].options.clip_range_vf = 0.3;
+  all[3].options.clip_range = std::numeric_limits<double>::infinity();
   return all;
 }
 
@@ -96,7 +99,7 @@ std::vector<float> numbers(const at::Tensor& tensor) {
 
 struct outcome_of_rank {
   std::vector<float> parameters;
-  ppo_metrics last;
+  on_policy_report last;
 };
 
 /// A rank's part in a training.
@@ -161,7 +164,7 @@ TEST_CASE(
     const auto shared = train_shard(what, nth(me, i));
     ppo_learner whole(what.shape, what.options, seed);
     const auto start = whole.model().parameters().clone();
-    ppo_metrics last;
+    on_policy_report last;
     std::int64_t steps = 0;
     for (int update = 0; update < what.updates; ++update) {
       last = whole.update(batch_of(what, update), 0.5);
@@ -276,7 +279,7 @@ TEST_CASE("data parallel ppo: ranks stop an update together by the divergence of
   what.updates = 3;
   const auto shared = train_on_threads(what, folder.path / "group");
   ppo_learner whole(what.shape, what.options, seed);
-  ppo_metrics last;
+  on_policy_report last;
   for (int update = 0; update < what.updates; ++update) {
     last = whole.update(batch_of(what, update), 0.5);
   }

@@ -34,15 +34,15 @@ std::vector<float> last_model(const run_result& of) {
 /// Takes rank 1 away after the update of `at_version`, once.
 struct loss_of_a_rank {
   std::int64_t at_version;
-  int casts = 0;  ///< Systems the run has had.
+  int systems = 0;  ///< That the run has had.
   bool lost = false;
-  detail::production* cast = nullptr;
+  const on_policy* learning = nullptr;
 };
 
 task<> lose_a_rank(loss_of_a_rank& how, loops::progress now, evaluation) {
   if (how.lost || now.updates != how.at_version) co_return;
   how.lost = true;
-  co_await how.cast->sys.scale(how.cast->learner, 1);
+  co_await how.learning->in.sys.scale(how.learning->trainer(), 1);
 }
 
 struct stage {
@@ -54,12 +54,11 @@ struct stage {
     auto what = algorithm_with(config);
     run_options options;
     if (loss) {
-      what.make = [make = what.make, loss](system& sys, run_output output,
-                                           run_callbacks callbacks) {
-        auto cast = make(sys, std::move(output), std::move(callbacks));
-        loss->cast = dynamic_cast<detail::production*>(cast.get());
-        ++loss->casts;
-        return cast;
+      what.make = [make = what.make, loss](training_run& in) {
+        auto made = make(in);
+        loss->learning = &dynamic_cast<detail::running<on_policy>&>(*made).algorithm();
+        ++loss->systems;
+        return made;
       };
       options.callbacks.evaluated = [loss](loops::progress now, evaluation seen) {
         return lose_a_rank(*loss, now, std::move(seen));
@@ -99,7 +98,7 @@ TEST_CASE("trainer.replicas: a run that loses a rank goes on from its last check
   loss_of_a_rank loss{.at_version = 3};
   const auto broken = on.run(config, "broken", &loss);
   CHECK(loss.lost);
-  CHECK(loss.casts == 5);  // two updates each, those of the second once more, and the evaluation
+  CHECK(loss.systems == 5);  // two updates each, those of the second once more, and the evaluation
   CHECK(broken.summary.value().steps == whole.summary.value().steps);
   CHECK(broken.summary.value().weights_sha256 == whole.summary.value().weights_sha256);
 }

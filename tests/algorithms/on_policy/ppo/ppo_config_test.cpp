@@ -43,8 +43,8 @@ TEST_CASE("ppo_config: overrides reach every section, and the learner") {
   CHECK(c.env.n_envs == 8);
   CHECK(c.mode == training_mode::async);
   CHECK(c.total_steps == 1'000'000);
-  const auto learner = c.learner();
-  CHECK(learner.n_steps == 16);
+  CHECK(c.rollout.n_steps == 16);
+  const auto learner = learner_options(c);
   CHECK(learner.lr == 1e-3);
   CHECK(learner.target_kl == 0.02);
   CHECK(learner.network.hidden == std::vector<int>{32});
@@ -56,9 +56,9 @@ TEST_CASE("ppo_config: state-dependent exploration") {
   CHECK(parse({}).policy.sde_sample_freq == -1);
   const auto c = parse({"policy.use_sde=true", "policy.sde_sample_freq=4",
                         "policy.log_std_init=-3.29", "policy.ortho_init=false"});
-  CHECK(c.learner().network.use_sde);
-  CHECK(c.learner().network.sde_sample_freq == 4);
-  CHECK(c.learner().network.log_std_init == -3.29f);
+  CHECK(learner_options(c).network.use_sde);
+  CHECK(learner_options(c).network.sde_sample_freq == 4);
+  CHECK(learner_options(c).network.log_std_init == -3.29f);
   CHECK_THROWS_WITH(parse({"policy.sde_sample_freq=0"}), has_text("-1 or a number > 0"));
 }
 

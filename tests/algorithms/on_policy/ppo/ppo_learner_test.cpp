@@ -81,15 +81,16 @@ TEST_CASE("ppo_learner: the libtorch backend gives what the fused one gives", "[
     for (const bool stale : {false, true}) {
       INFO(to_string(shape) << (stale ? ", stale" : ""));
       std::vector<at::Tensor> results;
-      std::vector<ppo_metrics> metrics;
+      std::vector<on_policy_report> metrics;
       for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
-        const ppo_options options{
-            .batch_size = 24,
-            .n_epochs = 3,
-            .clip_range_vf = 0.3,
-            .network = {
-                .critic_hidden = std::vector<int>{16}, .backend = backend, .normalize_obs = true}};
-        ppo_learner learner(shape, with(&ppo_options::ent_coef, 0.01, options), 3);
+        ppo_options options{{.batch_size = 24,
+                             .n_epochs = 3,
+                             .ent_coef = 0.01,
+                             .network = {.critic_hidden = std::vector<int>{16},
+                                         .backend = backend,
+                                         .normalize_obs = true}}};
+        options.clip_range_vf = 0.3;
+        ppo_learner learner(shape, options, 3);
         auto batch = acted_batch(learner.model(), 16, 4);
         batch.proximal_correction = stale;
         learner.update(batch);
@@ -107,8 +108,8 @@ TEST_CASE("ppo_learner: observations come normalised, whatever statistics go wit
           "[ppo]") {
   for (const auto backend : {gradient_backend::fused, gradient_backend::libtorch}) {
     const network_options scaled{.backend = backend, .normalize_obs = true};
-    ppo_learner learner(discrete(), {.network = scaled}, 1);
-    ppo_learner plain(discrete(), {.network = {.backend = backend}}, 1);
+    ppo_learner learner(discrete(), {{.network = scaled}}, 1);
+    ppo_learner plain(discrete(), {{.network = {.backend = backend}}}, 1);
     const auto P = plain.model().parameter_count();
     const std::vector<double> mean(4, 3.0), variance(4, 25.0);
     learner.model().set_obs_statistics(mean, variance);
@@ -126,29 +127,30 @@ TEST_CASE("ppo_learner: observations come normalised, whatever statistics go wit
 
 TEST_CASE("ppo_learner: without a baseline advantages are discounted returns", "[ppo]") {
   ppo_learner learner(discrete(),
-                      {.batch_size = 8,
+                      {{.batch_size = 8,
                        .n_epochs = 1,
                        .gae_lambda = 1.0,
                        .normalize_advantage = false,
                        .baseline = false,
                        .whole_episodes = true},
                       1);
-  auto batch = acted_batch(learner.model(), 6, 1);
-  batch.terminated.fill_(false);
-  batch.truncated.fill_(false);
-  batch.terminated[3][0] = true;  // steps 4 and 5 are of an episode that goes on
-  const auto critic = learner.model().named_parameters();
-  const auto metrics = learner.update(batch);
-  CHECK(metrics.trained_rows == 4);
-  // At ratio 1 the loss is minus the mean of the returns by hand.
-  double sum = 0, after = 0;
-  for (int t = 3; t >= 0; --t) sum += after = batch.reward[t][0].item<double>() + 0.99 * after;
-  CHECK(metrics.loss.policy_gradient_loss == Approx(-sum / 4).epsilon(1e-4));
-  CHECK(metrics.loss.loss == Approx(-sum / 4).epsilon(1e-4));
+    auto batch = acted_batch(learner.model(), 6, 1);
+    batch.terminated.fill_(false);
+    batch.truncated.fill_(false);
+    batch.terminated[3][0] = true;  // steps 4 and 5 are of an episode that goes on
+    const auto critic = learner.model().named_parameters();
+    const auto metrics = learner.update(batch);
+    CHECK(metrics.trained_rows == 4);
+    // At ratio 1 the loss is minus the mean of the returns by hand.
+    double sum = 0, after = 0;
+    for (int t = 3; t >= 0; --t) sum += after = batch.reward[t][0].item<double>() + 0.99 * after;
+    CHECK(metrics.loss.policy_gradient_loss == Approx(-sum / 4).epsilon(1e-4));
+    CHECK(metrics.loss.loss == Approx(-sum / 4).epsilon(1e-4));
 }
 
 TEST_CASE("ppo_learner: the short last minibatch is kept", "[ppo]") {
-  ppo_learner learner(discrete(), {.batch_size = 16, .n_epochs = 3}, 1);
+  ppo_learner learner(discrete(), {
+  {.batch_size = 16, .n_epochs = 3}}}, 1);
   const auto metrics = learner.update(acted_batch(learner.model(), 10, 5));  // 16 16 16 2
   CHECK(metrics.optimizer_steps == 3 * 4);
   CHECK(metrics.trained_rows == 50);
@@ -186,7 +188,7 @@ TEST_CASE("ppo_learner: what stands in invalid rows does not matter", "[ppo]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<at::Tensor> results;
   for (bool garbage : {false, true}) {
-    ppo_learner learner(discrete(), {.batch_size = 8, .n_epochs = 2}, 1);
+    ppo_learner learner(discrete(), {{.batch_size = 8, .n_epochs = 2}}, 1);
     auto batch = acted_batch(learner.model(), 12, 2);
     batch.valid = at::ones({12, 2}, at::kBool);
     batch.valid.slice(0, 4, 7).select(1, 1).fill_(false);
@@ -219,7 +221,7 @@ TEST_CASE("ppo_learner: a rollout without a usable row changes nothing", "[ppo]"
 }
 
 TEST_CASE("ppo_learner: steps that are not finite are skipped, ten in a row throw", "[ppo]") {
-  ppo_learner learner(discrete(), {.batch_size = 8, .n_epochs = 3}, 1);
+  ppo_learner learner(discrete(), {{.batch_size = 8, .n_epochs = 3}}, 1);
   auto batch = acted_batch(learner.model(), 24, 1);
   batch.reward[5][0] = 1e30f;  // finite, but its square is not
   batch.terminated[5][0] = true;
@@ -230,7 +232,7 @@ TEST_CASE("ppo_learner: steps that are not finite are skipped, ten in a row thro
   CHECK(std::isfinite(metrics.loss.value_loss));
   CHECK(all_finite(learner.model().parameters()));
 
-  ppo_learner other(discrete(), {.batch_size = 8, .n_epochs = 3}, 1);
+  ppo_learner other(discrete(), {{.batch_size = 8, .n_epochs = 3}}, 1);
   batch.reward.fill_(1e30f);
   const auto before = other.model().parameters().clone();
   CHECK(other.update(batch).skipped_steps == 9);
@@ -240,7 +242,7 @@ TEST_CASE("ppo_learner: steps that are not finite are skipped, ten in a row thro
 
 TEST_CASE("ppo_learner: target_kl ends an update before the step that goes too far", "[ppo]") {
   ppo_learner learner(discrete(),
-                      with(&ppo_options::lr, 0.05, {.batch_size = 16, .target_kl = 0.01}), 1);
+                      with(&ppo_options::lr, 0.05, {{.batch_size = 16, .target_kl = 0.01}}), 1);
   const auto metrics = learner.update(acted_batch(learner.model(), 64, 1));
   CHECK(metrics.stopped_by_kl);
   CHECK(metrics.optimizer_steps < 40);
@@ -307,7 +309,7 @@ TEST_CASE("ppo_learner: the seed decides the first weights and the order of the 
   CHECK_FALSE(at::equal(trained(2), one));
 
   // Each epoch has an order of its own: as many numbers are drawn.
-  ppo_learner learner(discrete(), {.batch_size = 8, .n_epochs = 3}, 1);
+  ppo_learner learner(discrete(), {{.batch_size = 8, .n_epochs = 3}}, 1);
   action_random expected(0);
   expected.set_state(learner.state().random);
   std::vector<troupe::detail::row_index> order(64);
@@ -334,7 +336,7 @@ TEST_CASE("ppo_learner: linear schedules scale learning rate and clip range by w
 TEST_CASE("ppo_learner: for a fresh batch the proximal correction changes nothing", "[ppo]") {
   std::vector<at::Tensor> results;
   for (bool correction : {false, true}) {
-    ppo_learner learner(continuous(), {.batch_size = 16, .n_epochs = 2}, 1);
+    ppo_learner learner(continuous(), {{.batch_size = 16, .n_epochs = 2}}, 1);
     auto batch = acted_batch(learner.model(), 16, 2);
     batch.proximal_correction = correction;
     const auto metrics = learner.update(batch);
@@ -349,7 +351,7 @@ TEST_CASE("ppo_learner: a stale batch is valued by the present critic", "[ppo]")
   old.parameters().mul_(3.0);
   std::vector<at::Tensor> results;
   for (float garbage : {0.0f, 1e6f}) {
-    ppo_learner learner(discrete(), {.batch_size = 16, .n_epochs = 2}, 1);
+    ppo_learner learner(discrete(), {{.batch_size = 16, .n_epochs = 2}}, 1);
     auto batch = acted_batch(old, 16, 2);
     batch.proximal_correction = true;
     batch.value = at::full_like(batch.value, garbage);
@@ -373,7 +375,8 @@ TEST_CASE("ppo_learner: a stale batch is valued by the present critic", "[ppo]")
 }
 
 TEST_CASE("ppo_learner: a restored state continues bit for bit", "[ppo]") {
-  ppo_learner learner(discrete(), {.batch_size = 16}, 1), other(discrete(), {.batch_size = 16}, 2);
+  ppo_learner learner(discrete(), {{.batch_size = 16}}, 1),
+      other(discrete(), {{.batch_size = 16}}, 2);
   const auto first = acted_batch(learner.model(), 40, 1, 1);
   const auto second = acted_batch(learner.model(), 40, 1, 2);
   learner.update(first);
@@ -389,11 +392,10 @@ TEST_CASE("ppo_learner: options out of range and batches of other shapes are ref
     CHECK_THROWS_WITH(ppo_learner(discrete(), options, 1), Catch::Contains(name));
   };
   refuses(with(&ppo_options::lr, 0), "ppo/lr: expected a number > 0, got 0");
-  refuses({.n_steps = 0}, "ppo/n_steps: expected an integer >= 1, got 0");
-  refuses({.batch_size = 0}, "batch_size");
-  refuses({.n_epochs = 0}, "n_epochs");
+  refuses({{.batch_size = 0}}, "batch_size");
+  refuses({{.n_epochs = 0}}, "n_epochs");
   refuses(with(&ppo_options::gamma, 1.5), "ppo/gamma: expected a number >= 0 and <= 1, got 1.5");
-  refuses({.gae_lambda = -0.1}, "gae_lambda");
+  refuses({{.gae_lambda = -0.1}}, "gae_lambda");
   refuses({.clip_range = 0}, "clip_range");
   refuses({.clip_range_vf = 0.0}, "clip_range_vf");
   refuses(with(&ppo_options::max_grad_norm, -1), "max_grad_norm");
@@ -401,7 +403,7 @@ TEST_CASE("ppo_learner: options out of range and batches of other shapes are ref
   ppo_options impatient;
   impatient.max_skipped_steps = 0;
   refuses(impatient, "max_skipped_steps");
-  refuses({.rmsprop_alpha = 1}, "rmsprop_alpha");
+  refuses({{.rmsprop_alpha = 1}}, "rmsprop_alpha");
   refuses(with(&ppo_options::lr, std::numeric_limits<double>::infinity()), "lr");
   refuses({.clip_range = std::numeric_limits<double>::quiet_NaN()}, "clip_range");
   CHECK_NOTHROW(

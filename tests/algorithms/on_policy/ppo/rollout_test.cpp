@@ -1,5 +1,6 @@
 #include "actors/torch.hpp"
 
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 

@@ -87,7 +87,7 @@ TEST_CASE("reinforce: learns to balance CartPole for a while, with a baseline an
     config.trainer.baseline = baseline;
     config.seed = 1;
     system sys({.deterministic = true, .seed = 1});
-    const auto s = sys.run(train_ppo(sys, config, {.root = folder.path.string()}));
+    const auto s = sys.run(train_in(sys, config, {.root = folder.path.string()}));
     INFO((baseline ? "with a baseline" : "without one"));
     CHECK(s.algo == "reinforce");
     CHECK(s.eval_mean >= 100);  // at random: 22
