@@ -18,7 +18,6 @@
 
 using namespace troupe;
 
-// readme: levels
 /// A pole that is to be balanced until its level's time is up.
 class timed_cartpole final : public environment {
  public:
@@ -49,13 +48,13 @@ class timed_cartpole final : public environment {
   std::size_t level_ = 0;
   std::int64_t steps_ = 0;
 };
-// readme: end
 
 task<> main_task(troupe::system& sys) {
   // readme: curriculum
   ppo_config config;
   config.env = {.id = "TimedCartPole-v0", .n_envs = 8};
   config.env.curriculum = {.promote_at = 0.9, .window = 20, .stop_when_mastered = true};
+  // readme: end
   config.seed = sys.options().seed;
   config.total_steps = 400'000;
   config.rollout.n_steps = 128;
@@ -63,7 +62,6 @@ task<> main_task(troupe::system& sys) {
   config.trainer.batch_size = 128;
   config.trainer.gamma = 0.98;
   const auto result = co_await train_in(sys, config, {.root = "runs"});
-  // readme: end
   std::printf("%s after %lld steps; return at the last level %.0f: %s\n",
               result.stopped ? "mastered" : "NOT mastered", static_cast<long long>(result.steps),
               result.eval_mean, result.run_directory.c_str());

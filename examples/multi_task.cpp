@@ -56,13 +56,14 @@ class shelf final : public environment {
 };
 
 task<> main_task(troupe::system& sys) {
-  // readme: multi_task
   ppo_config config;
   config.env.n_envs = 8;
+  // readme: multi_task
   config.env.tasks = {{.id = "left", .floor = -1, .target = 0.78},  // the best return is 0.825
                       {.id = "right", .floor = -1, .target = 0.78},
                       {.id = "middle", .floor = -1, .target = 0.88}};  // 0.925
   config.env.schedule = {.rule = loops::schedule_rule::by_need, .stop_when_learned = true};
+  // readme: end
   config.seed = sys.options().seed;
   config.total_steps = 400'000;
   config.rollout.n_steps = 128;
@@ -70,7 +71,6 @@ task<> main_task(troupe::system& sys) {
   config.trainer.batch_size = 128;
   config.trainer.ent_coef = 0.005;
   const auto result = co_await train_in(sys, config, {.root = "runs"});
-  // readme: end
   std::printf("%s after %lld steps; mean relative return %.2f: %s\n",
               result.stopped ? "learned" : "NOT learned", static_cast<long long>(result.steps),
               result.eval_mean, result.run_directory.c_str());
