@@ -24,6 +24,7 @@
 // | StopTrainingOnNoModelImprovement  | no_improvement (evaluations.hpp)           |
 // | StopTrainingOnMaxEpisodes         | stop_when                                  |
 // | BaseCallback                      | any function `task<verdict>(progress)`     |
+// | BaseCallback's logger, model      | run_callbacks::on_update (run_control.hpp) |
 
 #include <cstdint>
 #include <functional>

@@ -68,7 +68,8 @@ td3_options options_with(gradient_backend backend) {
 std::vector<std::vector<float>> target_values(const td3_learner& learner,
                                               const transition_batch& batch) {
   const auto& critic = learner.critics().network();
-  const auto target_actor = learner.state().target_actor;
+  const auto saved = learner.state().target_actor;
+  const detail::float_block target_actor(saved.begin(), saved.end());
   detail::mlp_buffers buffers;
   const float* action =
       learner.policy().network().forward(target_actor.data(), batch.next_obs.data(), rows, buffers);
