@@ -2,6 +2,7 @@
 // What the configurations of PPO, A2C and REINFORCE have in common. `describe` of each struct has
 // the unit, the range and the meaning of its options.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -234,7 +235,8 @@ on_policy_options learner_options(const Config& config) {
 template <class Config>
 on_policy_options whole_batch_options(const Config& config) {
   auto options = learner_options(config);
-  options.batch_size = static_cast<int>(config.steps_of_update());
+  // A batch of one row is one minibatch of two that is short.
+  options.batch_size = static_cast<int>(std::max<std::int64_t>(config.steps_of_update(), 2));
   options.n_epochs = 1;
   return options;
 }

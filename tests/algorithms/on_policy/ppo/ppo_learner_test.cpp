@@ -128,29 +128,28 @@ TEST_CASE("ppo_learner: observations come normalised, whatever statistics go wit
 TEST_CASE("ppo_learner: without a baseline advantages are discounted returns", "[ppo]") {
   ppo_learner learner(discrete(),
                       {{.batch_size = 8,
-                       .n_epochs = 1,
-                       .gae_lambda = 1.0,
-                       .normalize_advantage = false,
-                       .baseline = false,
-                       .whole_episodes = true},
+                        .n_epochs = 1,
+                        .gae_lambda = 1.0,
+                        .normalize_advantage = false,
+                        .baseline = false,
+                        .whole_episodes = true}},
                       1);
-    auto batch = acted_batch(learner.model(), 6, 1);
-    batch.terminated.fill_(false);
-    batch.truncated.fill_(false);
-    batch.terminated[3][0] = true;  // steps 4 and 5 are of an episode that goes on
-    const auto critic = learner.model().named_parameters();
-    const auto metrics = learner.update(batch);
-    CHECK(metrics.trained_rows == 4);
-    // At ratio 1 the loss is minus the mean of the returns by hand.
-    double sum = 0, after = 0;
-    for (int t = 3; t >= 0; --t) sum += after = batch.reward[t][0].item<double>() + 0.99 * after;
-    CHECK(metrics.loss.policy_gradient_loss == Approx(-sum / 4).epsilon(1e-4));
-    CHECK(metrics.loss.loss == Approx(-sum / 4).epsilon(1e-4));
+  auto batch = acted_batch(learner.model(), 6, 1);
+  batch.terminated.fill_(false);
+  batch.truncated.fill_(false);
+  batch.terminated[3][0] = true;  // steps 4 and 5 are of an episode that goes on
+  const auto critic = learner.model().named_parameters();
+  const auto metrics = learner.update(batch);
+  CHECK(metrics.trained_rows == 4);
+  // At ratio 1 the loss is minus the mean of the returns by hand.
+  double sum = 0, after = 0;
+  for (int t = 3; t >= 0; --t) sum += after = batch.reward[t][0].item<double>() + 0.99 * after;
+  CHECK(metrics.loss.policy_gradient_loss == Approx(-sum / 4).epsilon(1e-4));
+  CHECK(metrics.loss.loss == Approx(-sum / 4).epsilon(1e-4));
 }
 
 TEST_CASE("ppo_learner: the short last minibatch is kept", "[ppo]") {
-  ppo_learner learner(discrete(), {
-  {.batch_size = 16, .n_epochs = 3}}}, 1);
+  ppo_learner learner(discrete(), {{.batch_size = 16, .n_epochs = 3}}, 1);
   const auto metrics = learner.update(acted_batch(learner.model(), 10, 5));  // 16 16 16 2
   CHECK(metrics.optimizer_steps == 3 * 4);
   CHECK(metrics.trained_rows == 50);
