@@ -427,15 +427,16 @@ TEST_CASE("ppo_learner: learns to name the state it sees", "[ppo]") {
     const auto acted = learner.model().act(obs, random);
     const auto reward = (acted.action == state).to(at::kFloat);
     mean_reward = reward.mean().item<double>();
-    learner.update({.obs = obs.view({T, B, 4}),
-                    .action = acted.action.view({T, B}),
-                    .log_prob = acted.log_prob.view({T, B}),
-                    .value = acted.value.view({T, B}),
-                    .reward = reward.view({T, B}),
-                    .terminated = at::ones({T, B}, at::kBool),
-                    .truncated = at::zeros({T, B}, at::kBool),
-                    .final_value = at::zeros({T, B}),
-                    .bootstrap_value = at::zeros({B})});
+    rollout_batch batch{{.obs = obs.view({T, B, 4}),
+                         .log_prob = acted.log_prob.view({T, B}),
+                         .value = acted.value.view({T, B}),
+                         .reward = reward.view({T, B}),
+                         .terminated = at::ones({T, B}, at::kBool),
+                         .truncated = at::zeros({T, B}, at::kBool),
+                         .bootstrap_value = at::zeros({B})}};
+    batch.action = acted.action.view({T, B});
+    batch.final_value = at::zeros({T, B});
+    learner.update(batch);
   }
   CHECK(mean_reward > 0.9);
 }
@@ -452,15 +453,16 @@ TEST_CASE("ppo_learner: learns a continuous action that depends on what it sees"
     const auto acted = learner.model().act(obs, random);
     const auto reward = -(acted.action - 2.0 * obs).square().squeeze(1);
     mean_reward = reward.mean().item<double>();
-    learner.update({.obs = obs.view({T, B, 1}),
-                    .action = acted.action.view({T, B, 1}),
-                    .log_prob = acted.log_prob.view({T, B}),
-                    .value = acted.value.view({T, B}),
-                    .reward = reward.view({T, B}),
-                    .terminated = at::ones({T, B}, at::kBool),
-                    .truncated = at::zeros({T, B}, at::kBool),
-                    .final_value = at::zeros({T, B}),
-                    .bootstrap_value = at::zeros({B})});
+    rollout_batch batch{{.obs = obs.view({T, B, 1}),
+                         .log_prob = acted.log_prob.view({T, B}),
+                         .value = acted.value.view({T, B}),
+                         .reward = reward.view({T, B}),
+                         .terminated = at::ones({T, B}, at::kBool),
+                         .truncated = at::zeros({T, B}, at::kBool),
+                         .bootstrap_value = at::zeros({B})}};
+    batch.action = acted.action.view({T, B, 1});
+    batch.final_value = at::zeros({T, B});
+    learner.update(batch);
   }
   CHECK(mean_reward > -0.3);  // it starts near -2.3
 }
