@@ -4,8 +4,8 @@
 #include <span>
 
 #include "actors/policy/actor_critic.hpp"
-#include "algorithms/on_policy/training_rows.hpp"
 #include "algorithms/on_policy/config.hpp"
+#include "algorithms/on_policy/training_rows.hpp"
 
 namespace troupe::detail {
 

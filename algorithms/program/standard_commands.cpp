@@ -46,7 +46,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   options.add_option("--seed", to.seed, "of everything that is drawn");
   options.add_option("--mode", to.mode, "sync or async");
   options
-      .add_option("--config", to.config_file, "a JSON or YAML file; see `" + words.name + " config ppo`")
+      .add_option("--config", to.config_file,
+                  "a JSON or YAML file; see `" + words.name + " config ppo`")
       ->check(CLI::ExistingFile);
   options.add_option("overrides", to.overrides, "a.b=value, over the file's");
   options.add_option("--runs", to.runs, "where run directories are made")->capture_default_str();

@@ -44,8 +44,8 @@ run_result train(const Config& config, run_output output, const run_options& opt
   return train(algorithm_with(config), std::move(output), options, std::move(from));
 }
 
-/// Trains in one system from the beginning to the end, without checkpoints. Several runs may be side
-/// by side there, each with an output.prefix of its own. Throws as train.
+/// Trains in one system from the beginning to the end, without checkpoints. Several runs may be
+/// side by side there, each with an output.prefix of its own. Throws as train.
 task<run_summary> train_in(system& sys, algorithm what, run_output output,
                            run_callbacks callbacks = {});
 

@@ -2,8 +2,8 @@
 // What of an on-policy update is REINFORCE's own: one step on the whole episodes of a batch, by the
 // policy gradient of returns. Williams 1992, https://doi.org/10.1007/BF00992696, equation 11.
 
-#include "algorithms/on_policy/reinforce/config.hpp"
 #include "algorithms/on_policy/learner.hpp"
+#include "algorithms/on_policy/reinforce/config.hpp"
 
 namespace troupe {
 
