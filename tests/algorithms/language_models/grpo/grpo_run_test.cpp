@@ -11,7 +11,7 @@
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
-#include "algorithms/language_models/grpo/grpo_cast.hpp"
+#include "algorithms/language_models/grpo/grpo.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
