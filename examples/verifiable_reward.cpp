@@ -109,9 +109,7 @@ task<double> learn(troupe::system& sys, roles r, bool async) {
   ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // much: the right token must be tried before it can be rewarded
   options.network = {.hidden = {128}, .hidden_activation = activation::relu};
-  std::function<rollout_learner()> make = [=] {
-    return rollout_learner(ppo_learner(shape, options, 1));
-  };
+  std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
   const policy_options acting{.shape = shape, .network = options.network, .seed = 2};
   r.policies = co_await sys.serve<policy>({.name = "policy-" + mode}, acting, store);

@@ -220,7 +220,9 @@ void config_mutator::wrong_type(malformed_config& c) {
 }
 
 void config_mutator::wrong_element(malformed_config& c) {
-  const auto& f = field_that([](const json& s) { return is_of_type(s, "array"); });
+  const auto& f = field_that([](const json& s) {
+    return is_of_type(s, "array") && is_of_type(unwrapped(s)["items"], "integer");
+  });
   const auto& items = unwrapped(f.schema)["items"];
   const auto size = 1 + draw(unwrapped(f.schema).value("maxItems", std::size_t{8}));
   const auto wrong = draw(size);

@@ -104,7 +104,8 @@ TEST_CASE("configuration: YAML with some bytes changed is read, or refused in a 
     }
     INFO(text);
     try {
-      CHECK(is_text(parse_yaml(text, "config.yaml").dump()));
+      const auto document = parse_yaml(text, "config.yaml").dump();
+      CHECK(is_text(document));
     } catch (const config_error& e) {
       ++refused;
       const std::string message = e.what();
