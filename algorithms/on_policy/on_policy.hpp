@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "actors/collective/rendezvous_folder.hpp"
+#include "actors/policy/shape_of.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"
@@ -95,7 +96,13 @@ template <class Config, class Json = nlohmann::json>
 algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
   auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
-  auto check = [settings] { require_network(settings); };
+  auto check = [settings, config] {
+    require_network(settings);
+    // The fused backend needs a loss that gives its derivatives. The learner refuses any other.
+    if (settings.network.backend == gradient_backend::fused) {
+      make_learner(shape_of(spec_of(settings.env)), config);
+    }
+  };
   on_policy_setup setup{
       .config = config,
       .learner = config.trainer,

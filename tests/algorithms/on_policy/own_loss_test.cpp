@@ -142,6 +142,11 @@ TEST_CASE("an own loss: without derivatives of its own the fused backend is refu
   kl_ppo_config config;
   config.policy.backend = gradient_backend::fused;
   CHECK_THROWS_WITH(make_learner(shape, config), Catch::Contains("kl_ppo: the backend"));
+
+  const temporary_folder folder;
+  CHECK_THROWS_WITH(train(config, {.root = folder.path}, run_options{}),
+                    Catch::Contains("kl_ppo: the backend"));
+  CHECK(std::filesystem::is_empty(folder.path));
 }
 
 TEST_CASE("an own loss: a run trains with it, by the options of its configuration") {
