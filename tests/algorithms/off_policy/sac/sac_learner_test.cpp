@@ -3,33 +3,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/algorithms/off_policy/aim_batch.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
 namespace {
-
-const network_shape one_action{.obs_size = 1, .continuous_size = 1};
 
 sac_options small() {
   sac_options options;
   options.lr = 3e-3;
   options.network.hidden = {32, 32};
   return options;
-}
-
-// Reward -(action - obs / 2)^2, every episode one step long.
-transition_batch aim(action_random& random, int rows) {
-  transition_batch batch;
-  batch.resize(rows, one_action);
-  random.fill_normal(batch.obs);
-  for (int row = 0; row < rows; ++row) {
-    batch.obs[row] = std::tanh(batch.obs[row]);
-    batch.action[row] = static_cast<float>(2.0 * random.uniform() - 1.0);
-    const float error = batch.action[row] - batch.obs[row] / 2;
-    batch.reward[row] = -error * error;
-  }
-  std::fill(batch.terminated.begin(), batch.terminated.end(), 1.0f);
-  return batch;
 }
 
 }  // namespace
