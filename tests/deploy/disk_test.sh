@@ -68,7 +68,12 @@ loses() {
   rm -rf runs/*
 }
 
-put_file_in_place() { mv "$1/checkpoints" "$1/aside" && : >"$1/checkpoints"; }
+# The run is held meanwhile: it makes the folder anew as soon as it misses it.
+put_file_in_place() {
+  kill -STOP "$training"
+  mv "$1/checkpoints" "$1/aside" && : >"$1/checkpoints"
+  kill -CONT "$training"
+}
 put_folder_back() { rm "$1/checkpoints" && mv "$1/aside" "$1/checkpoints"; }
 fill_disk() { head -c 64M /dev/zero >runs/filler 2>/dev/null; }
 free_disk() { rm runs/filler; }
