@@ -14,6 +14,7 @@
 #include "actors/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system.hpp"
