@@ -4,7 +4,7 @@
 // levels need different code, TROUPE_CPU_V3 and TROUPE_CPU_V4 mark a function for one of them.
 // Sanitizers start after the loader has picked, so they get the plain function.
 
-#include "runtime/sanitizers.hpp"
+#include "runtime/base/sanitizers.hpp"
 
 #if defined(__x86_64__) && defined(__clang__) && __clang_major__ >= 18 && !defined(TROUPE_SANITIZED)
 #define TROUPE_HAS_CPU_LEVELS 1

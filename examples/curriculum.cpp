@@ -14,7 +14,7 @@
 #include "actors/env/registry.hpp"
 #include "actors/torch_threads.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

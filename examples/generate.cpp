@@ -20,7 +20,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/torch_threads.hpp"
 #include "actors/weights/give_weights.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 using namespace troupe::llm;

@@ -21,7 +21,7 @@
 #include "actors/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "examples/openenv_games/play.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 using namespace troupe;
 

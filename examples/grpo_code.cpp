@@ -22,7 +22,7 @@
 #include "actors/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 using namespace troupe;
 

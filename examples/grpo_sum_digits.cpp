@@ -14,7 +14,7 @@
 
 #include "actors/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

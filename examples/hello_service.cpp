@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include "actors/env/openenv/world.hpp"
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 namespace {
 

@@ -27,7 +27,7 @@
 #include "actors/torch_threads.hpp"
 #include "examples/openenv_games/learn.hpp"
 #include "examples/openenv_games/play.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 namespace openenv = troupe::openenv;
 using troupe::task;

@@ -14,7 +14,7 @@
 
 #include "actors/torch_threads.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

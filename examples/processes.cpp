@@ -18,7 +18,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
 #include "examples/openenv_games/blackjack_hand.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

@@ -20,7 +20,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/torch_threads.hpp"
 #include "algorithms/language_models/sft/sft_learner.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 using namespace troupe;
 using namespace std::chrono_literals;

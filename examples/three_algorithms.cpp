@@ -14,7 +14,7 @@
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

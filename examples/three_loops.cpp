@@ -18,7 +18,7 @@
 #include <random>
 
 #include "algorithms/loops/loops.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

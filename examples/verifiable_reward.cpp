@@ -23,7 +23,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 using namespace troupe;
 

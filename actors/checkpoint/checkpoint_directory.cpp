@@ -12,9 +12,9 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/checkpoint/sha256.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::detail {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe {
 

@@ -13,7 +13,7 @@
 #include <chrono>
 
 #include "actors/coder/program_user.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "runtime/process/pidfd.hpp"
 #include "runtime/process/vfork.hpp"
 

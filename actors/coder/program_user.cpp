@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

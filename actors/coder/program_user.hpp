@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "runtime/process/vfork.hpp"
 
 namespace troupe {

@@ -10,7 +10,7 @@
 
 #include "actors/coder/program_user.hpp"
 #include "actors/coder/remove_folder.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

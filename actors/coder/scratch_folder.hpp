@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe {
 

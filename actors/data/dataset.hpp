@@ -11,7 +11,7 @@
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/data/shuffled_order.hpp"
 #include "actors/derived_seed.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/service/options/replica_info.hpp"
 
 namespace troupe {
 

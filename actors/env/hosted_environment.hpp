@@ -10,7 +10,7 @@
 
 #include "actors/env/running_normalizer.hpp"
 #include "actors/env/vector_environment.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/service/options/replica_info.hpp"
 #include "runtime/wire/portable_function.hpp"
 
 namespace troupe {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/env/environment.hpp"
-#include "runtime/memory/recycled_vector.hpp"
+#include "runtime/base/recycled_vector.hpp"
 
 namespace troupe {
 

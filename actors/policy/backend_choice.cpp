@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::detail {
 namespace {

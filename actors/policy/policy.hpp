@@ -8,9 +8,9 @@
 #include "actors/policy/actor_critic.hpp"
 #include "actors/policy/noise_matrices.hpp"
 #include "actors/weights/weight_store.hpp"
-#include "runtime/memory/recycled_vector.hpp"
-#include "runtime/service/batch.hpp"
-#include "runtime/service/role.hpp"
+#include "runtime/base/recycled_vector.hpp"
+#include "runtime/service/options/batch.hpp"
+#include "runtime/service/role/role.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {

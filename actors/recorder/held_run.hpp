@@ -4,7 +4,7 @@
 #include <string>
 
 #include "actors/recorder/run_directory.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe {
 

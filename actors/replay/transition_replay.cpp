@@ -7,7 +7,7 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/policy/obs_scale.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/wire/portable_function.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/outcome.hpp"
+#include "runtime/base/outcome.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {

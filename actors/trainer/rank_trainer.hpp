@@ -2,8 +2,8 @@
 
 #include "actors/collective/gloo_collective.hpp"
 #include "actors/trainer/trainer.hpp"
-#include "runtime/outcome.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/base/outcome.hpp"
+#include "runtime/service/options/replica_info.hpp"
 
 namespace troupe {
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::loops {
 

@@ -16,7 +16,7 @@
 
 #include "algorithms/loops/callback.hpp"
 #include "algorithms/loops/curriculum_levels.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe::loops {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::loops {
 

@@ -23,7 +23,7 @@
 #include "algorithms/loops/activity.hpp"
 #include "algorithms/loops/callback.hpp"
 #include "algorithms/loops/turnstile.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/trace/trace_span.hpp"
 

@@ -10,7 +10,7 @@
 #include "actors/replay/transition_replay.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/off_policy/exploration.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/service/options/replica_info.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {

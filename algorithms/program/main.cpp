@@ -6,7 +6,7 @@
 
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/process/process_site.hpp"
 
 namespace troupe {

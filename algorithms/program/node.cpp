@@ -1,8 +1,8 @@
 #include <optional>
 
 #include "algorithms/program/commands.hpp"
-#include "runtime/cluster/node.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/run.hpp"
 
 namespace troupe::command {
 

@@ -15,9 +15,9 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "algorithms/run/train.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 #include "runtime/trace/trace_file.hpp"
 
 namespace troupe::command {

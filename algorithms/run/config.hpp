@@ -14,8 +14,8 @@
 #include "algorithms/run/option_rules.hpp"
 #include "algorithms/run/practice_sections.hpp"
 #include "runtime/config/config.hpp"
-#include "runtime/service/fault_plan.hpp"
-#include "runtime/service/placement.hpp"
+#include "runtime/service/options/fault_plan.hpp"
+#include "runtime/service/options/placement.hpp"
 
 namespace troupe {
 

@@ -7,7 +7,7 @@
 
 #include "actors/policy/model_file.hpp"
 #include "actors/policy/shape_of.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

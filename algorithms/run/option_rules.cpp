@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "actors/checkpoint/state.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

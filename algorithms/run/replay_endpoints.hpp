@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "actors/replay/replay_queue.hpp"
-#include "runtime/service/endpoint.hpp"
+#include "runtime/service/options/endpoint.hpp"
 
 namespace troupe {
 

@@ -14,7 +14,7 @@
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"
-#include "runtime/service/fault_plan.hpp"
+#include "runtime/service/options/fault_plan.hpp"
 
 namespace troupe {
 

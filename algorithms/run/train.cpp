@@ -14,8 +14,8 @@
 #include "actors/policy/shape_of.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {

@@ -23,7 +23,7 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/run/settings.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 

@@ -12,8 +12,8 @@
 #include "actors/recorder/pretty_json.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {

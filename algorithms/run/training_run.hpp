@@ -21,7 +21,7 @@
 #include "algorithms/run/practice.hpp"
 #include "algorithms/run/run_control.hpp"
 #include "algorithms/run/settings.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 

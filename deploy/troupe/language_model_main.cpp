@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "deploy/troupe/commands.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace {
 

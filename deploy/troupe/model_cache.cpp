@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runtime/user_folder.hpp"
+#include "runtime/base/user_folder.hpp"
 
 namespace troupe::command {
 

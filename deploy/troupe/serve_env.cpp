@@ -7,9 +7,9 @@
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 namespace troupe::command {
 

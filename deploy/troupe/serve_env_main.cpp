@@ -2,7 +2,7 @@
 // is small: many of them run beside each other.
 
 #include "deploy/troupe/commands.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 int main(int argc, char** argv) {
   using namespace troupe::command;

@@ -4,7 +4,7 @@
 
 #include "actors/env/openenv/client.hpp"
 #include "examples/openenv_games/game.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace games {
 

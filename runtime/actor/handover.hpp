@@ -3,7 +3,7 @@
 // thread to thread by atomics inside libcaf_core; Debian's is not instrumented, so without a word
 // from us every message would look like a data race. Elsewhere these are empty.
 
-#include "runtime/sanitizers.hpp"
+#include "runtime/base/sanitizers.hpp"
 
 #ifdef TROUPE_THREAD_SANITIZER
 extern "C" void __tsan_acquire(void* address);

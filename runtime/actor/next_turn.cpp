@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "runtime/actor/host.hpp"
 #include "runtime/coroutine/sleep.hpp"
+#include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {
 

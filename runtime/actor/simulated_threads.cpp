@@ -2,9 +2,9 @@
 
 #include <caf/scheduler/test_coordinator.hpp>
 
-#include "runtime/actor/host.hpp"
 #include "runtime/actor/timed_action.hpp"
-#include "runtime/quiet_thread.hpp"
+#include "runtime/base/quiet_thread.hpp"
+#include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "runtime/actor/host.hpp"
+#include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {
 

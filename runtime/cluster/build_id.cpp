@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/cluster/hexadecimal.hpp"
+#include "runtime/base/hexadecimal.hpp"
 
 namespace troupe::detail {
 

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "runtime/base/new_file.hpp"
 #include "runtime/cluster/certificate_text.hpp"
-#include "runtime/cluster/new_file.hpp"
 #include "runtime/cluster/openssl_handles.hpp"
 #include "runtime/cluster/revocations.hpp"
 

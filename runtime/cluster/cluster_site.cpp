@@ -1,7 +1,7 @@
 #include "runtime/cluster/cluster_site.hpp"
 
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

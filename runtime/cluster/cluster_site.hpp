@@ -7,7 +7,7 @@
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/cluster/node_register.hpp"
 #include "runtime/remote/site.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::detail {
 

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/cluster/certificate_text.hpp"
 #include "runtime/cluster/revocations.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe::detail {
 

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <thread>
 
+#include "runtime/base/quiet_thread.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
-#include "runtime/quiet_thread.hpp"
 
 namespace troupe::detail {
 

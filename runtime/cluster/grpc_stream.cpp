@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/log.hpp"
 #include "runtime/cluster/doorman.hpp"
 #include "runtime/cluster/join_secret.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe::detail {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/cluster/join_secret.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe::detail {
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "runtime/cluster/hexadecimal.hpp"
+#include "runtime/base/hexadecimal.hpp"
 
 namespace troupe::detail {
 

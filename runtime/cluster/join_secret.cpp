@@ -19,11 +19,11 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/cluster/hexadecimal.hpp"
-#include "runtime/cluster/new_file.hpp"
-#include "runtime/descriptor.hpp"
-#include "runtime/log.hpp"
-#include "runtime/user_folder.hpp"
+#include "runtime/base/descriptor.hpp"
+#include "runtime/base/hexadecimal.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/new_file.hpp"
+#include "runtime/base/user_folder.hpp"
 
 namespace troupe::detail {
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "runtime/actor/splitmix.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/ticker.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe::detail {
 

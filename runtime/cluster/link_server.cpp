@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/log.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/refusals.hpp"
 #include "runtime/cluster/ticker.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe::detail {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/service/placement.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/options/placement.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

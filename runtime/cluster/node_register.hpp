@@ -11,7 +11,7 @@
 
 #include "runtime/metrics/registry.hpp"
 #include "runtime/remote/site.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::detail {
 

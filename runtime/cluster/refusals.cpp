@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe::detail {
 

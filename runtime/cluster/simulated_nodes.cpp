@@ -5,7 +5,7 @@
 
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/remote/porter.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/quiet_thread.hpp"
+#include "runtime/base/quiet_thread.hpp"
 
 namespace troupe::detail {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/large_json.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe {
 namespace {

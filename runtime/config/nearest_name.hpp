@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe {
 

@@ -13,9 +13,9 @@
 #include <sstream>
 #include <vector>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe {
 namespace {

@@ -12,10 +12,10 @@
 #include <tuple>
 #include <vector>
 
+#include "runtime/base/error.hpp"
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/coroutine/task.hpp"
-#include "runtime/error.hpp"
 
 namespace troupe {
 

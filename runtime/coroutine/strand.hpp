@@ -12,8 +12,8 @@
 #include <map>
 #include <utility>
 
+#include "runtime/base/recycled.hpp"
 #include "runtime/coroutine/list.hpp"
-#include "runtime/memory/recycled.hpp"
 
 namespace troupe {
 

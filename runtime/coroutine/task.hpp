@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/recycled.hpp"
 #include "runtime/coroutine/strand.hpp"
-#include "runtime/memory/recycled.hpp"
 
 namespace troupe {
 

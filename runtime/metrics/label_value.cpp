@@ -1,6 +1,6 @@
 #include "runtime/metrics/label_value.hpp"
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::detail {
 

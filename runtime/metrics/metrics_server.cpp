@@ -4,10 +4,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <thread>
 
+#include "runtime/base/quiet_thread.hpp"
 #include "runtime/metrics/metrics_connection.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
-#include "runtime/quiet_thread.hpp"
 
 namespace troupe {
 

@@ -13,12 +13,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/metrics/fetching_collector.hpp"
 #include "runtime/metrics/label_value.hpp"
 #include "runtime/metrics/process_collector.hpp"
 #include "runtime/metrics/rejections.hpp"
 #include "runtime/metrics/scrape.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe {
 

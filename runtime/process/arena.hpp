@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "runtime/wire/block.hpp"
 
 namespace troupe::detail {

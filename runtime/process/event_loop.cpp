@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/quiet_thread.hpp"
+#include "runtime/base/quiet_thread.hpp"
 
 namespace troupe::detail {
 

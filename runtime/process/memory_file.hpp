@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe::detail {
 

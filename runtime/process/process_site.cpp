@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <mutex>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe::detail {
 

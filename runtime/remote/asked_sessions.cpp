@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/remote/porter.hpp"
-#include "runtime/service/replica.hpp"
+#include "runtime/service/replica/replica.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {

@@ -15,7 +15,7 @@
 
 #include "runtime/remote/message.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/stand_in.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
-#include "runtime/service/role.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/role/role.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

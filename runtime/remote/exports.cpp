@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/service/faulty_replica.hpp"
-#include "runtime/service/replica.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/replica/faulty_replica.hpp"
+#include "runtime/service/replica/replica.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

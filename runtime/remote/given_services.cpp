@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/wire/wire_error.hpp"
 
 namespace troupe::detail {

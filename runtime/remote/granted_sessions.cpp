@@ -7,7 +7,7 @@
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/service/service.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {

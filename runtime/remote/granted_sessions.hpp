@@ -10,7 +10,7 @@
 
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/remote/message.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "runtime/service/state.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

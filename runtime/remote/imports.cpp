@@ -7,7 +7,7 @@
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

@@ -10,8 +10,8 @@
 #include "runtime/actor/inbox.hpp"
 #include "runtime/remote/asked_sessions.hpp"
 #include "runtime/remote/message.hpp"
-#include "runtime/service/role.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/role/role.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

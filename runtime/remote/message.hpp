@@ -27,7 +27,7 @@
 #include <cstring>
 
 #include "runtime/coroutine/strand.hpp"
-#include "runtime/service/options.hpp"
+#include "runtime/service/options/options.hpp"
 #include "runtime/wire/block.hpp"
 #include "runtime/wire/codec.hpp"
 

@@ -4,12 +4,12 @@
 
 #include <caf/logger.hpp>
 
-#include "runtime/actor/signal.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/log.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/service/change.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/call/change.hpp"
+#include "runtime/service/call/signal.hpp"
+#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {

@@ -5,11 +5,11 @@
 
 #include <set>
 
-#include "runtime/actor/host.hpp"
 #include "runtime/remote/connection.hpp"
 #include "runtime/remote/exports.hpp"
 #include "runtime/remote/granted_sessions.hpp"
 #include "runtime/remote/imports.hpp"
+#include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {
 

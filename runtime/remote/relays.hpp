@@ -6,8 +6,8 @@
 
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/remote/message.hpp"
-#include "runtime/service/role.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/role/role.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <future>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe::detail {

@@ -1,9 +1,9 @@
 #pragma once
 // What another process has to know of a service: to run a replica of it, or to call it.
 
-#include "runtime/service/options.hpp"
-#include "runtime/service/replica_info.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/options/options.hpp"
+#include "runtime/service/options/replica_info.hpp"
+#include "runtime/service/state/service_state.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace troupe::detail {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/actor/timed_action.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

@@ -2,7 +2,7 @@
 
 #include "runtime/remote/porter.hpp"
 #include "runtime/remote/simulated_link.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

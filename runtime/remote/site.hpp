@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "runtime/remote/connection.hpp"
-#include "runtime/service/replica_info.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/options/replica_info.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

@@ -1,9 +1,9 @@
 #include "runtime/remote/stand_in.hpp"
 
 #include "runtime/actor/ticks.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/remote/remote_options.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {

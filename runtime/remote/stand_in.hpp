@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runtime/remote/site.hpp"
-#include "runtime/service/replica.hpp"
+#include "runtime/service/replica/replica.hpp"
 
 namespace troupe::detail {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "runtime/service/state.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 

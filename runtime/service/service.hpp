@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/service/call.hpp"
-#include "runtime/service/caller.hpp"
-#include "runtime/service/options.hpp"
-#include "runtime/service/recipe.hpp"
-#include "runtime/service/state.hpp"
+#include "runtime/service/call/call.hpp"
+#include "runtime/service/call/caller.hpp"
+#include "runtime/service/options/options.hpp"
+#include "runtime/service/role/recipe.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe {
 

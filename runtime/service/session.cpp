@@ -1,4 +1,4 @@
-#include "runtime/service/change.hpp"
+#include "runtime/service/call/change.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe::detail {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

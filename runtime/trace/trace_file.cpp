@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/trace/trace_json.hpp"
 
 namespace troupe {

@@ -1,6 +1,6 @@
 #include "runtime/trace/trace_span.hpp"
 
-#include "runtime/service/caller.hpp"
+#include "runtime/service/call/caller.hpp"
 
 namespace troupe {
 

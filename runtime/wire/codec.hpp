@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/type_name.hpp"
+#include "runtime/base/type_name.hpp"
 #include "runtime/wire/block.hpp"
 #include "runtime/wire/enum_range.hpp"
 #include "runtime/wire/fields.hpp"

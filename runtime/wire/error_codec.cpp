@@ -12,9 +12,9 @@
 #include <utility>
 #include <variant>
 
-#include "runtime/demangled.hpp"
-#include "runtime/error.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/demangled.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe {
 

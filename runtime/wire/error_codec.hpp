@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/outcome.hpp"
+#include "runtime/base/outcome.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace troupe {

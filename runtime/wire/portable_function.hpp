@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/demangled.hpp"
+#include "runtime/base/demangled.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace troupe {

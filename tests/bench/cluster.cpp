@@ -30,10 +30,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/log.hpp"
 #include "runtime/cluster/certificates.hpp"
 #include "runtime/cluster/link_client.hpp"
 #include "runtime/cluster/link_server.hpp"
-#include "runtime/log.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/process/process_site.hpp"
 #include "tests/bench/bare_stream.hpp"

@@ -8,7 +8,7 @@
 
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_trainer.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 

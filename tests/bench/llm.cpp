@@ -25,8 +25,8 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/model_weights.hpp"
 #include "actors/torch_threads.hpp"
-#include "runtime/log.hpp"
-#include "runtime/system.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/smollm2_shape.hpp"
 #include "tests/bench/two_clocks.hpp"
 

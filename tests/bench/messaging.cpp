@@ -22,7 +22,7 @@
 
 #include "actors/env/cartpole.hpp"
 #include "actors/env/vector_env.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe {

@@ -16,7 +16,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/bench/two_clocks.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "tests/actors/openenv_server/raw_websocket.hpp"
 
 namespace troupe::openenv {

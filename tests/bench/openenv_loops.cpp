@@ -16,7 +16,7 @@
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/slow_symbols.hpp"
 
 namespace troupe::openenv {

@@ -20,7 +20,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe {

@@ -17,7 +17,7 @@
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace {

@@ -10,9 +10,9 @@
 #include "actors/policy/policy.hpp"
 #include "actors/weights/give_weights.hpp"
 #include "actors/wire/tensor_codec.hpp"
-#include "runtime/cluster/node.hpp"
 #include "runtime/process/child.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/bare_stream.hpp"
 
 namespace troupe::detail {

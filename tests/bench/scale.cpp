@@ -28,11 +28,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/process/process_site.hpp"
-#include "runtime/run.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/run.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/scale_record.hpp"
 #include "tests/bench/two_clocks.hpp"
 

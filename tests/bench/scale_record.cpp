@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/cluster/node.hpp"
 #include "runtime/process/child.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe::detail {

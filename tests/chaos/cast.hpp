@@ -12,7 +12,7 @@
 #include "actors/env/vector_environment.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/reward/weighted_reward.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::chaos {
 

@@ -24,10 +24,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runtime/descriptor.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/descriptor.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/process/process_site.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/chaos/driver.hpp"
 

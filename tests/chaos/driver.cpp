@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/chaos/killer.hpp"
 #include "tests/chaos/load.hpp"
 #include "tests/chaos/node_killer.hpp"

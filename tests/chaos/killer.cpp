@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/service/change.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/call/change.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::chaos {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::chaos {
 

@@ -2,7 +2,7 @@
 // has it compiled with clang's -verify, which wants these warnings, there, and no other.
 #include "runtime/actor/next_turn.hpp"
 #include "runtime/coroutine/condition.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 

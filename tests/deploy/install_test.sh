@@ -34,7 +34,7 @@ cat >"$place/program/main.cpp" <<'CPP'
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/language_models/sft/config.hpp"
-#include "runtime/run.hpp"
+#include "runtime/system/run.hpp"
 
 struct counter {
   int add(int n) { return total += n; }

@@ -2,7 +2,7 @@
 // What the tests of sessions share: a role for one guest at a time.
 
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::testing {
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {

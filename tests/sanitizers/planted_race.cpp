@@ -4,10 +4,10 @@
 #include <cstring>
 #include <thread>
 
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/channel.hpp"
-#include "runtime/log.hpp"
-#include "runtime/service/caller.hpp"
-#include "runtime/system.hpp"
+#include "runtime/service/call/caller.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 namespace {

@@ -1,7 +1,7 @@
 // A use after free on purpose: a coroutine's frame is destroyed while it waits, and what it waited
 // for resumes it all the same. The address sanitizer must report it.
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe {
 namespace {

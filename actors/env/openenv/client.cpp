@@ -8,9 +8,9 @@
 #include "actors/env/openenv/link.hpp"
 #include "actors/env/openenv/servers.hpp"
 #include "actors/env/openenv/tls.hpp"
-#include "runtime/actor/outside.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/service/outside.hpp"
 
 namespace troupe::openenv {
 

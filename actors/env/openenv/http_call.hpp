@@ -7,7 +7,7 @@
 #include <string>
 
 #include "actors/env/openenv/url.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/base/outcome.hpp"
 
 namespace troupe::openenv {
 

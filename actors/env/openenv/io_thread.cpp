@@ -3,7 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <mutex>
 
-#include "runtime/quiet_thread.hpp"
+#include "runtime/base/quiet_thread.hpp"
 
 namespace troupe::openenv {
 

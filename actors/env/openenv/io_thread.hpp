@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "runtime/service/wheel.hpp"
+#include "runtime/service/state/timing_wheel.hpp"
 
 namespace troupe::openenv {
 

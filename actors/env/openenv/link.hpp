@@ -8,7 +8,7 @@
 
 #include "actors/env/openenv/protocol.hpp"
 #include "actors/env/openenv/url.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/base/outcome.hpp"
 
 namespace troupe::openenv {
 

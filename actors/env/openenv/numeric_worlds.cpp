@@ -6,9 +6,9 @@
 #include "actors/env/openenv/fields.hpp"
 #include "actors/env/registry.hpp"
 #include "actors/env/vector_env.hpp"
-#include "runtime/actor/outside.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/system.hpp"
+#include "runtime/service/outside.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::openenv {
 

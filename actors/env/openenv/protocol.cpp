@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/config/json_text.hpp"
-#include "runtime/utf8.hpp"
 
 namespace troupe::openenv {
 

@@ -15,11 +15,11 @@
 #include "actors/env/openenv/io_thread.hpp"
 #include "actors/env/openenv/protocol.hpp"
 #include "actors/env/openenv/supervised_process.hpp"
-#include "runtime/actor/outside.hpp"
+#include "runtime/base/descriptor.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/descriptor.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/service/outside.hpp"
 
 namespace troupe::openenv {
 

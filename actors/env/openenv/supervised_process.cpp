@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "actors/env/openenv/io_thread.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "runtime/process/memory_file.hpp"
 
 namespace troupe::openenv {

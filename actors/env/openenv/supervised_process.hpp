@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe::openenv {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv {
 

@@ -18,7 +18,7 @@
 #include "actors/env/openenv/io_thread.hpp"
 #include "actors/env/openenv/link.hpp"
 #include "actors/env/openenv/tls.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv {
 

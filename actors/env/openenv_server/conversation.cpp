@@ -4,7 +4,7 @@
 
 #include "actors/env/openenv_server/json_rpc.hpp"
 #include "actors/env/openenv_server/requests.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
 

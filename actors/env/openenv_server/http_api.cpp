@@ -11,8 +11,8 @@
 #include "actors/env/openenv_server/input_numbers.hpp"
 #include "actors/env/openenv_server/json_rpc.hpp"
 #include "actors/env/openenv_server/requests.hpp"
-#include "runtime/log.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
 

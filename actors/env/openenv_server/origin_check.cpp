@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "actors/env/openenv/url.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::openenv_server {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "actors/env/openenv_server/http_connection.hpp"
+#include "runtime/base/quiet_thread.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
-#include "runtime/quiet_thread.hpp"
 
 namespace troupe::openenv_server {
 

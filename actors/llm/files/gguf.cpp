@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

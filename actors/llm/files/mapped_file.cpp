@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "actors/llm/files/llm_file_error.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe::llm {
 

@@ -8,7 +8,7 @@
 
 #include "actors/checkpoint/durable_file.hpp"
 #include "actors/llm/files/json_file.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -6,7 +6,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "runtime/actor/next_turn.hpp"
 #include "runtime/actor/splitmix.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace troupe::llm {
 

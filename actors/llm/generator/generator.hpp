@@ -10,7 +10,7 @@
 #include "actors/weights/weight_store.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/coroutine/task.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/service/options/replica_info.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe::llm {

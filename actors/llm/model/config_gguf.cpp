@@ -4,7 +4,7 @@
 
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/model/model_config.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -8,7 +8,7 @@
 #include "actors/llm/scorer/token_scorer.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/coroutine/task.hpp"
-#include "runtime/service/batch.hpp"
+#include "runtime/service/options/batch.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe::llm {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "actors/llm/tokenizer/byte_alphabet.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

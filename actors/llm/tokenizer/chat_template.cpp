@@ -6,7 +6,7 @@
 #include "actors/checkpoint/sha256.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/json_file.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

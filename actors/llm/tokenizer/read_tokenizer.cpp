@@ -7,7 +7,7 @@
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/json_file.hpp"
 #include "actors/llm/tokenizer/tokenizer_json.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

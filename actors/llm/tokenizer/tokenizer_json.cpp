@@ -6,7 +6,7 @@
 #include <set>
 
 #include "actors/llm/files/llm_file_error.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/base/utf8.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -5,8 +5,8 @@
 #include "actors/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo.hpp"
 #include "algorithms/language_models/grpo/now_and_then.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "actors/derived_seed.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
 
 namespace troupe {
 namespace {

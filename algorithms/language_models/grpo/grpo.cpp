@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/trainer/learn_and_push.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {

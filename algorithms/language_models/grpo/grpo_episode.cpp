@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 namespace {

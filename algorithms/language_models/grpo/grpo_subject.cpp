@@ -21,8 +21,8 @@
 #include "algorithms/language_models/grpo/now_and_then.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "runtime/actor/next_turn.hpp"
-#include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 

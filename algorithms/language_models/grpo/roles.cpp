@@ -17,7 +17,7 @@
 #include "algorithms/language_models/grpo/grpo_idle_options.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe {

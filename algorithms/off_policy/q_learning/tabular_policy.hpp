@@ -5,7 +5,7 @@
 
 #include "actors/policy/action_random.hpp"
 #include "algorithms/off_policy/q_learning/q_learner.hpp"
-#include "runtime/service/replica_info.hpp"
+#include "runtime/service/options/replica_info.hpp"
 
 namespace troupe {
 

@@ -8,8 +8,8 @@
 
 #include <filesystem>
 
-#include "runtime/descriptor.hpp"
-#include "runtime/system.hpp"
+#include "runtime/base/descriptor.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

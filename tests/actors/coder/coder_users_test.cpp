@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "actors/coder/coder.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "tests/actors/coder/is_root.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

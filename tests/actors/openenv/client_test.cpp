@@ -3,7 +3,7 @@
 #include "actors/env/openenv/url.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/actors/openenv/recorded_session.hpp"
 #include "tests/test.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 
 namespace troupe::openenv {
 

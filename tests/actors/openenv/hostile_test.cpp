@@ -9,7 +9,7 @@
 #include "actors/env/openenv/client.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/test.hpp"
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {

@@ -8,7 +8,7 @@
 #include "actors/env/openenv_server/local_world.hpp"
 #include "actors/env/openenv_server/server.hpp"
 #include "actors/env/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/recorded_session.hpp"
 #include "tests/test.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "actors/env/openenv/client.hpp"
 #include "runtime/cluster/certificates.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

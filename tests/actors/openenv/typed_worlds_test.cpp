@@ -1,7 +1,7 @@
 #include "actors/env/openenv/numeric_worlds.hpp"
 #include "actors/env/openenv/world.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/actors/openenv/recorded_session.hpp"
 #include "tests/test.hpp"

@@ -13,7 +13,7 @@
 #include "actors/env/openenv/text_world.hpp"
 #include "actors/env/openenv/world.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {

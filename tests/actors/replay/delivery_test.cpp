@@ -3,7 +3,7 @@
 #include <map>
 
 #include "actors/replay/replay_queue.hpp"
-#include "runtime/service/fault_plan.hpp"
+#include "runtime/service/options/fault_plan.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

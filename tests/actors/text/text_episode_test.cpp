@@ -9,7 +9,7 @@
 #include "actors/data/jsonl.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/text/episode_rewards.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/openenv/fake_server.hpp"
 #include "tests/actors/openenv/recorded_session.hpp"
 #include "tests/test.hpp"

@@ -7,7 +7,7 @@
 
 #include "actors/env/registry.hpp"
 #include "algorithms/on_policy/episode.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include "actors/policy/model_file.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"

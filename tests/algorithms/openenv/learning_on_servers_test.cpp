@@ -10,7 +10,7 @@
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <future>
 
-#include "runtime/actor/host.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/call/host.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe::detail {

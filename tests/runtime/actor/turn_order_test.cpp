@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

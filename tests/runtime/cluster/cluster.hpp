@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/log.hpp"
 #include "runtime/cluster/link_client.hpp"
 #include "runtime/cluster/link_server.hpp"
-#include "runtime/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/test.hpp"
 

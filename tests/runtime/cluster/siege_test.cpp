@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "runtime/actor/splitmix.hpp"
-#include "runtime/descriptor.hpp"
+#include "runtime/base/descriptor.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/runtime/cluster/cluster.hpp"
 #include "tests/runtime/cluster/raw_joiner.hpp"

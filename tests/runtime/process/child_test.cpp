@@ -10,8 +10,8 @@
 #include <iterator>
 #include <set>
 
+#include "runtime/base/sanitizers.hpp"
 #include "runtime/process/pidfd.hpp"
-#include "runtime/sanitizers.hpp"
 #include "tests/runtime/process/support.hpp"
 #include "tests/test.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 // One program with its replicas in every kind of other process.
 
-#include "runtime/cluster/node.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {

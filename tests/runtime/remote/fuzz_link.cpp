@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/runtime/remote/link_fuzzer.hpp"
 
 int main(int argc, char** argv) {

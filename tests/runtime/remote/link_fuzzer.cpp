@@ -4,10 +4,10 @@
 
 #include <set>
 
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/system.hpp"
-#include "runtime/utf8.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 

@@ -9,7 +9,7 @@
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/simulated_link.hpp"
 #include "runtime/service/service.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 
 namespace troupe::testing {
 

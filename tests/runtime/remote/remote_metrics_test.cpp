@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "runtime/actor/signal.hpp"
-#include "runtime/cluster/node.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/service/call/signal.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {

@@ -4,7 +4,7 @@
 
 #include "runtime/coroutine/channel.hpp"
 #include "runtime/coroutine/condition.hpp"
-#include "runtime/service/caller.hpp"
+#include "runtime/service/call/caller.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cluster/simulated_nodes.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 #include "tests/runtime/simulation/gauge.hpp"
 

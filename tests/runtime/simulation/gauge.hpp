@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 
 namespace troupe::simulation {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/outcome.hpp"
 
 namespace troupe::simulation {
 

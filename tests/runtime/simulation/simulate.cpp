@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/runtime/simulation/fleet.hpp"
 #include "tests/runtime/simulation/workload.hpp"
 

@@ -1,7 +1,7 @@
 // Nodes in virtual time: who is busy, who hangs, and who is only out of reach for a moment.
 
 #include "runtime/cluster/simulated_nodes.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/gauge.hpp"
 #include "tests/runtime/support.hpp"
 

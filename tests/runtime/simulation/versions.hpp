@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 #include "tests/runtime/simulation/ledger.hpp"
 

@@ -1,7 +1,7 @@
 #include "tests/runtime/simulation/workload.hpp"
 
-#include "runtime/system.hpp"
-#include "runtime/system_core.hpp"
+#include "runtime/system/system.hpp"
+#include "runtime/system/system_core.hpp"
 #include "tests/runtime/simulation/dice.hpp"
 #include "tests/runtime/simulation/gauge.hpp"
 #include "tests/runtime/simulation/rooms.hpp"

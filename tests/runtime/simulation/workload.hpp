@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/service/fault_plan.hpp"
+#include "runtime/service/options/fault_plan.hpp"
 #include "tests/runtime/simulation/ledger.hpp"
 
 namespace troupe::simulation {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "runtime/memory/recycled_vector.hpp"
+#include "runtime/base/recycled_vector.hpp"
 #include "tests/runtime/wire/wire_values.hpp"
 #include "tests/test.hpp"
 

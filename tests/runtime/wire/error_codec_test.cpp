@@ -3,7 +3,7 @@
 #include <functional>
 #include <system_error>
 
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 #include "tests/runtime/wire/wire_values.hpp"
 #include "tests/test.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "runtime/actor/splitmix.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 #include "tests/runtime/wire/wire_values.hpp"
 #include "tests/test.hpp"
 

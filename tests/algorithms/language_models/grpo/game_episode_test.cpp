@@ -6,7 +6,7 @@
 #include <map>
 
 #include "actors/env/openenv_server/local_world.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/test.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/test.hpp"
 

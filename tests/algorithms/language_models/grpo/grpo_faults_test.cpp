@@ -7,7 +7,7 @@
 #include <set>
 
 #include "algorithms/language_models/grpo/config.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"

@@ -15,7 +15,7 @@
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"

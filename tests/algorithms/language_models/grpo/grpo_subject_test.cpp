@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

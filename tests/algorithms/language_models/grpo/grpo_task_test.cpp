@@ -9,7 +9,7 @@
 
 #include "actors/reward/text_reward.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/language_models/grpo/weight_bytes.hpp"

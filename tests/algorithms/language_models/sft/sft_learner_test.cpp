@@ -8,7 +8,7 @@
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
-#include "runtime/system.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/llm/small_models.hpp"
 #include "tests/test.hpp"
 

@@ -7,7 +7,7 @@
 #include "algorithms/losses/gae.hpp"
 #include "algorithms/on_policy/a2c/learner.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"

@@ -5,7 +5,7 @@
 #include "actors/policy/model_file.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

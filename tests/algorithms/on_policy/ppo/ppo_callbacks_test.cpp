@@ -4,7 +4,7 @@
 #include "algorithms/loops/callbacks.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/open_run.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"

@@ -4,7 +4,7 @@
 #include "actors/policy/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

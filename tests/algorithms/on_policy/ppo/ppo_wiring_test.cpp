@@ -13,7 +13,7 @@
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/algorithms/on_policy/ppo/progress_column.hpp"
 #include "tests/test.hpp"

@@ -6,7 +6,7 @@
 
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/on_policy/reinforce/learner.hpp"
-#include "runtime/log.hpp"
+#include "runtime/base/log.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/algorithms/on_policy/ppo/acted_batch.hpp"
 #include "tests/test.hpp"

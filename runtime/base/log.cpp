@@ -1,0 +1,57 @@
+#include "runtime/base/log.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+
+namespace troupe::log {
+
+namespace {
+
+spdlog::logger& logger() {
+  static const auto made = [] {
+    auto l = spdlog::stderr_logger_mt("troupe");
+    l->set_pattern("%H:%M:%S.%e %^%l%$ %v");
+    l->flush_on(spdlog::level::warn);
+    return l;
+  }();
+  return *made;
+}
+
+void write(spdlog::level::level_enum level, std::string_view what, fields facts) {
+  auto& to = logger();
+  if (!to.should_log(level)) return;
+  std::string line(what);
+  for (const auto& fact : facts) {
+    const bool quote = fact.value.empty() || fact.value.find(' ') != std::string::npos;
+    line += quote ? fmt::format(" {}=\"{}\"", fact.key, fact.value)
+                  : fmt::format(" {}={}", fact.key, fact.value);
+  }
+  to.log(level, line);
+}
+
+}  // namespace
+
+std::string field::to_text(double number) { return fmt::format("{:g}", number); }
+
+void debug(std::string_view what, fields facts) { write(spdlog::level::debug, what, facts); }
+void info(std::string_view what, fields facts) { write(spdlog::level::info, what, facts); }
+void warn(std::string_view what, fields facts) { write(spdlog::level::warn, what, facts); }
+void error(std::string_view what, fields facts) { write(spdlog::level::err, what, facts); }
+
+void set_level(std::string_view level) {
+  static constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 5> levels = {
+      {{"debug", spdlog::level::debug},
+       {"info", spdlog::level::info},
+       {"warn", spdlog::level::warn},
+       {"error", spdlog::level::err},
+       {"off", spdlog::level::off}}};
+  for (const auto& [name, value] : levels) {
+    if (name == level) return logger().set_level(value);
+  }
+  throw std::invalid_argument(
+      fmt::format("log level: expected debug, info, warn, error or off, got \"{}\"", level));
+}
+
+}  // namespace troupe::log

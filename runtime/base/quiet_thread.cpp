@@ -1,0 +1,18 @@
+#include "runtime/base/quiet_thread.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace troupe::detail {
+
+std::thread quiet_thread(std::function<void()> run, const char* name) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread started(std::move(run));  // It has its maker's mask.
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (name) pthread_setname_np(started.native_handle(), name);
+  return started;
+}
+
+}  // namespace troupe::detail

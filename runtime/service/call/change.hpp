@@ -1,0 +1,60 @@
+#pragma once
+
+#include "runtime/service/call/caller.hpp"
+
+namespace troupe::detail {
+
+/// Awaits that something changes in a service: a replica comes or goes, or the end.
+class change final : private line_member {
+ public:
+  enum class as {
+    caller,  ///< In the service's line: it counts as one who waits.
+    watcher  ///< Beside the line.
+  };
+
+  explicit change(service_state& service, as who = as::caller) : service_(service), who_(who) {}
+  change(const change&) = delete;
+  ~change() {
+    if (!ticket_) return;
+    if (who_ == as::watcher) {
+      service_.unwatch(*ticket_);
+    } else {
+      service_.leave(*ticket_, nullptr);
+    }
+  }
+
+  /// Enters: what changes from here on is not missed. False if the line is full.
+  bool enter() {
+    auto& calls = caller::current();
+    home_ = &calls.home();
+    ticket_ = std::make_shared<ticket>();
+    ticket_->who = calls.me();
+    ticket_->waiting = this;
+    if (who_ == as::watcher) {
+      service_.watch(ticket_);
+      return true;
+    }
+    if (service_.wait(ticket_)) return true;
+    ticket_ = nullptr;
+    return false;
+  }
+
+  bool await_ready() const noexcept { return changed_; }
+  void await_suspend(std::coroutine_handle<> h) noexcept { waiter_.handle = h; }
+  void await_resume() const noexcept {}
+
+ private:
+  void called_up() override {
+    changed_ = true;
+    if (waiter_.handle) home_->wake(waiter_);
+  }
+
+  service_state& service_;
+  const as who_;
+  strand* home_ = nullptr;
+  std::shared_ptr<ticket> ticket_;
+  bool changed_ = false;
+  waiter waiter_;
+};
+
+}  // namespace troupe::detail

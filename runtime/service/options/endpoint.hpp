@@ -1,0 +1,125 @@
+#pragma once
+// What a member function's signature says about the endpoint that it is.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "runtime/base/type_name.hpp"
+#include "runtime/coroutine/task.hpp"
+#include "runtime/service/options/batch.hpp"
+
+namespace troupe {
+
+enum class endpoint_kind {
+  plain,      ///< R f(A...): runs to completion in the replica.
+  coroutine,  ///< task<R> f(A...): the replica serves others while it waits, up to max_ongoing.
+  batched,    ///< batch<R> f(batch<A>): gathers concurrent calls; callers pass an A and get an R.
+};
+
+/// An endpoint as a value: its address is its identity, `name` is for people. Made by
+/// `endpoint<&role::f>`.
+struct endpoint_info {
+  std::string_view name;  ///< "counter::add"
+  endpoint_kind kind;
+  std::size_t number;  ///< Dense; the same in every process of one build.
+};
+
+namespace detail {
+
+template <class R>
+struct result_traits {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::plain;
+};
+template <class R>
+struct result_traits<task<R>> {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::coroutine;
+};
+template <class R>
+struct result_traits<batch<R>> {
+  using type = R;
+  static constexpr auto kind = endpoint_kind::batched;
+};
+
+template <class A>
+struct argument_traits {
+  using type = std::decay_t<A>;
+};
+template <class A>
+struct argument_traits<batch<A>> {
+  using type = A;
+};
+
+template <class Role, class R, class... A>
+struct signature {
+  using role = Role;
+  using result = typename result_traits<R>::type;
+  using arguments = std::tuple<typename argument_traits<std::remove_cvref_t<A>>::type...>;
+  static constexpr auto kind = result_traits<R>::kind;
+  static_assert(kind != endpoint_kind::batched || sizeof...(A) == 1,
+                "a batched endpoint is batch<R> f(batch<A>): it takes one batch");
+  static_assert(((!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>) &&
+                 ...),
+                "an endpoint's arguments are values or const references: they travel in a message");
+};
+
+template <class F>
+struct endpoint_traits;
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...)> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) const> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) noexcept> : signature<C, R, A...> {};
+template <class C, class R, class... A>
+struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {};
+
+template <auto F>
+using endpoint_of = endpoint_traits<decltype(F)>;
+
+/// Gives it a number. Before main.
+const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);
+/// Throws wire_error if there is none.
+const endpoint_info& endpoint_of_number(std::size_t number);
+
+/// Where the last "::" before `end` is that is in no template's arguments; npos: nowhere.
+constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
+  int depth = 0;
+  for (std::size_t i = std::min(end, text.size()); i-- > 0;) {
+    if (text[i] == '>') ++depth;
+    if (text[i] == '<') --depth;
+    if (depth == 0 && text.substr(i, 2) == "::") return i;
+  }
+  return std::string_view::npos;
+}
+
+/// "counter::add" out of the compiler's spelling of a function template's argument.
+template <auto F>
+constexpr std::string_view endpoint_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("F = ") + 4);
+  text.remove_suffix(1);
+  if (text.find(';') != text.npos) text = text.substr(0, text.find(';'));
+  while (!text.empty() && (text.front() == '&' || text.front() == '(')) text.remove_prefix(1);
+  // Leave out namespaces and what an anonymous one is called: role::function is enough for people.
+  const auto function = last_colons(text, text.npos);
+  if (function == text.npos) return text;
+  const auto role = last_colons(text, function);
+  return role == text.npos ? text : text.substr(role + 2);
+}
+
+}  // namespace detail
+
+/// The identity of an endpoint: `endpoint<&counter::add>`. Where options list endpoints, this is
+/// what they hold.
+template <auto F>
+  requires std::is_member_function_pointer_v<decltype(F)>
+inline const endpoint_info* const endpoint =
+    detail::register_endpoint(detail::endpoint_name<F>(), detail::endpoint_of<F>::kind);
+
+}  // namespace troupe

@@ -1,0 +1,71 @@
+#pragma once
+// A role in its replica: an object of any class, held by its concrete type and reached through it.
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "runtime/coroutine/task.hpp"
+#include "runtime/service/options/replica_info.hpp"
+#include "runtime/service/role/kinds.hpp"
+
+namespace troupe {
+
+namespace detail {
+
+/// Holds one role, whatever its class.
+class role_box {
+ public:
+  virtual ~role_box() = default;
+};
+
+template <class Role>
+class box_of final : public role_box {
+ public:
+  template <class... A>
+  explicit box_of(A&&... args) : role(std::forward<A>(args)...) {}
+  Role role;
+};
+
+/// The way from a box to the Role in it, where Role is the concrete class or a base of it. The
+/// service's state holds it for all handles and calls.
+template <class Role>
+class role_access {
+ public:
+  virtual ~role_access() = default;
+  virtual Role& of(role_box& box) const = 0;
+};
+
+template <class Role>
+class direct_access final : public role_access<Role> {
+ public:
+  Role& of(role_box& box) const override { return static_cast<box_of<Role>&>(box).role; }
+};
+
+template <class Base, std::derived_from<Base> Derived>
+class base_access final : public role_access<Base> {
+ public:
+  explicit base_access(const role_access<Derived>& derived) : derived_(derived) {}
+  Base& of(role_box& box) const override { return derived_.of(box); }
+
+ private:
+  const role_access<Derived>& derived_;
+};
+
+/// How a replica makes its role, and what it does before it serves.
+struct role_factory {
+  std::function<std::unique_ptr<role_box>(const replica_info&)> make;
+  std::function<task<>(role_box&)> catch_up;                ///< May be null.
+  std::function<std::int64_t(const role_box&)> version_of;  ///< The same.
+
+  // To make it in another process.
+  const role_kind* role = nullptr;
+  const role_recipe* recipe = nullptr;
+  std::function<std::size_t()> arguments_size;
+  std::function<void(wire_writer&)> write_arguments;
+};
+
+}  // namespace detail
+}  // namespace troupe

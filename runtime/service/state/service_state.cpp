@@ -1,0 +1,372 @@
+#include "runtime/service/state/service_state.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "runtime/service/call/caller.hpp"
+#include "runtime/service/supervision/cycle_watch.hpp"
+
+namespace troupe::detail {
+
+replica_slot::replica_slot(std::size_t index)
+    : index(index), serial([] {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+      }()) {}
+
+replica_slot::~replica_slot() {
+  for (auto& row : endpoints) delete row.load();
+}
+
+endpoint_tally& replica_slot::tally_of(std::size_t row) {
+  auto* known = endpoints[row].load(std::memory_order_relaxed);
+  if (!known) {
+    known = new endpoint_tally;
+    endpoints[row].store(known, std::memory_order_release);
+  }
+  return *known;
+}
+
+void replica_slot::add_counts_of(const replica_slot& other) {
+  for (std::size_t row = 0; row < max_endpoints; ++row) {
+    const auto* counts = other.endpoints[row].load(std::memory_order_acquire);
+    if (!counts) continue;
+    auto& mine = tally_of(row);
+    mine.duration.add(counts->duration);
+    mine.queue_wait.add(counts->queue_wait);
+    mine.threw += counts->threw.load();
+  }
+  batch_size.add(other.batch_size);
+}
+
+namespace {
+
+/// Tells a waiting caller, on its own actor, to try again.
+void call_up(std::shared_ptr<ticket> t) {
+  auto who = t->who;
+  who->post([t = std::move(t)] {
+    if (t->waiting) t->waiting->called_up();
+  });
+}
+
+}  // namespace
+
+std::size_t service_places::take() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return taken_++;
+  return free_.extract(free_.begin()).value();
+}
+
+void service_places::give_back(std::size_t place) {
+  std::lock_guard lock(mutex_);
+  free_.insert(place);
+}
+
+service_state::service_state(std::size_t number, serve_options options,
+                             std::shared_ptr<service_places> places)
+    : number(number),
+      place(places ? places->take() : number),
+      options(std::move(options)),
+      desired(this->options.replicas),
+      places_(std::move(places)) {}
+
+service_state::~service_state() {
+  if (places_) places_->give_back(place);
+}
+
+std::shared_ptr<const replica_table> service_state::table() const {
+  std::lock_guard lock(mutex_);
+  return table_;
+}
+
+void service_state::publish(std::vector<std::shared_ptr<replica_slot>> slots) {
+  const auto by_index = [](const auto& one, const auto& other) {
+    return one->index < other->index;
+  };
+  std::stable_sort(slots.begin(), slots.end(), by_index);
+  std::shared_ptr<const replica_table> serving;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    auto next = std::make_shared<replica_table>();
+    next->reserve(table_->size() + slots.size());
+    auto old = table_->begin();
+    for (auto& slot : slots) {
+      while (old != table_->end() && by_index(*old, slot)) next->push_back(*old++);
+      if (old != table_->end() && !by_index(slot, *old)) ended_->add_counts_of(**old++);
+      next->push_back(std::move(slot));
+    }
+    next->insert(next->end(), old, table_->end());
+    table_ = serving = std::move(next);
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  sessions_.serve(std::move(serving));
+  call_everybody();
+}
+
+void service_state::withdraw(const std::vector<std::shared_ptr<replica_slot>>& slots) {
+  take_out(slots, true);
+}
+
+void service_state::retract(const std::shared_ptr<replica_slot>& slot) { take_out({slot}, false); }
+
+void service_state::take_out(const std::vector<std::shared_ptr<replica_slot>>& slots, bool drain) {
+  std::unordered_set<const replica_slot*> gone;
+  for (const auto& slot : slots) gone.insert(slot.get());
+  std::shared_ptr<const replica_table> serving;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    auto next = std::make_shared<replica_table>();
+    next->reserve(table_->size());
+    for (const auto& slot : *table_) {
+      if (!gone.contains(slot.get())) {
+        next->push_back(slot);
+      } else if (drain) {
+        slot->leave();
+        draining_.push_back(slot);
+      } else {
+        ended_->add_counts_of(*slot);
+      }
+    }
+    if (next->size() == table_->size()) return;
+    table_ = serving = std::move(next);
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  sessions_.serve(std::move(serving));
+  call_everybody();
+}
+
+void service_state::note_version(replica_slot& slot, std::int64_t version) {
+  if (version <= slot.version.load(std::memory_order_relaxed)) return;
+  slot.version.store(version, std::memory_order_seq_cst);
+  call_everybody();
+}
+
+void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::erase(draining_, slot) > 0) ended_->add_counts_of(*slot);
+  }
+  call_everybody();  // Sessions' calls that wait for room there.
+}
+
+bool service_state::add_caller(const ref<inbox>& who) {
+  std::lock_guard lock(mutex_);
+  if (caller_places_.emplace(who.get(), callers_.size()).second) callers_.push_back(who);
+  return !given_up_;
+}
+
+void service_state::remove_caller(const ref<inbox>& who) {
+  std::lock_guard lock(mutex_);
+  const auto known = caller_places_.extract(who.get());
+  if (!known) return;
+  const auto place = known.mapped();
+  if (place + 1 < callers_.size()) {
+    callers_[place] = std::move(callers_.back());
+    caller_places_[callers_[place].get()] = place;
+  }
+  callers_.pop_back();
+}
+
+void service_state::tell_lost(const std::shared_ptr<replica_slot>& slot) {
+  std::vector<ref<inbox>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all = callers_;
+  }
+  for (const auto& who : all) {
+    who->post([slot] { caller::current().ended(*slot->where); });
+  }
+}
+
+void service_state::give_up_callers() {
+  std::vector<ref<inbox>> all;
+  {
+    std::lock_guard lock(mutex_);
+    given_up_ = true;
+    all = callers_;
+  }
+  for (const auto& who : all) {
+    who->post([me = shared_from_this()] { caller::current().give_up(*me); });
+  }
+}
+
+void service_state::close(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = reason;
+    for (const auto& slot : *table_) ended_->add_counts_of(*slot);
+    for (const auto& slot : draining_) ended_->add_counts_of(*slot);
+    draining_.clear();
+    table_ = std::make_shared<replica_table>();
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  sessions_.close();
+  call_everybody();
+}
+
+std::optional<std::string> service_state::closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+void service_state::note_crash(const std::string& reason) {
+  std::lock_guard lock(mutex_);
+  last_crash_ = reason;
+}
+
+std::string service_state::last_crash() const {
+  std::lock_guard lock(mutex_);
+  return last_crash_;
+}
+
+bool service_state::wait(const std::shared_ptr<ticket>& t) {
+  {
+    std::lock_guard lock(mutex_);
+    if (t->number == 0) {
+      if (members_ >= options.max_waiting) return false;
+      ++members_;
+      t->number = ++last_number_;
+    }
+    t->in_line = true;
+    t->called_for = nullptr;
+    line_.emplace(key_of(*t), t);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  note_wait();
+  return true;
+}
+
+void service_state::note_wait() {
+  if (cycles) cycles->note();
+}
+
+std::vector<std::shared_ptr<ticket>> service_state::line_of_endpoints() const {
+  std::vector<std::shared_ptr<ticket>> theirs;
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, t] : line_) {
+    if (t->by_slice != 0) theirs.push_back(t);
+  }
+  return theirs;
+}
+
+void service_state::leave(ticket& t, const replica_slot* got) {
+  t.waiting = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    --members_;
+    if (t.in_line) {
+      t.in_line = false;
+      line_.erase(key_of(t));
+      waiting_.fetch_sub(1);
+      return;
+    }
+    if (t.called_for == got) return;
+  }
+  offer_room();
+}
+
+void service_state::watch(std::shared_ptr<ticket> t) {
+  std::lock_guard lock(mutex_);
+  watchers_.push_back(std::move(t));
+}
+
+void service_state::unwatch(ticket& t) {
+  t.waiting = nullptr;
+  std::lock_guard lock(mutex_);
+  std::erase_if(watchers_, [&](const auto& other) { return other.get() == &t; });
+}
+
+void service_state::call_next(const replica_slot& slot) {
+  std::shared_ptr<ticket> next;
+  {
+    std::lock_guard lock(mutex_);
+    const auto place = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
+      const auto& t = *entry.second;
+      if (t.only) return t.only == &slot;
+      return t.min_version <= slot.version.load(std::memory_order_relaxed);
+    });
+    if (place == line_.end()) return;
+    next = place->second;
+    line_.erase(place);
+    waiting_.fetch_sub(1);
+    next->in_line = false;
+    next->called_for = &slot;
+  }
+  call_up(std::move(next));
+}
+
+void service_state::offer_room() {
+  const auto limit = static_cast<std::int64_t>(options.max_queued);
+  const auto now = table();
+  for (const auto& slot : *now) {
+    if (slot->serving() && slot->pending.load() < limit) room_at(*slot);
+  }
+}
+
+void service_state::call_everybody() {
+  decltype(line_) all;
+  decltype(watchers_) watching;
+  {
+    std::lock_guard lock(mutex_);
+    watching.swap(watchers_);
+    all.swap(line_);
+    waiting_.fetch_sub(static_cast<std::int64_t>(all.size()));
+    for (auto& [key, t] : all) t->in_line = false;
+  }
+  for (auto& [key, t] : all) call_up(std::move(t));
+  for (auto& t : watching) call_up(std::move(t));
+}
+
+std::uint8_t service_state::row_of(const endpoint_info& endpoint) {
+  std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (endpoints_[i] == &endpoint) return static_cast<std::uint8_t>(i);
+  }
+  if (endpoints_.size() == max_endpoints - 1) return max_endpoints - 1;
+  endpoints_.push_back(&endpoint);
+  return static_cast<std::uint8_t>(endpoints_.size() - 1);
+}
+
+namespace {
+
+bool has(const std::vector<const endpoint_info*>& list, const endpoint_info& endpoint) {
+  return std::find(list.begin(), list.end(), &endpoint) != list.end();
+}
+
+}  // namespace
+
+bool service_state::idempotent(const endpoint_info& endpoint) const {
+  return has(options.idempotent, endpoint);
+}
+bool service_state::hedged(const endpoint_info& endpoint) const {
+  return has(options.hedged, endpoint);
+}
+bool service_state::runs_to_end(const endpoint_info& endpoint) const {
+  return has(options.run_to_end, endpoint);
+}
+
+std::vector<std::string> service_state::endpoint_names() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto* e : endpoints_) names.emplace_back(e->name);
+  names.resize(max_endpoints, "other");
+  return names;
+}
+
+std::vector<std::shared_ptr<const replica_slot>> service_state::counts() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const replica_slot>> all(table_->begin(), table_->end());
+  all.insert(all.end(), draining_.begin(), draining_.end());
+  all.push_back(ended_);
+  return all;
+}
+
+std::size_t service_state::draining() const {
+  std::lock_guard lock(mutex_);
+  return draining_.size();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,90 @@
+#pragma once
+// Finds services whose calls wait for each other in a circle while their queues are full, in this
+// process, and ends the calls that wait in it. Internal to runtime/.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/actor/clock.hpp"
+#include "runtime/service/state/service_state.hpp"
+#include "runtime/service/supervision/wait_graph.hpp"
+
+namespace troupe::detail {
+
+/// What a replica tells of its coroutine calls.
+struct replica_waits {
+  std::size_t ongoing = 0;  ///< Those that it works on; 0 if it could work on more.
+  bool full = false;        ///< See busy_replica.
+  // Of those that endpoints await:
+  std::vector<ref<call_base>> begun;
+  std::vector<ref<call_base>> queued;
+};
+
+/// Looks a few times, on the clock's thread, after a call had to wait: replicas that hold calls are
+/// asked for them, in turns of their own. A cycle of calls that have waited since the look before
+/// is reported, and its calls end as overloaded. Any thread.
+class cycle_watch : public std::enable_shared_from_this<cycle_watch> {
+ public:
+  using service_list = std::vector<std::shared_ptr<service_state>>;
+  /// `pause` is the time between two looks; 0: there are none. `services` gives all there are.
+  cycle_watch(class clock& clock, duration pause, std::function<service_list()> services);
+  ~cycle_watch();
+
+  /// A call waits from here on: for room, or behind those that its replica works on.
+  void note() {
+    if (looks_left_.load(std::memory_order_seq_cst) < looks) look_again();
+  }
+  /// The replica of that slot answers.
+  void told(const replica_slot& slot, replica_waits waits);
+  /// Nobody looks from here on, and the clock may go.
+  void close();
+
+ private:
+  struct answer {
+    std::shared_ptr<replica_slot> slot;
+    std::size_t service;
+    replica_waits waits;
+  };
+  using answers = std::map<std::uint64_t, answer>;  ///< By the replica's serial.
+  /// A call that an endpoint awaits, held: no other gets its address while it is compared.
+  struct wait {
+    awaited_call call;
+    ref<inbox> caller;
+    std::shared_ptr<ticket> in_line;  ///< Of one that waits for room.
+    ref<call_base> sent;              ///< Any other.
+    bool told_to_end = false;
+    const void* id() const noexcept;
+    bool begun() const noexcept { return call.where == awaited_call::stage::in_endpoint; }
+    void end(const std::string& members) const;
+  };
+
+  /// After the last note: the first asks, the second sees who waits, the third who waits still.
+  static constexpr int looks = 3;
+
+  void look_again();
+  void look_later();
+  void look();
+  void ask(const service_list& services);
+  static std::vector<wait> waits_of(const service_list& services, const answers& told);
+  static void report(const service_list& services, const answers& told,
+                     const std::vector<wait>& standing,
+                     std::unordered_set<const void*>& told_to_end);
+
+  class clock& clock_;
+  const duration pause_;
+  std::atomic<int> looks_left_;
+  std::mutex mutex_;
+  std::function<service_list()> services_;  ///< Null: closed.
+  bool looks_later_ = false;                ///< The clock will ring.
+  answers asked_;                           ///< Those that have not come.
+  answers answers_;                         ///< Since the last look.
+  std::vector<wait> before_;                ///< Who waited at the last look.
+};
+
+}  // namespace troupe::detail

@@ -1,0 +1,482 @@
+#include "runtime/service/supervision/supervisor.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/log.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/remote/stand_in.hpp"
+#include "runtime/service/replica/faulty_replica.hpp"
+#include "runtime/service/supervision/autoscaler.hpp"
+#include "runtime/system/system_core.hpp"
+
+namespace troupe::detail {
+
+supervisor::supervisor(caf::actor_config& config, system_core& system,
+                       std::shared_ptr<service_state> service,
+                       std::shared_ptr<const role_factory> factory,
+                       std::function<void(std::exception_ptr)> started)
+    : host(config, system, "supervisor of " + service->options.name),
+      service_(std::move(service)),
+      factory_(std::move(factory)),
+      started_(std::move(started)),
+      jitter_(draws_for("backoff")) {
+  made();
+}
+
+void supervisor::starting() {
+  start_watch_ = std::make_shared<start_watch>(
+      system_, service_, [me = self(), this](start_watch::late_slots late) {
+        me->post([this, late = std::move(late)] { starts_seen(late); });
+      });
+  for (std::size_t i = 0; i < service_->options.replicas; ++i) {
+    places_.push_back(std::make_shared<place>(i));
+    start_replica(places_.back());
+  }
+  if (service_->options.autoscale.max > 0) start_root(autoscale());
+  const bool hangs_seen = service_->options.max_call_time != no_limit && system_.turns_take_time();
+  if (hangs_seen) start_root(watch_for_hung());
+}
+
+void supervisor::start_replica(const place_ptr& at) {
+  auto ready = [me = self(), this, at](std::shared_ptr<replica_slot> slot) {
+    me->post([this, at, slot = std::move(slot)] { serves(at, slot); });
+  };
+  const bool own_thread =
+      service_->options.placement == placement::thread && !system_.deterministic();
+  starts_.resize(std::max(starts_.size(), at->index + 1));
+  const replica_info info{at->index, starts_[at->index]++};
+  at->slot = std::make_shared<replica_slot>(at->index);
+  at->began = now();
+  auto& actors = system_.actors();
+  caf::actor actor;
+  if (service_->options.placement.elsewhere()) {
+    actor = actors.spawn<stand_in>(std::ref(system_), service_, factory_, info, at->slot, ready,
+                                   std::ref(system_.site_of(service_->options.placement)));
+  } else if (system_.faults() && service_->options.faults) {
+    actor =
+        actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
+  } else if (own_thread) {
+    actor = actors.spawn<local_replica, caf::detached>(std::ref(system_), service_, factory_, info,
+                                                       at->slot, ready);
+  } else {
+    actor =
+        actors.spawn<local_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
+  }
+  at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  watch(*at->replica);
+  start_watch_->add(at->slot);
+}
+
+void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
+  // It may have died since, and its successor may be on the way.
+  if (at->slot != slot || at->retired || slot->ended()) return;
+  ready_.push_back(at);
+  // Behind what is in the mailbox: many that start together cost one change of the table.
+  if (!std::exchange(looks_at_ready_, true)) self()->post_last([this] { look_at_ready(); });
+}
+
+/// A change copies the table. Of a large one few together wait for more, so that starting R
+/// replicas costs no more than R times so many entries.
+void supervisor::look_at_ready() {
+  constexpr std::size_t entries_each = 64;
+  looks_at_ready_ = false;
+  const bool last_ones = serving_ + ready_.size() >= places_.size();
+  if (last_ones || ready_.size() * entries_each >= serving_) return publish_ready();
+  if (!std::exchange(publishes_later_, true)) start_root(publish_later());
+}
+
+branch supervisor::publish_later() {
+  constexpr auto pause_an_entry = std::chrono::nanoseconds(200);
+  co_await sleep_for(pause_an_entry * serving_);
+  publishes_later_ = false;
+  publish_ready();
+}
+
+void supervisor::publish_ready() {
+  std::vector<std::shared_ptr<replica_slot>> slots;
+  for (const auto& p : std::exchange(ready_, {})) {
+    if (p->slot->ended()) continue;
+    p->serves = true;
+    ++serving_;
+    p->late_starts = 0;
+    start_watch_->remove(p->slot);
+    slots.push_back(p->slot);
+  }
+  if (slots.empty()) return;
+  service_->publish(std::move(slots));
+  changed_.notify_all();
+  if (all_serve()) report_started(nullptr);
+}
+
+void supervisor::starts_no_more(const place_ptr& at) {
+  start_watch_->remove(at->slot);
+  std::erase(ready_, at);
+}
+
+void supervisor::on_down(const inbox& who, const std::string&) {
+  std::erase_if(given_up_, [&](const auto& other) { return other.get() == &who; });
+  const auto is_its = [&](const auto& p) { return p->replica.get() == &who; };
+  const auto left = std::find_if(retiring_.begin(), retiring_.end(), is_its);
+  if (left != retiring_.end()) {
+    service_->drained((*left)->slot);
+    retiring_.erase(left);
+    return changed_.notify_all();
+  }
+  const auto died = std::find_if(places_.begin(), places_.end(), is_its);
+  if (died != places_.end()) lost(*died);
+}
+
+void supervisor::lost(const place_ptr& at) {
+  service_->retract(at->slot);
+  starts_no_more(at);
+  const auto link = at->slot->lost_link.load(std::memory_order_relaxed);
+  at->replica = nullptr;
+  at->slot = nullptr;
+  if (std::exchange(at->serves, false)) --serving_;
+  if (!service_->closed()) start_root(restart(at, link));
+}
+
+// ---- restarts
+
+branch supervisor::restart(place_ptr at, std::uint64_t lost_link) {
+  const auto& options = service_->options;
+  auto& history = at->newcomer ? newcomers_ : restarts_;
+  const auto time = now();
+  history.forget_before(time - options.restart_window);
+  auto pause = history.pause_of(lost_link);
+  if (!pause && history.size() >= max_restarts()) {
+    const auto why = "more than " + std::to_string(max_restarts()) + " restarts in " +
+                     to_text(options.restart_window) +
+                     "; the last replica died because: " + service_->last_crash();
+    if (!at->newcomer) {
+      give_up(why);
+    } else {
+      fail_growth(error_kind::replica_lost,
+                  "replica " + std::to_string(at->index) + " could not be started: " + why);
+    }
+    co_return;
+  }
+  if (!pause) {
+    pause = backoff(history.size());
+    history.add(time, lost_link, *pause);
+  }
+  service_->restarts.fetch_add(1, std::memory_order_relaxed);
+  co_await sleep_for(*pause);
+  if (service_->closed() || at->retired) co_return;
+  log::info("a replica is restarted", {{"service", options.name}, {"replica", at->index}});
+  start_replica(at);
+}
+
+void supervisor::history::forget_before(time_point time) {
+  while (!deaths.empty() && deaths.front() < time) deaths.pop_front();
+  while (!links.empty() && links.front().at < time) links.pop_front();
+}
+
+std::optional<duration> supervisor::history::pause_of(std::uint64_t link) const {
+  const auto same = std::find_if(links.begin(), links.end(),
+                                 [&](const loss& other) { return other.link == link; });
+  if (link == 0 || same == links.end()) return std::nullopt;
+  return same->pause;
+}
+
+void supervisor::history::add(time_point time, std::uint64_t link, duration pause) {
+  if (link == 0) {
+    deaths.push_back(time);
+  } else {
+    links.push_back({time, link, pause});
+  }
+}
+
+std::size_t supervisor::max_restarts() const {
+  constexpr std::size_t at_least = 10;
+  return service_->options.max_restarts.value_or(std::max(at_least, 2 * service_->desired.load()));
+}
+
+/// None before the first restart in the window, then doubling, with a jitter of a quarter either
+/// way.
+duration supervisor::backoff(std::size_t restarts_in_window) {
+  if (restarts_in_window == 0) return duration(0);
+  const auto& options = service_->options;
+  const auto doublings = std::min<std::size_t>(restarts_in_window - 1, 20);
+  const auto full = std::min<double>(
+      static_cast<double>(options.backoff.count()) * static_cast<double>(1ULL << doublings),
+      static_cast<double>(options.backoff_limit.count()));
+  const double share = static_cast<double>(jitter_.next() >> 40) / static_cast<double>(1ULL << 24);
+  return duration(static_cast<duration::rep>(full * (0.75 + 0.5 * share)));
+}
+
+void supervisor::give_up(const std::string& why) {
+  log::error("a service is down", {{"service", service_->options.name}, {"reason", why}});
+  service_->close(why);
+  report_started(std::make_exception_ptr(
+      call_error(error_kind::service_down, service_->options.name + ": " + why)));
+  end();
+}
+
+void supervisor::report_started(std::exception_ptr error) {
+  if (auto tell = std::exchange(started_, nullptr)) tell(std::move(error));
+}
+
+// ---- hung replicas
+
+branch supervisor::watch_for_hung() {
+  const auto limit = service_->options.max_call_time;
+  const auto period =
+      std::clamp<duration>(limit / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
+  for (;;) {
+    co_await sleep_for(period);
+    const auto is_hung = [&](const place_ptr& p) {
+      const auto since = p->serves ? p->slot->busy_since.load(std::memory_order_relaxed) : 0;
+      return since != 0 && now() - time_point(duration(since)) > limit;
+    };
+    std::vector<place_ptr> hung;
+    std::copy_if(places_.begin(), places_.end(), std::back_inserter(hung), is_hung);
+    std::copy_if(retiring_.begin(), retiring_.end(), std::back_inserter(hung), is_hung);
+    for (const auto& p : hung) abandon(p);
+  }
+}
+
+void supervisor::starts_seen(const start_watch::late_slots& late) {
+  for (const auto& slot : late) {
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [&](const auto& p) { return p->slot == slot; });
+    if (found == places_.end()) continue;  // It was removed meanwhile.
+    start_is_late(place_ptr(*found));
+    if (service_->closed()) return;
+  }
+  const auto limit = service_->options.start_timeout;
+  if (!growing_since_) return;
+  for (const auto& p : places_) {
+    if (!p->replica || p->slot->starting_since != replica_slot::has_no_place) continue;
+    // It waits for as long as something grows, but one that was restarted began later.
+    if (now() - std::max(*growing_since_, p->began) <= limit) continue;
+    return fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
+                                                     " has found no place within " +
+                                                     to_text(limit) + " (start_timeout)");
+  }
+}
+
+/// It is abandoned already.
+void supervisor::start_is_late(const place_ptr& at) {
+  let_go(at);
+  const auto& options = service_->options;
+  const auto why = "replica " + std::to_string(at->index) + " did not serve within " +
+                   to_text(options.start_timeout) + " (start_timeout)";
+  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  service_->note_crash(why);
+  log::error("a replica is abandoned: its start hangs",
+             {{"service", options.name},
+              {"replica", at->index},
+              {"start_timeout", to_text(options.start_timeout)}});
+  if (at->newcomer) {
+    at->replica = nullptr;
+    return fail_growth(error_kind::replica_lost, why);
+  }
+  const bool others_serve =
+      std::any_of(places_.begin(), places_.end(), [](const auto& p) { return p->serves; });
+  if (++at->late_starts > 1 && (started_ || !others_serve)) return give_up(why + ", twice");
+  lost(at);
+}
+
+/// Its thread may be stuck in the role's code, so that its actor can't end now: all that knew of it
+/// go on without it. False if it ends by itself.
+bool supervisor::go_on_without(const place_ptr& at) {
+  if (!detail::abandon(system_, *service_, *at->slot)) return false;
+  let_go(at);
+  return true;
+}
+
+void supervisor::let_go(const place_ptr& at) {
+  at->replica->kill("it was abandoned");
+  given_up_.push_back(at->replica);
+  service_->tell_lost(at->slot);
+}
+
+void supervisor::abandon(const place_ptr& at) {
+  if (!go_on_without(at)) return;
+  service_->abandoned.fetch_add(1, std::memory_order_relaxed);
+  log::error("a replica is abandoned: its endpoint hangs",
+             {{"service", service_->options.name},
+              {"replica", at->index},
+              {"max_call_time", to_text(service_->options.max_call_time)}});
+  if (!at->retired) return lost(at);
+  service_->drained(at->slot);
+  std::erase(retiring_, at);
+  changed_.notify_all();
+}
+
+// ---- scaling
+
+scaling::scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
+                 std::function<void(std::exception_ptr)> tell)
+    : replicas(replicas), service_(std::move(service)), tell_(std::move(tell)) {}
+
+scaling::~scaling() {
+  if (!tell_) return;
+  answer(std::make_exception_ptr(call_error(
+      error_kind::service_down,
+      service_->options.name + ": scale: " + service_->closed().value_or("it was stopped"))));
+}
+
+void scaling::answer(std::exception_ptr error) {
+  if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
+}
+
+branch supervisor::autoscale() {
+  const auto& options = service_->options;
+  autoscaler deciding(options.autoscale);
+  const auto growth = std::make_shared<bool>(true);  // False: the last one has failed.
+  for (;;) {
+    co_await sleep_for(options.autoscale.metrics_interval);
+    if (!std::exchange(*growth, true)) deciding.growth_failed(now());
+    auto seen = look_at(*service_);
+    seen.at = now();
+    seen.replicas = places_.size();
+    seen.at_rest = scalings_.empty() && all_serve();
+    const auto wanted = deciding.decide(seen);
+    if (!wanted) continue;
+    const bool grows = *wanted > places_.size();
+    (grows ? service_->upscales : service_->downscales).fetch_add(1, std::memory_order_relaxed);
+    log::info("a service is scaled by its queue wait",
+              {{"service", options.name}, {"from", places_.size()}, {"to", *wanted}});
+    scale(std::make_shared<scaling>(service_, *wanted, [growth](std::exception_ptr error) {
+      if (!error) return;
+      *growth = false;
+      log::warn("a service could not be scaled", {{"error", describe(error)}});
+    }));
+  }
+}
+
+void supervisor::scale(std::shared_ptr<scaling> wish) {
+  const auto replicas = wish->replicas;
+  scalings_.push_back(std::move(wish));
+  if (scalings_.size() == 1) {
+    start_root(scale_in_turn());
+  } else if (growing_since_ && replicas < scalings_.front()->replicas) {
+    fail_growth(error_kind::cancelled,
+                "a later wish for " + std::to_string(replicas) + " replicas ended it");
+  }
+}
+
+void supervisor::fail_growth(error_kind kind, const std::string& why) {
+  if (!failed_growth_) failed_growth_ = {kind, why};
+  changed_.notify_all();
+}
+
+branch supervisor::scale_in_turn() {
+  while (!scalings_.empty()) {
+    const auto wish = scalings_.front();
+    std::exception_ptr error;
+    try {
+      if (wish->replicas < places_.size()) co_await shrink(wish->replicas);
+      co_await grow(wish->replicas);  // Also waits for those that are being restarted.
+    } catch (...) {
+      error = std::current_exception();
+    }
+    scalings_.pop_front();
+    wish->answer(error);
+  }
+}
+
+task<> supervisor::grow(std::size_t replicas) {
+  const auto before = places_.size();
+  if (before < replicas) {
+    log::info("a service grows",
+              {{"service", service_->options.name}, {"from", before}, {"to", replicas}});
+  }
+  newcomers_ = {};
+  failed_growth_.reset();
+  growing_since_ = now();
+  service_->desired = replicas;
+  while (places_.size() < replicas) {
+    places_.push_back(std::make_shared<place>(places_.size()));
+    places_.back()->newcomer = true;
+    start_replica(places_.back());
+  }
+  while (!all_serve() && !failed_growth_) co_await changed_.wait();
+  growing_since_.reset();
+  for (const auto& p : places_) p->newcomer = false;
+  if (!failed_growth_) co_return;
+  co_await shrink(before);
+  throw call_error(failed_growth_->kind, service_->options.name +
+                                             ": scale: " + failed_growth_->why +
+                                             "; it goes on with " + std::to_string(before));
+}
+
+task<> supervisor::shrink(std::size_t replicas) {
+  const auto& options = service_->options;
+  log::info("a service shrinks",
+            {{"service", options.name}, {"from", places_.size()}, {"to", replicas}});
+  service_->desired = replicas;
+  while (places_.size() > replicas) {
+    const auto last = places_.back();
+    places_.pop_back();
+    if (last->serves) --serving_;
+    retire(last);
+  }
+  withdraw_retiring();
+  try {
+    co_await with_timeout(until_retired(), options.drain_timeout);
+    co_return;
+  } catch (const call_error&) {  // Time is up.
+  }
+  for (const auto& p : std::exchange(retiring_, {})) {
+    log::warn("a replica is removed before it has finished",
+              {{"service", options.name},
+               {"replica", p->index},
+               {"pending", p->slot->in_flight()},
+               {"sessions", p->slot->sessions.load()}});
+    if (go_on_without(p)) {
+      service_->drained(p->slot);
+    } else {
+      retiring_.push_back(p);  // Its end will be heard.
+    }
+  }
+}
+
+void supervisor::retire(const place_ptr& at) {
+  at->retired = true;
+  if (!at->replica) return;  // Its restart is not due yet.
+  if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
+    starts_no_more(at);
+    detail::abandon(system_, *service_, *at->slot);
+    return let_go(at);
+  }
+  retiring_.push_back(at);
+}
+
+/// One change of the table for all of them.
+void supervisor::withdraw_retiring() {
+  std::vector<std::shared_ptr<replica_slot>> slots;
+  for (const auto& p : retiring_) {
+    if (!p->slot->leaving()) slots.push_back(p->slot);
+  }
+  service_->withdraw(slots);
+  for (const auto& slot : slots) drain(*slot);
+}
+
+task<> supervisor::until_retired() {
+  while (!retiring_.empty()) co_await changed_.wait();
+}
+
+// ---- the end
+
+void supervisor::ended() {
+  service_->close("it was stopped");
+  start_watch_->close();
+  for (const auto* part : {&places_, &retiring_}) {
+    for (const auto& p : *part) {
+      if (p->replica) p->replica->kill("its service has ended");
+    }
+  }
+  places_.clear();
+  serving_ = 0;
+  retiring_.clear();
+  given_up_.clear();
+  scalings_.clear();
+  report_started(std::make_exception_ptr(
+      call_error(error_kind::service_down, service_->options.name + ": it was stopped")));
+  factory_.reset();
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,89 @@
+#include "runtime/system/node.hpp"
+
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "runtime/base/log.hpp"
+#include "runtime/remote/porter.hpp"
+#include "runtime/system/system_core.hpp"
+
+namespace troupe::detail {
+
+/// Who serves the controller, through all its links.
+struct node::residence {
+  std::mutex mutex;
+  ref<inbox> porter;
+  std::string told;  ///< Why there is no controller, as it was logged last.
+};
+
+namespace {
+
+porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+
+/// gRPC's text goes from the general to the cause: "failed to connect to all addresses; last error:
+/// UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host: Connection refused".
+std::string cause_in(const std::string& text) {
+  const auto last = text.rfind(": ");
+  return last == std::string::npos ? text : text.substr(last + 2);
+}
+
+/// What a cause means that gRPC's words don't say.
+std::string explained(const std::string& cause) {
+  const auto says = [&](const char* words) { return cause.find(words) != std::string::npos; };
+  if (says("Hostname Verification"))
+    return cause + " The controller's certificate is not for the host of this address.";
+  if (says("certificate verify failed"))
+    return cause + "; the controller's certificate is of another authority";
+  if (says("Connection reset") || says("Socket closed"))
+    return cause + "; one side may have certificates and the other none, or refuse the other's";
+  return cause;
+}
+
+}  // namespace
+
+node::node(system& sys, link_client_options options) : residence_(std::make_shared<residence>()) {
+  const auto address = options.address;
+  options.metrics = &sys.metrics();
+  if (options.slots == 0) options.slots = static_cast<int>(std::thread::hardware_concurrency());
+  client_ = std::make_unique<link_client>(
+      std::move(options),
+      link_client_events{
+          .joined =
+              [&sys, address, in = residence_](const hello& controller, std::shared_ptr<link> way) {
+                log::info("joined", {{"controller", controller.name}, {"address", address}});
+                const auto to = std::make_shared<connection>(std::move(way));
+                const std::lock_guard lock(in->mutex);
+                in->told.clear();
+                if (in->porter) return in->porter->post([to] { here().join(to); });
+                in->porter = start_porter(
+                    core_of(sys), to, porter::side::resident, [](const std::string& why) {
+                      log::warn("the controller is lost; this node waits for it or its successor",
+                                {{"reason", why}});
+                    });
+              },
+          .failed =
+              [address, in = residence_](const std::string& why, bool refused) {
+                if (refused) {
+                  return log::error("this node can't join",
+                                    {{"address", address}, {"reason", why}});
+                }
+                log::debug("a controller was not reached", {{"reason", why}});
+                auto cause = cause_in(why);
+                const std::lock_guard lock(in->mutex);
+                if (cause == in->told) return;
+                log::info("no controller takes this node; it asks again until one does",
+                          {{"address", address}, {"reason", explained(cause)}});
+                in->told = std::move(cause);
+              }});
+}
+
+node::~node() {
+  client_ = nullptr;
+  const std::lock_guard lock(residence_->mutex);
+  // The porter holds its last link, and that who made it, the residence among it.
+  if (const auto porter = std::exchange(residence_->porter, nullptr))
+    porter->post([] { here().leave(); });
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,187 @@
+#include "runtime/system/run.hpp"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "runtime/base/log.hpp"
+#include "runtime/base/signal_count.hpp"
+#include "runtime/process/process_site.hpp"
+#include "runtime/service/supervision/readiness.hpp"
+#include "runtime/system/node.hpp"
+#include "runtime/system/program_arguments.hpp"
+#include "runtime/trace/trace_file.hpp"
+
+namespace troupe {
+
+std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& at) {
+  return serve_metrics(sys.metrics(), at);
+}
+
+std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const metrics_place& at) {
+  if (at.port == 0) return nullptr;
+  const auto services = std::make_shared<readiness>(metrics);
+  auto server = std::make_unique<metrics_server>(
+      metrics, metrics_server_options{.address = at.address,
+                                      .port = static_cast<std::uint16_t>(at.port),
+                                      .next_free = !at.port_asked,
+                                      .is_ready = [services] {
+                                        return services->at(std::chrono::steady_clock::now());
+                                      }});
+  if (server->port() != at.port) {
+    log::info("the metrics port is busy; another is used",
+              {{"busy", at.port}, {"port", server->port()}});
+  }
+  return server;
+}
+
+// ---- signals
+
+// A handler and not a blocked signal, because libraries have threads from before main on:
+// OpenBLAS's would take the signal and end the process.
+struct signal_watch::state {
+  explicit state(std::function<void()> on_first) : on_first(std::move(on_first)) {
+    sem_init(&came, 0, 0);
+  }
+  ~state() { sem_destroy(&came); }
+
+  static void note(int) {
+    const int kept = errno;
+    if (auto* state = watching.load()) state->note();
+    errno = kept;
+  }
+
+  void note() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const auto at = std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+    const auto meaning = count.note(at);
+    if (meaning == signal_count::meaning::first) sem_post(&came);
+    if (meaning == signal_count::meaning::second) _exit(130);
+  }
+
+  void watch() {
+    for (;;) {
+      if (sem_wait(&came) != 0) continue;  // EINTR
+      if (stopping.load()) return;
+      on_first();
+    }
+  }
+
+  static inline std::atomic<state*> watching{nullptr};
+
+  std::function<void()> on_first;
+  signal_count count;
+  std::atomic<bool> stopping{false};
+  sem_t came;
+  struct sigaction before_int{};
+  struct sigaction before_term{};
+  std::thread thread;
+};
+
+signal_watch::signal_watch(std::function<void()> on_first)
+    : state_(std::make_unique<state>(std::move(on_first))) {
+  state* none = nullptr;
+  if (!state::watching.compare_exchange_strong(none, state_.get())) {
+    throw std::logic_error("signal_watch: expected one at a time");
+  }
+  state_->thread = std::thread([this] { state_->watch(); });
+  struct sigaction action{};
+  action.sa_handler = state::note;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &state_->before_int);
+  sigaction(SIGTERM, &action, &state_->before_term);
+}
+
+signal_watch::~signal_watch() {
+  sigaction(SIGINT, &state_->before_int, nullptr);
+  sigaction(SIGTERM, &state_->before_term, nullptr);
+  state::watching = nullptr;
+  state_->stopping = true;
+  sem_post(&state_->came);
+  state_->thread.join();
+}
+
+// ---- run
+
+namespace {
+
+task<> run_with_nodes(system& sys, task<> (*main)(system&), std::size_t nodes) {
+  if (nodes > 0) co_await sys.wait_for_nodes(nodes);
+  co_await main(sys);
+}
+
+/// Until it is cancelled.
+task<> be_a_node(system& sys, detail::link_client_options join) {
+  const detail::node mine(sys, std::move(join));
+  for (;;) co_await sleep_for(std::chrono::hours(24));
+}
+
+}  // namespace
+
+int run(int argc, char** argv, task<> (*main)(system&)) {
+  detail::serve_parent_if_child();
+  const auto read = detail::read_arguments(argc, argv);
+  if (const int* code = std::get_if<int>(&read)) return *code;
+  const auto& arguments = std::get<detail::program_arguments>(read);
+  log::set_level(arguments.log_level);
+
+  system* running = nullptr;
+  bool told_to_end = false;
+  std::mutex mutex;
+  signal_watch signals([&] {
+    std::lock_guard lock(mutex);
+    told_to_end = true;
+    if (running) running->cancel();
+  });
+  try {
+    const trace_file traced(arguments.trace);
+    auto options = arguments.system;
+    options.trace = traced.trace();
+    system sys(options);
+    const auto metrics = serve_metrics(sys, arguments.metrics);
+    {
+      std::lock_guard lock(mutex);
+      running = &sys;
+      if (told_to_end) sys.cancel();  // While the system was being made.
+    }
+    std::exception_ptr error;
+    try {
+      sys.run(arguments.join ? be_a_node(sys, *arguments.join)
+                             : run_with_nodes(sys, main, arguments.nodes));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      std::lock_guard lock(mutex);
+      running = nullptr;
+    }
+    if (error) std::rethrow_exception(error);
+    return 0;
+  } catch (const port_busy& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const trace_file_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const call_error& e) {
+    if (arguments.join && e.kind() == error_kind::cancelled) return 0;  // As a node ends.
+    std::fprintf(stderr, "%s\n", e.what());
+    return e.kind() == error_kind::cancelled ? 130 : 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 1;
+  }
+}
+
+}  // namespace troupe

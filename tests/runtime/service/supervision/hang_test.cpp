@@ -1,0 +1,207 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/service/options/fault_plan.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/runtime/support.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace testing;
+
+/// Where endpoints are stuck until the test lets them go.
+struct barrier {
+  std::atomic<bool> open{false};
+  std::atomic<int> came_back{0};
+  void wait() {
+    open.wait(false);
+    ++came_back;
+  }
+  void release() {
+    open = true;
+    open.notify_all();
+  }
+};
+
+struct patient {
+  explicit patient(const replica_info& info) : info(info) {}
+  int count() { return ++counted; }
+  task<int> sleep(duration pause) {
+    tracked here;
+    co_await sleep_for(pause);
+    co_return ++counted;
+  }
+  std::size_t hang(std::shared_ptr<barrier> at) {
+    if (info.generation == 0) at->wait();
+    return info.generation;
+  }
+  const replica_info info;
+  int counted = 0;
+};
+
+serve_options patients(std::size_t replicas) {
+  return {.name = "patients", .replicas = replicas, .max_ongoing = 2, .max_call_time = 50ms};
+}
+
+double metric(system& sys, const std::string& name) {
+  return series(sys.metrics().text(), name + "{service=\"patients\"}");
+}
+
+task<> sleep_routed(service<patient> at, duration pause) {
+  co_await at.route<&patient::sleep>(pause);
+}
+
+// ---- a coroutine that waits for too long
+
+task<> cuts_off_who_waits(system& sys) {
+  auto options = patients(1);
+  options.idempotent = {endpoint<&patient::sleep>};
+  auto one = co_await sys.serve<patient>(options);
+  co_await one.route<&patient::count>();
+  std::vector<task<std::string>> calls;
+  for (const auto pause : {duration(1h), duration(40ms), duration(2h), duration(49ms)}) {
+    calls.push_back(error_of(sleep_routed(one, pause)));
+  }
+  const auto start = detail::strand::current().now();
+  const auto ends = co_await all(std::move(calls));
+  const std::string cut =
+      "deadline_exceeded: patients.patient::sleep: cancelled in its replica after 50 ms "
+      "(max_call_time)";
+  CHECK(ends == std::vector<std::string>{cut, "none", cut, "none"});
+  CHECK(detail::strand::current().now() - start == 99ms);  // Two at a time; a place is free at 50.
+  CHECK(tracked::live == 0);
+  const int counted = co_await one.route<&patient::count>();
+  CHECK(counted == 4);  // The same role: nothing was restarted, nothing retried.
+  CHECK(metric(sys, "troupe_requests_overran_total") == 2);
+  CHECK(metric(sys, "troupe_retries_total") == 0);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total") == 0);
+  CHECK(metric(sys, "troupe_requests_in_flight") == 0);
+}
+
+// ---- an endpoint that is stuck
+
+task<> slow_in_virtual_time(system& sys) {
+  auto options = patients(2);
+  options.max_restarts = 1000;
+  auto two = co_await sys.serve<patient>(options);
+  int answered = 0, lost = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto result = co_await two.try_route<&patient::count>();
+    if (result.ok()) {
+      ++answered;
+    } else {
+      CHECK(kind_of(result) == error_kind::replica_lost);
+      ++lost;
+    }
+  }
+  co_await sleep_for(1s);
+  CHECK(answered > 50);
+  CHECK(lost > 50);
+  CHECK(metric(sys, "troupe_replicas_abandoned_total") == lost);
+  CHECK(metric(sys, "troupe_replica_restarts_total") == lost);
+}
+
+task<std::string> hang_routed(service<patient> at, std::shared_ptr<barrier> where) {
+  const auto result = co_await at.try_route<&patient::hang>(where);
+  if (!result.ok()) co_return describe(result.error());
+  co_return "generation " + std::to_string(result.value());
+}
+
+struct counter {
+  int add(int n) { return total += n; }
+  int total = 0;
+};
+
+struct hang_report {
+  std::vector<std::string> ends;
+  int others = 0;
+  double abandoned = 0, restarts = 0;
+  std::size_t actors_then = 0, actors_at_last = 0;
+  int came_back = 0;
+};
+
+/// Two replicas hang on a pool of two threads.
+task<hang_report> two_hang(system& sys, bool idempotent) {
+  hang_report report;
+  const auto at = std::make_shared<barrier>();
+  auto options = patients(2);
+  options.router = routing::round_robin();
+  if (idempotent) options.idempotent = {endpoint<&patient::hang>};
+  auto two = co_await sys.serve<patient>(options);
+  auto counters = co_await sys.serve<counter>({.name = "counters", .replicas = 4});
+  std::vector<task<std::string>> calls;
+  for (int i = 0; i < 2; ++i) calls.push_back(hang_routed(two, at));
+  report.ends = co_await all(std::move(calls));  // Needs a thread: both of the pool are stuck.
+  for (int i = 0; i < 1000; ++i) report.others = co_await counters.route<&counter::add>(0) + 1;
+  co_await sys.scale(two, 2);  // Returns when both serve again.
+  const auto again = co_await two.fanout<&patient::count>();
+  report.abandoned = metric(sys, "troupe_replicas_abandoned_total");
+  report.restarts = metric(sys, "troupe_replica_restarts_total");
+  report.actors_then = sys.actors();
+  at->release();
+  for (int i = 0; i < 10000 && sys.actors() > report.actors_then - 2; ++i) co_await sleep_for(1ms);
+  report.actors_at_last = sys.actors();
+  report.came_back = at->came_back;
+  // Both threads are back, and both replicas serve.
+  co_await sys.scale(two, 2);
+  const auto at_last = co_await two.fanout<&patient::count>();
+  report.ends.push_back(std::to_string(at_last[0] + at_last[1] + static_cast<int>(again.size())));
+  co_return report;
+}
+
+}  // namespace
+
+TEST_CASE("hang: a coroutine that waits for longer than max_call_time is cancelled") {
+  testing::play(cuts_off_who_waits);
+}
+
+TEST_CASE("hang: in virtual time a call that took too long is lost with its replica") {
+  testing::log_off();
+  system sys({.deterministic = true, .seed = 3, .faults = fault_plan::parse("slow=1:100ms")});
+  sys.run(slow_in_virtual_time(sys));
+}
+
+TEST_CASE("hang: two hung replicas on two threads are replaced, and everybody else goes on") {
+  testing::log_off();
+  system sys({.threads = 2});
+  const auto report = sys.run(two_hang(sys, false));
+  const std::string lost = "replica_lost: patients.patient::hang: the replica died during the call";
+  CHECK(report.ends == std::vector<std::string>{lost, lost, "6"});
+  CHECK(report.abandoned == 2);
+  CHECK(report.restarts == 2);
+  CHECK(report.actors_at_last == report.actors_then - 2);
+  CHECK(report.came_back == 2);
+}
+
+TEST_CASE("hang: idempotent calls of a hung replica are retried elsewhere") {
+  testing::log_off();
+  system sys({.threads = 2});
+  const auto report = sys.run(two_hang(sys, true));
+  CHECK(report.ends ==
+        std::vector<std::string>{"generation 1", "generation 1", report.ends.back()});
+  CHECK(report.came_back == 2);
+}
+
+TEST_CASE("hang: a system that can't end because of a hung replica leaves with exit code 70") {
+  testing::log_off();
+  const auto child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    {
+      system sys({.threads = 2, .stop_limit = 50ms});
+      const auto main = [](system& sys) -> task<> {
+        auto one = co_await sys.serve<patient>(patients(1));
+        co_await hang_routed(one, std::make_shared<barrier>());
+      };
+      sys.run(main(sys));
+    }
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 70);
+}
+
+}  // namespace troupe
