@@ -7,7 +7,7 @@
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/process/process_site.hpp"
+#include "runtime/system/child_process.hpp"
 
 namespace troupe {
 

@@ -2,9 +2,9 @@
 
 #include <caf/scheduler/test_coordinator.hpp>
 
+#include "runtime/actor/scheduled_actor.hpp"
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/quiet_thread.hpp"
-#include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {
 
@@ -57,7 +57,7 @@ simulated_threads::~simulated_threads() {
 std::shared_ptr<simulated_pool> simulated_threads::of_new_actor() const {
   if (of_new_) return of_new_;
   auto* maker = strand::current_or_null();
-  return maker ? static_cast<host*>(maker)->pool() : nullptr;
+  return maker ? static_cast<scheduled_actor*>(maker)->pool() : nullptr;
 }
 
 bool simulated_threads::step(turn_order& order) {
@@ -65,7 +65,7 @@ bool simulated_threads::step(turn_order& order) {
   for (auto* job : rested_) order.add(job);
   rested_.clear();
   const auto has_thread = [](caf::resumable* job) {
-    const auto* h = dynamic_cast<const host*>(job);
+    const auto* h = dynamic_cast<const scheduled_actor*>(job);
     return !h || h->is_reserved() || !h->pool() || !h->pool()->full();
   };
   auto* const job = order.take([&](caf::resumable* next) {
@@ -79,7 +79,7 @@ bool simulated_threads::step(turn_order& order) {
     run_until_pause(where);
     return true;
   }
-  const auto* h = dynamic_cast<const host*>(job);
+  const auto* h = dynamic_cast<const scheduled_actor*>(job);
   if (h && h->may_pause()) {
     run_on_a_thread(job);
   } else {
@@ -98,7 +98,7 @@ void simulated_threads::run_on_a_thread(caf::resumable* job) {
   auto& t = *idle_.back();
   idle_.pop_back();
   t.job = job;
-  t.pool = dynamic_cast<host&>(*job).pool();
+  t.pool = dynamic_cast<scheduled_actor&>(*job).pool();
   run_until_pause(t);
 }
 

@@ -1,12 +1,12 @@
 #include "runtime/cluster/cluster_site.hpp"
 
 #include "runtime/metrics/registry.hpp"
-#include "runtime/system/system_core.hpp"
+#include "runtime/remote/remote_context.hpp"
 
 namespace troupe::detail {
 
-cluster_site::cluster_site(system_core& system, link_server_options options)
-    : known_(std::make_shared<node_register>(system)) {
+cluster_site::cluster_site(remote_context& system, link_server_options options)
+    : site(system), known_(std::make_shared<node_register>(system)) {
   options.metrics = &system.metrics();
   server_ = std::make_unique<link_server>(
       std::move(options), [known = known_](const hello& who, std::shared_ptr<link> way) {

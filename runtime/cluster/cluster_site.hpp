@@ -7,7 +7,6 @@
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/cluster/node_register.hpp"
 #include "runtime/remote/site.hpp"
-#include "runtime/system/system.hpp"
 
 namespace troupe::detail {
 
@@ -15,7 +14,7 @@ namespace troupe::detail {
 class cluster_site final : public site {
  public:
   /// Listens. Throws as link_server does.
-  cluster_site(system_core& system, link_server_options options);
+  cluster_site(remote_context& system, link_server_options options);
   ~cluster_site() override;
 
   void lodge(const service_state& service, const replica_info& info, answer got) override;

@@ -4,13 +4,13 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/service/options/placement.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
-node_register::node_register(system_core& system)
+node_register::node_register(remote_context& system)
     : system_(system),
       here_(system.metrics().gauge("troupe_nodes", "Nodes that have joined and are here.")) {}
 

@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cluster/node_info.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/remote/site.hpp"
-#include "runtime/system/system.hpp"
 
 namespace troupe::detail {
 
-class system_core;
+class remote_context;
 
 /// Places each replica on the node with the most free slots among those that its pattern names;
 /// where none has any, the replica waits for one. What a lost node held is lost. Any thread; nobody
 /// is told anything under its lock.
 class node_register : public std::enable_shared_from_this<node_register> {
  public:
-  explicit node_register(system_core& system);
+  explicit node_register(remote_context& system);
 
   /// A node that takes as many replicas as it has slots is here until `way` closes.
   void joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way);
@@ -53,7 +53,7 @@ class node_register : public std::enable_shared_from_this<node_register> {
   grants grant();
   static void tell(grants granted);
 
-  system_core& system_;
+  remote_context& system_;
   metric_gauge here_;
   mutable std::mutex mutex_;
   bool closed_ = false;

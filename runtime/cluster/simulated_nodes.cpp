@@ -5,7 +5,7 @@
 
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/remote/porter.hpp"
-#include "runtime/system/system_core.hpp"
+#include "runtime/remote/remote_context.hpp"
 
 namespace troupe::detail {
 
@@ -18,8 +18,8 @@ porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current(
 
 }  // namespace
 
-simulated_nodes::simulated_nodes(system_core& system)
-    : system_(system), known_(std::make_shared<node_register>(system)) {}
+simulated_nodes::simulated_nodes(remote_context& system)
+    : site(system), known_(std::make_shared<node_register>(system)) {}
 
 void simulated_nodes::join(const std::string& name, std::size_t slots) {
   if (nodes_.contains(name)) {

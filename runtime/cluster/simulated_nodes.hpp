@@ -16,7 +16,7 @@ namespace troupe::detail {
 /// where all are busy, only its porter has turns. In turns of actors of the controller's.
 class simulated_nodes final : public site {
  public:
-  explicit simulated_nodes(system_core& system);
+  explicit simulated_nodes(remote_context& system);
 
   /// A node joins under a name that is free.
   void join(const std::string& name, std::size_t slots);
@@ -46,7 +46,6 @@ class simulated_nodes final : public site {
   void lost(const std::string& name, const simulated_pool* threads);
   void join_again(const std::string& name, const std::shared_ptr<simulated_pool>& threads);
 
-  system_core& system_;
   std::shared_ptr<node_register> known_;
   std::map<std::string, node> nodes_;  ///< Those whose processes live.
 };

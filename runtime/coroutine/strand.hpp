@@ -23,6 +23,7 @@ using duration = std::chrono::steady_clock::duration;
 namespace detail {
 
 class caller;
+class trace_lane;
 
 /// A suspended coroutine that something will wake. Lives in the awaiter, hence in the frame.
 struct waiter : list_node {
@@ -86,6 +87,8 @@ class strand {
   /// where nothing is traced, by its address; 0: nothing that is told. It keeps it while it waits,
   /// and those that it starts beside itself have it from it.
   std::uint64_t slice = 0;
+  /// Where the actor's trace is kept; null where nothing is traced.
+  trace_lane* lane = nullptr;
 
   /// Makes a strand the current one of this thread for a scope.
   class turn {

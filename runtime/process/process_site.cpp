@@ -1,26 +1,14 @@
 #include "runtime/process/process_site.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <condition_variable>
-#include <cstdio>
-#include <mutex>
-
 #include "runtime/base/log.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
 namespace {
-
-std::atomic<bool> main_is_ready{false};
-
-/// Threads of a child's pool: its role's turns and the link's never need more.
-constexpr std::size_t child_threads = 2;
 
 class child_lodging final : public lodging {
  public:
@@ -33,7 +21,7 @@ class child_lodging final : public lodging {
 
 class process_site final : public site {
  public:
-  explicit process_site(system_core& system) : system_(system) {}
+  using site::site;
 
   void lodge(const service_state& service, const replica_info& info, answer got) override {
     std::shared_ptr<lodging> place;
@@ -56,39 +44,12 @@ class process_site final : public site {
     got(std::move(place), nullptr);
   }
   void close() override {}
-
- private:
-  system_core& system_;
 };
 
 }  // namespace
 
-std::unique_ptr<site> make_process_site(system_core& system) {
+std::unique_ptr<site> make_process_site(remote_context& system) {
   return std::make_unique<process_site>(system);
-}
-
-bool can_have_children() { return main_is_ready; }
-
-void serve_parent_if_child() {
-  const auto parent = link_to_parent();
-  main_is_ready = true;
-  if (!parent) return;
-  {
-    system sys({.threads = child_threads});
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool closed = false;
-    start_porter(core_of(sys), std::make_shared<connection>(parent), porter::side::guest,
-                 [&](const std::string&) {
-                   std::lock_guard lock(mutex);
-                   closed = true;
-                   changed.notify_all();
-                 });
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return closed; });
-    std::fflush(nullptr);
-    _exit(0);  // The parent awaits nothing more, and a role may be stuck.
-  }
 }
 
 }  // namespace troupe::detail

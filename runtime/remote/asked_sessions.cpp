@@ -111,7 +111,7 @@ void asked_sessions::release(const session_wish& wish) {
       placing_[a.granted.serial].erase(id);
       break;
     case stage::held:
-      if (a.slot->sessions.fetch_sub(1) == 1 && a.slot->leaving()) drain(*a.slot);
+      if (a.slot->sessions.fetch_sub(1) == 1 && a.slot->leaving()) a.slot->drain();
       // Behind what the stand-in has yet to say of the session's calls, or at the stand-in's end:
       // the next holder must not begin before those that were given up are cancelled.
       a.slot->where->post([last = std::make_shared<farewell>(by_.self(), id)] {});

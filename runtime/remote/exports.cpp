@@ -5,12 +5,10 @@
 #include "runtime/base/log.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
-#include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/service/replica/faulty_replica.hpp"
 #include "runtime/service/replica/replica.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
@@ -55,15 +53,10 @@ void exports::run(std::uint32_t number, const wanted_role& wanted, std::string r
   auto ready = [me = by_.self(), number](std::shared_ptr<replica_slot> slot) {
     me->post([number, slot = std::move(slot)] { porter::here().exported().serves(number, slot); });
   };
-  auto& actors = system.actors();
-  const auto actor =
-      system.options().isolate
-          ? actors.spawn<stand_in>(std::ref(system), e.service, factory, info, e.slot, ready,
-                                   std::ref(system.site_of(placement::process)))
-      : system.faults()
-          ? actors.spawn<faulty_replica>(std::ref(system), e.service, factory, info, e.slot, ready)
-          : actors.spawn<local_replica>(std::ref(system), e.service, factory, info, e.slot, ready);
-  e.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  e.actor = system.isolate()
+                ? system.site_of(placement::process)
+                      .start_replica(e.service, factory, info, e.slot, ready)
+                : system.start_replica(e.service, factory, info, e.slot, ready, true, false);
   by_.watch(*e.actor);
 }
 
@@ -73,7 +66,7 @@ void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   auto& e = place->second;
   auto& system = by_.system();
   // Where it is isolated, the process counts that it runs in.
-  if (!system.options().isolate) system.hosted_replicas().add(e.service->options.name, slot);
+  if (!system.isolate()) system.hosted_replicas().add(e.service->options.name, slot);
   e.serves = true;
   tell_serves(number, *e.slot);
 }

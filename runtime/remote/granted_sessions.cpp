@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/service/service.hpp"
-#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/stand_in.hpp"
 #include "runtime/remote/table_entry.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
@@ -66,7 +66,7 @@ void imports::learn_table(const message& m) {
       continue;
     }
     known.service->withdraw({s.slot});
-    drain(*s.slot);
+    s.slot->drain();
   }
   for (const auto& e : entries) {
     if (!known.stand_ins.contains(e.serial)) add_stand_in(known, name, e.index, e.serial);

@@ -6,15 +6,15 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/service/call/change.hpp"
 #include "runtime/service/call/signal.hpp"
-#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {
 
-ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
+ref<inbox> start_porter(remote_context& system, std::shared_ptr<connection> to, porter::side mine,
                         std::function<void(const std::string&)> closed) {
   // CAF lets the thread that spawns hold its logger, and waits for it at the end: a thread of a
   // link's lives longer.
@@ -31,10 +31,11 @@ ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, por
   return make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
 }
 
-porter::porter(caf::actor_config& config, system_core& system, turns by,
+porter::porter(caf::actor_config& config, remote_context& system, turns by,
                std::shared_ptr<connection> to, side mine,
                std::function<void(const std::string&)> closed)
     : reserved_host(config, system, "porter", by),
+      system_(system),
       to_(std::move(to)),
       mine_(mine),
       closed_(std::move(closed)),

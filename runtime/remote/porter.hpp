@@ -21,8 +21,9 @@ class porter final : public reserved_host {
 
   /// `closed` is called in the porter when the link has closed; unless it is a resident, as the
   /// last thing.
-  porter(caf::actor_config& config, system_core& system, turns by, std::shared_ptr<connection> to,
-         side mine, std::function<void(const std::string& why)> closed);
+  porter(caf::actor_config& config, remote_context& system, turns by,
+         std::shared_ptr<connection> to, side mine,
+         std::function<void(const std::string& why)> closed);
 
   /// In a turn of a porter: it.
   static porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
@@ -40,7 +41,7 @@ class porter final : public reserved_host {
   // For its parts.
   exports& exported() { return exports_; }
   imports& imported() { return imports_; }
-  system_core& system() const { return system_; }
+  remote_context& system() const { return system_; }
   side mine() const { return mine_; }
   connection& way() const { return *to_; }
   const std::shared_ptr<connection>& shared_way() const { return to_; }
@@ -59,6 +60,7 @@ class porter final : public reserved_host {
   branch tell_changes(std::string name, std::shared_ptr<service_state> service);
   branch tell_metrics(std::uint64_t id, std::shared_ptr<connection> to);
 
+  remote_context& system_;
   std::shared_ptr<connection> to_;
   const side mine_;
   bool resting_ = false;
@@ -71,7 +73,7 @@ class porter final : public reserved_host {
 };
 
 /// Starts one, which opens the connection.
-ref<inbox> start_porter(system_core& system, std::shared_ptr<connection> to, porter::side mine,
+ref<inbox> start_porter(remote_context& system, std::shared_ptr<connection> to, porter::side mine,
                         std::function<void(const std::string& why)> closed = nullptr);
 
 }  // namespace troupe::detail

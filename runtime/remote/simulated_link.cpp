@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "runtime/actor/timed_action.hpp"
-#include "runtime/system/system_core.hpp"
+#include "runtime/remote/remote_context.hpp"
 
 namespace troupe::detail {
 
 std::pair<std::shared_ptr<simulated_link>, std::shared_ptr<simulated_link>> simulated_link::make(
-    system_core& system) {
+    remote_context& system) {
   std::shared_ptr<simulated_link> one(new simulated_link(system));
   std::shared_ptr<simulated_link> other(new simulated_link(system));
   one->other_ = other;

@@ -11,7 +11,7 @@
 
 namespace troupe::detail {
 
-class system_core;
+class remote_context;
 
 /// One end.
 class simulated_link final : public link, public std::enable_shared_from_this<simulated_link> {
@@ -21,7 +21,7 @@ class simulated_link final : public link, public std::enable_shared_from_this<si
 
   /// Both ends.
   static std::pair<std::shared_ptr<simulated_link>, std::shared_ptr<simulated_link>> make(
-      system_core& system);
+      remote_context& system);
 
   /// Nothing passes any more, in either direction; both sides notice after a while.
   void cut();
@@ -36,14 +36,14 @@ class simulated_link final : public link, public std::enable_shared_from_this<si
   void close(const std::string& why) override;
 
  private:
-  explicit simulated_link(system_core& system) : system_(system) {}
+  explicit simulated_link(remote_context& system) : system_(system) {}
   void carry(block message, duration pause);
   void arrive(block message);
   void end(const std::string& why);
   void tell_closed();
   void at(duration pause, std::function<void()> action);
 
-  system_core& system_;
+  remote_context& system_;
   std::weak_ptr<simulated_link> other_;
   std::shared_ptr<link_listener> listener_;
   std::vector<block> early_;

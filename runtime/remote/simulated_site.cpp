@@ -1,8 +1,8 @@
 #include "runtime/remote/simulated_site.hpp"
 
 #include "runtime/remote/porter.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/simulated_link.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

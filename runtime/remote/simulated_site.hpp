@@ -4,18 +4,13 @@
 
 namespace troupe::detail {
 
-class system_core;
-
 /// Of a deterministic system: replicas elsewhere live in the system itself, behind a simulated link
 /// each.
 class simulated_site final : public site {
  public:
-  explicit simulated_site(system_core& system) : system_(system) {}
+  using site::site;
   void lodge(const service_state& service, const replica_info& info, answer got) override;
   void close() override {}
-
- private:
-  system_core& system_;
 };
 
 }  // namespace troupe::detail

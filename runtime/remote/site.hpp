@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "runtime/remote/connection.hpp"
-#include "runtime/service/options/replica_info.hpp"
-#include "runtime/service/state/service_state.hpp"
+#include "runtime/remote/remote_context.hpp"
 
 namespace troupe::detail {
 
@@ -20,15 +19,21 @@ class lodging {
   const std::shared_ptr<connection> to;
 };
 
-class site {
+class site : public replica_site {
  public:
   using answer = std::function<void(std::shared_ptr<lodging>, std::exception_ptr)>;
 
-  virtual ~site() = default;
+  explicit site(remote_context& system) : system_(system) {}
+  ref<inbox> start_replica(std::shared_ptr<service_state> service,
+                           std::shared_ptr<const role_factory> factory, const replica_info& info,
+                           std::shared_ptr<replica_slot> slot, ready_function ready) override;
   /// Finds or makes a place for one replica and tells `got`, on any thread, once.
   virtual void lodge(const service_state& service, const replica_info& info, answer got) = 0;
   /// Gives up all places. No call follows.
   virtual void close() = 0;
+
+ protected:
+  remote_context& system_;
 };
 
 }  // namespace troupe::detail

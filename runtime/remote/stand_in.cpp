@@ -2,8 +2,8 @@
 
 #include "runtime/actor/ticks.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
-#include "runtime/system/system_core.hpp"
 #include "runtime/wire/error_codec.hpp"
 
 namespace troupe::detail {
@@ -25,7 +25,7 @@ bool executes_at_once(const call_base& call) {
 
 }  // namespace
 
-stand_in::stand_in(caf::actor_config& config, system_core& system,
+stand_in::stand_in(caf::actor_config& config, remote_context& system,
                    std::shared_ptr<service_state> service,
                    std::shared_ptr<const role_factory> factory, const replica_info& info,
                    std::shared_ptr<replica_slot> slot, ready_function ready, site& there)
@@ -36,7 +36,7 @@ stand_in::stand_in(caf::actor_config& config, system_core& system,
   made();
 }
 
-stand_in::stand_in(caf::actor_config& config, system_core& system,
+stand_in::stand_in(caf::actor_config& config, remote_context& system,
                    std::shared_ptr<service_state> service, const replica_info& info,
                    std::shared_ptr<replica_slot> slot, ready_function ready,
                    std::shared_ptr<connection> to, std::uint64_t serial)
@@ -88,7 +88,7 @@ void stand_in::join(std::shared_ptr<connection> to) {
     return crash("its role's arguments could not be sent: " + describe(std::current_exception()));
   }
   // Where nothing can hang, whoever has nothing to do must not seem busy in virtual time.
-  if (system_.turns_take_time()) start_root(watch_over());
+  if (remote_.turns_take_time()) start_root(watch_over());
 }
 
 /// Pings the role that was made for it. A process that is silent is frozen, a replica that is in
@@ -234,7 +234,7 @@ void stand_in::heard(const message& m) {
       case message_kind::ended: {
         auto body = m.body();
         const auto why = body.read<std::string>();
-        return system_.stopping() ? lost(why) : crash(why);
+        return remote_.stopping() ? lost(why) : crash(why);
       }
       default:
         return;
@@ -260,7 +260,7 @@ void stand_in::finish(const message& m) {
 }
 
 void stand_in::read_answer(const message& m, call_base& call) {
-  auto body = m.body({&system_.metrics()});
+  auto body = m.body({&remote_.metrics()});
   if (m.header.kind == message_kind::error) {
     const auto how = static_cast<ending>(m.header.what);
     call.error = body.read<std::exception_ptr>();
@@ -277,7 +277,7 @@ void stand_in::lost(const std::string& why) {
   if (crashed()) return;
   slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
   // A system that stops closes every way itself.
-  if (factory_ && !system_.stopping()) return crash(why);
+  if (factory_ && !remote_.stopping()) return crash(why);
   // What was imported lives on: the way to it is gone, mostly because the run has ended.
   service_->note_crash(why);
   slot_->end();
@@ -309,7 +309,7 @@ void stand_in::ended() {
   if (to_ && number_ != 0) {
     to_->remove(number_);
     // Of a system that stops the link closes; who outlives the controller doesn't end with it.
-    if (!system_.stopping()) to_->send({.kind = message_kind::drop, .replica = number_});
+    if (!remote_.stopping()) to_->send({.kind = message_kind::drop, .replica = number_});
   }
   to_ = nullptr;
   place_ = nullptr;

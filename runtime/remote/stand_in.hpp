@@ -12,13 +12,15 @@ namespace troupe::detail {
 class stand_in final : public replica {
  public:
   /// For a role that `there` has yet to make.
-  stand_in(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
-           std::shared_ptr<const role_factory> factory, const replica_info& info,
-           std::shared_ptr<replica_slot> slot, ready_function ready, site& there);
-  /// For a replica that serves at the other end of `to` already, known there by its serial.
-  stand_in(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
+  stand_in(caf::actor_config& config, remote_context& system,
+           std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
            const replica_info& info, std::shared_ptr<replica_slot> slot, ready_function ready,
-           std::shared_ptr<connection> to, std::uint64_t serial);
+           site& there);
+  /// For a replica that serves at the other end of `to` already, known there by its serial.
+  stand_in(caf::actor_config& config, remote_context& system,
+           std::shared_ptr<service_state> service, const replica_info& info,
+           std::shared_ptr<replica_slot> slot, ready_function ready, std::shared_ptr<connection> to,
+           std::uint64_t serial);
 
   // In turns of their own.
   void heard(const message& m);
@@ -42,6 +44,7 @@ class stand_in final : public replica {
   void note_begun();
   void note_busy();
 
+  remote_context& remote_;
   std::shared_ptr<const role_factory> factory_;  ///< Null where the replica is there already.
   site* there_ = nullptr;
   std::uint64_t serial_ = 0;

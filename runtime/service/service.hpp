@@ -17,15 +17,13 @@
 
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/call/call.hpp"
-#include "runtime/service/call/caller.hpp"
+#include "runtime/service/call/routed_call.hpp"
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/role/recipe.hpp"
+#include "runtime/service/session.hpp"
 #include "runtime/service/state/service_state.hpp"
 
 namespace troupe {
-
-template <class Role>
-class session;
 
 namespace detail {
 
@@ -33,22 +31,6 @@ namespace detail {
 std::size_t handle_size(const service_state* service);
 void write_handle(const service_state* service, wire_writer& to);
 std::shared_ptr<service_state> read_handle(wire_reader& from);
-
-/// What `co_await handle.route<F>(...)` awaits.
-template <auto F, class Role>
-class [[nodiscard("co_await it: a call that nobody awaits is never sent")]] routed_call final
-    : public pending_call {
- public:
-  using result_type = typename endpoint_of<F>::result;
-  using pending_call::pending_call;
-  result_type await_resume() {
-    check();
-    return static_cast<call_of<F, Role>&>(call()).take();
-  }
-};
-
-/// Was its replica removed before the call was sent?
-bool was_removed(const std::exception_ptr& error) noexcept;
 
 template <auto F, class Role>
 task<outcome<typename endpoint_of<F>::result>> settle(
@@ -66,24 +48,6 @@ task<outcome<typename endpoint_of<F>::result>> settle(
   }
 }
 
-/// Holds one open session of a replica.
-class session_lease {
- public:
-  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<session_wish> wish,
-                std::shared_ptr<replica_slot> slot)
-      : slot(std::move(slot)), service_(std::move(service)), wish_(std::move(wish)) {}
-  session_lease(const session_lease&) = delete;
-  ~session_lease() { service_->sessions().end_session(wish_, *slot); }
-  const std::shared_ptr<replica_slot> slot;
-
- private:
-  const std::shared_ptr<service_state> service_;
-  const std::shared_ptr<session_wish> wish_;
-};
-
-/// Waits until a replica can have another session, then opens one at the replica with the fewest.
-task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
-                                                  call_options call, session_options options);
 /// Waits until a replica serves, then gives all that do.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options);
@@ -249,39 +213,6 @@ class service {
   std::shared_ptr<detail::service_state> state_;
   const access* access_ = nullptr;
   call_options options_;
-};
-
-/// A conversation with one replica, whose state it relies on. When that replica dies every call of
-/// the session ends as session_lost: it never moves. It must not outlive its system, whose end
-/// waits for the thread of its replica.
-template <class Role>
-class session {
- public:
-  template <auto F, class... A>
-    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  detail::routed_call<F, Role> route(A&&... args) const {
-    return detail::routed_call<F, Role>(service_.state(), service_.options_,
-                                        service_.template make_call<F>(std::forward<A>(args)...),
-                                        lease_->slot, true);
-  }
-
-  /// The same, with the error in the outcome. Keep the session until it has ended.
-  template <auto F, class... A>
-    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
-    return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
-  }
-
-  /// The index of its replica.
-  std::size_t replica() const noexcept { return lease_->slot->index; }
-
- private:
-  friend class service<Role>;
-  session(service<Role> service, std::shared_ptr<detail::session_lease> lease)
-      : service_(std::move(service)), lease_(std::move(lease)) {}
-
-  service<Role> service_;
-  std::shared_ptr<detail::session_lease> lease_;
 };
 
 /// In another process a handle names the same service.

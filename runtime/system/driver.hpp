@@ -33,7 +33,7 @@ class driver final : public host {
 
  private:
   void starting() override {
-    if (auto* trace = system_.trace()) calls()->lane = &trace->add_lane("main");
+    if (auto* trace = system_.trace()) lane = &trace->add_lane("main");
     start_root(std::move(*main_));
     main_.reset();
   }

@@ -15,8 +15,8 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/signal_count.hpp"
-#include "runtime/process/process_site.hpp"
 #include "runtime/service/supervision/readiness.hpp"
+#include "runtime/system/child_process.hpp"
 #include "runtime/system/node.hpp"
 #include "runtime/system/program_arguments.hpp"
 #include "runtime/trace/trace_file.hpp"

@@ -5,6 +5,7 @@
 #include "runtime/service/call/signal.hpp"
 #include "runtime/service/supervision/option_checks.hpp"
 #include "runtime/service/supervision/supervisor.hpp"
+#include "runtime/system/child_process.hpp"
 #include "runtime/system/driver.hpp"
 #include "runtime/system/system_core.hpp"
 
@@ -58,9 +59,10 @@ std::size_t system::actors() const { return core_->hosts(); }
 task<std::shared_ptr<detail::service_state>> system::open(
     serve_options options, std::shared_ptr<const detail::role_factory> factory) {
   if (options.placement.elsewhere()) {
-    detail::require_it_can_leave(
-        *factory, options,
-        {.simulated = core_->deterministic(), .listens = core_->cluster() != nullptr});
+    detail::require_it_can_leave(*factory, options,
+                                 {.simulated = core_->deterministic(),
+                                  .listens = core_->cluster() != nullptr,
+                                  .may_have_children = detail::can_have_children()});
   }
   const auto state = core_->add_service(std::move(options));
   state->role = factory->role;

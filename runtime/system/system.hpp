@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cluster/node_info.hpp"
 #include "runtime/service/options/fault_plan.hpp"
 #include "runtime/service/role/recipe.hpp"
 #include "runtime/service/service.hpp"
@@ -53,13 +54,6 @@ struct system_options {
 };
 
 class system;
-
-/// A machine that has joined (or a process on this one).
-struct node_info {
-  std::string name;
-  std::size_t slots = 0;     ///< Replicas that it takes.
-  std::size_t replicas = 0;  ///< Those that it has.
-};
 
 namespace detail {
 class system_core;

@@ -1,11 +1,11 @@
 #include "runtime/trace/trace_span.hpp"
 
-#include "runtime/service/call/caller.hpp"
+#include "runtime/coroutine/strand.hpp"
 
 namespace troupe {
 
 trace_span::trace_span(std::string_view rows, std::string_view what)
-    : home_(detail::strand::current()), lane_(home_.calls() ? home_.calls()->lane : nullptr) {
+    : home_(detail::strand::current()), lane_(home_.lane) {
   if (!lane_) return;
   slice_.group = lane_->keep(rows);
   slice_.name = lane_->keep(what);

@@ -35,7 +35,7 @@
 #include "runtime/cluster/link_client.hpp"
 #include "runtime/cluster/link_server.hpp"
 #include "runtime/process/child.hpp"
-#include "runtime/process/process_site.hpp"
+#include "runtime/system/child_process.hpp"
 #include "tests/bench/bare_stream.hpp"
 #include "tests/bench/replicas.hpp"
 #include "tests/bench/two_clocks.hpp"

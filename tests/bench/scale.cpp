@@ -30,7 +30,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/process/process_site.hpp"
+#include "runtime/system/child_process.hpp"
 #include "runtime/system/run.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/scale_record.hpp"

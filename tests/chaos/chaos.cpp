@@ -26,7 +26,7 @@
 
 #include "runtime/base/descriptor.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/process/process_site.hpp"
+#include "runtime/system/child_process.hpp"
 #include "runtime/system/run.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/chaos/driver.hpp"

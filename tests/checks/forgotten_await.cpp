@@ -1,7 +1,7 @@
 // What a forgotten co_await says: each statement of `forget` does nothing. forgotten_await_test.sh
 // has it compiled with clang's -verify, which wants these warnings, there, and no other.
-#include "runtime/actor/next_turn.hpp"
 #include "runtime/coroutine/condition.hpp"
+#include "runtime/service/call/next_turn.hpp"
 #include "runtime/system/system.hpp"
 
 namespace troupe {

@@ -4,9 +4,9 @@
 
 #include "actors/derived_seed.hpp"
 #include "actors/llm/model/flat_weights.hpp"
-#include "runtime/actor/next_turn.hpp"
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/service/call/next_turn.hpp"
 
 namespace troupe::llm {
 

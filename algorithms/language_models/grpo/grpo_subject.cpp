@@ -20,9 +20,9 @@
 #include "actors/trainer/adam.hpp"
 #include "algorithms/language_models/grpo/now_and_then.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
-#include "runtime/actor/next_turn.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/call/next_turn.hpp"
 
 namespace troupe {
 

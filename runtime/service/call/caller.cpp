@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "runtime/service/call/pending_call.hpp"
+
 namespace troupe::detail {
 
 namespace {
@@ -164,6 +166,20 @@ known_replica* caller::take_room_beside(service_view& view, const call_options& 
     if (!best || load_of(*l) < load_of(*best)) best = l.get();
   }
   return best && best->slot->take_room(limit_of(view, options)) ? best : nullptr;
+}
+
+void caller::tell_all_lost(const service_state& service,
+                           const std::shared_ptr<replica_slot>& slot) {
+  for (const auto& who : service.callers()) {
+    who->post([slot] { current().ended(*slot->where); });
+  }
+}
+
+void caller::tell_all_stopped(service_state& service) {
+  service.refuse_callers();
+  for (const auto& who : service.callers()) {
+    who->post([stopped = service.shared_from_this()] { current().give_up(*stopped); });
+  }
 }
 
 void caller::ended(const inbox& where) {

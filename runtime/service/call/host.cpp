@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/actor/actor_context.hpp"
 #include "runtime/actor/simulated_threads.hpp"
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/actor/ticks.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
@@ -92,14 +92,14 @@ simulated_pool* pool_of(const inbox& local) {
   return static_cast<const host&>(static_cast<caf::event_based_actor&>(*actor)).pool().get();
 }
 
-host::host(caf::actor_config& config, system_core& system, std::string_view name, turns by)
-    : caf::event_based_actor(config),
+void stop_working(inbox& replica, ref<call_base> call) {
+  replica.post(
+      [call = std::move(call)] { static_cast<host&>(strand::current()).stop_working(*call); });
+}
+
+host::host(caf::actor_config& config, actor_context& system, std::string_view name, turns by)
+    : scheduled_actor(config, system, name, by),
       system_(system),
-      key_(system.key_of(name)),
-      turn_draws_(key_, "turns"),
-      turns_(by),
-      pool_(system.threads_in_virtual_time() ? system.threads_in_virtual_time()->of_new_actor()
-                                             : nullptr),
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
       inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),
       caller_(*this, inbox_, [this](inbox& who) { watch(who); }, draws_for("routes").next()) {
@@ -137,8 +137,8 @@ void host::turn_with(F handle) {
   hand_over(this);
 }
 
-reserved_host::reserved_host(caf::actor_config& config, system_core& system, std::string_view name,
-                             turns by)
+reserved_host::reserved_host(caf::actor_config& config, actor_context& system,
+                             std::string_view name, turns by)
     : host(config, system, name, by) {
   if (!is_reserved()) return;
   if (auto* pool = dynamic_cast<thread_pool*>(&home_system().scheduler())) {
@@ -174,8 +174,7 @@ caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_
   turn_timed_ = false;  // It may have waited for long.
   hand_over(this);
   // What is left would wait for the pool as an ordinary job.
-  if (turns_ == turns::reserved && !deterministic())
-    max_messages = std::numeric_limits<std::size_t>::max();
+  if (is_reserved() && !deterministic()) max_messages = std::numeric_limits<std::size_t>::max();
   return caf::event_based_actor::resume(unit, max_messages);
 }
 

@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "runtime/actor/clock.hpp"
-#include "runtime/actor/draws.hpp"
 #include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/actor/own_threads.hpp"
+#include "runtime/actor/scheduled_actor.hpp"
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/coroutine/list.hpp"
 #include "runtime/service/call/call.hpp"
@@ -21,7 +21,7 @@
 
 namespace troupe::detail {
 
-class system_core;
+class actor_context;
 struct simulated_pool;
 
 /// What travels between hosts. One type, so that a host knows its messages at one look. Never
@@ -40,16 +40,10 @@ struct envelope {
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
 /// became ready.
-class host : public caf::event_based_actor, public strand, protected branch::listener {
+class host : public scheduled_actor, protected branch::listener {
  public:
-  /// Which threads run its turns.
-  enum class turns {
-    pooled,   ///< Those of the pool, or one of its own where it is spawned as detached.
-    reserved  ///< Those of the pool before other turns, and the reserve where all are busy.
-  };
-
   /// Its random numbers depend on `name`, which no actor of another kind or service has.
-  host(caf::actor_config& config, system_core& system, std::string_view name,
+  host(caf::actor_config& config, actor_context& system, std::string_view name,
        turns by = turns::pooled);
   ~host() override;
 
@@ -57,13 +51,9 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   bool deterministic() const noexcept;
   class caller* calls() noexcept override { return &caller_; }
   const ref<inbox>& self() const noexcept { return inbox_; }
-  /// The next random number of those that decide when it has its turns.
-  std::uint64_t draw_turn() noexcept { return turn_draws_.next(); }
-  bool is_reserved() const noexcept { return turns_ == turns::reserved; }
-  /// In a simulated process: the threads that its actors share; null where they have no limit.
-  const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
-  /// A turn may take time, also where time is virtual.
-  virtual bool may_pause() const noexcept { return false; }
+  /// In a turn of its own, where it executes calls: nobody awaits this call any more. It is not
+  /// begun, or stopped where it waits.
+  virtual void stop_working(call_base&) {}
 
  protected:
   /// Runs a coroutine of this actor's own, until its end or the actor's.
@@ -102,10 +92,6 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   /// A replica that this host watches has died.
   virtual void on_down(const inbox& who, const std::string& reason);
 
-  /// Random numbers of its own.
-  draws draws_for(std::string_view purpose) const noexcept { return {key_, purpose}; }
-
-  system_core& system_;
   std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
 
  private:
@@ -128,10 +114,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
   void alarm_rang();
   void rearm();
 
-  const std::uint64_t key_;  ///< Of its random numbers.
-  draws turn_draws_;
-  const turns turns_;
-  const std::shared_ptr<simulated_pool> pool_;
+  actor_context& system_;
   const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
   ref<inbox> inbox_;
   class caller caller_;
@@ -152,7 +135,7 @@ class host : public caf::event_based_actor, public strand, protected branch::lis
 /// messages of all other actors 2 % slower.
 class reserved_host : public host {
  public:
-  reserved_host(caf::actor_config& config, system_core& system, std::string_view name, turns by);
+  reserved_host(caf::actor_config& config, actor_context& system, std::string_view name, turns by);
   /// CAF brings messages of its own, such as those of the end of an actor that is watched.
   void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
 
@@ -161,6 +144,9 @@ class reserved_host : public host {
   caf::execution_unit* urgent_from_turn_ = nullptr;
   caf::execution_unit* urgent_from_outside_ = nullptr;
 };
+
+/// Tells the replica behind a mailbox that nobody awaits a call any more. Any thread.
+void stop_working(inbox& replica, ref<call_base> call);
 
 /// The mailbox of a local actor; holds the actor's control block.
 ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);

@@ -1,10 +1,10 @@
+#include "runtime/service/call/pending_call.hpp"
+
 #include <algorithm>
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/utf8.hpp"
-#include "runtime/service/call/caller.hpp"
-#include "runtime/service/replica/replica.hpp"
-#include "runtime/service/service.hpp"
+#include "runtime/service/call/host.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
@@ -32,7 +32,7 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
 
   const auto now = home_->home().now();
   call.sent = now;
-  if (auto* lane = home_->lane) {
+  if (auto* lane = home_->home().lane) {
     traced_ = true;
     call.traced = lane->new_id();
     awaited_since_ = now;
@@ -273,7 +273,7 @@ void pending_call::give_up(attempt& by) {
   const bool can_stop =
       call.endpoint.kind == endpoint_kind::coroutine || (by.linked() && by.to->slot->elsewhere);
   if (by.linked() && can_stop && !service_->runs_to_end(call.endpoint)) {
-    stop_working(*by.to->slot, by.call);
+    stop_working(*by.to->slot->where, by.call);
   }
   by.unlink();
 }
@@ -354,7 +354,7 @@ void pending_call::trace_end(bool cancelled) {
   auto how = trace_slice::outcome::ok;
   if (error_ || call.error) how = trace_slice::outcome::error;
   if (cancelled) how = trace_slice::outcome::cancelled;
-  auto& lane = *home_->lane;
+  auto& lane = *home_->home().lane;
   lane.add({.what = trace_slice::kind::wait,
             .how = how,
             .id = call.traced,

@@ -2,7 +2,6 @@
 
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/service/options/fault_plan.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 

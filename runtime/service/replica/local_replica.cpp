@@ -1,8 +1,6 @@
 #include "runtime/service/replica/local_replica.hpp"
 
 #include "runtime/base/log.hpp"
-#include "runtime/service/supervision/cycle_watch.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
@@ -13,7 +11,7 @@ local_replica& here() { return static_cast<local_replica&>(static_cast<host&>(st
 
 }  // namespace
 
-local_replica::local_replica(caf::actor_config& config, system_core& system,
+local_replica::local_replica(caf::actor_config& config, replica_context& system,
                              std::shared_ptr<service_state> service,
                              std::shared_ptr<const role_factory> factory, const replica_info& info,
                              std::shared_ptr<replica_slot> slot, ready_function ready)
@@ -73,7 +71,7 @@ void local_replica::on_request(ref<call_base> call) {
 void local_replica::begin_call(call_base& call, time_point time) {
   call.begun.store(true, std::memory_order_release);
   call.began = time;
-  slice = call.slice = calls()->lane ? call.traced : reinterpret_cast<std::uintptr_t>(&call);
+  slice = call.slice = lane ? call.traced : reinterpret_cast<std::uintptr_t>(&call);
   const auto waited = std::chrono::duration<double>(time - call.sent).count();
   slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
 }
@@ -114,7 +112,7 @@ void local_replica::start_backlog() {
   if (!backlog_.empty()) service_->note_wait();
 }
 
-void local_replica::tell_waits(cycle_watch& to) {
+replica_waits local_replica::waits() const {
   replica_waits mine;
   std::size_t queued = 0;
   backlog_.for_each([&](call_base& call) {
@@ -128,7 +126,7 @@ void local_replica::tell_waits(cycle_watch& to) {
   begun_.for_each([&](call_base& call) {
     if (call.by_slice != 0 && call.slice != 0) mine.begun.emplace_back(&call);
   });
-  to.told(*slot_, std::move(mine));
+  return mine;
 }
 
 ref<call_base> local_replica::take_out(call_base& of_backlog) {

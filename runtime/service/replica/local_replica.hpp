@@ -10,7 +10,7 @@ namespace troupe::detail {
 
 class local_replica : public replica, private replica_port {
  public:
-  local_replica(caf::actor_config& config, system_core& system,
+  local_replica(caf::actor_config& config, replica_context& system,
                 std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
                 const replica_info& info, std::shared_ptr<replica_slot> slot, ready_function ready);
 
@@ -26,7 +26,7 @@ class local_replica : public replica, private replica_port {
   void before_end() override;
   void ended() override;
   void stop_working(call_base& call) override;
-  void tell_waits(cycle_watch& to) override;
+  replica_waits waits() const override;
   void room_came() override;
 
   // As the port of its calls.

@@ -1,7 +1,6 @@
 #include "runtime/service/replica/replica.hpp"
 
 #include "runtime/base/log.hpp"
-#include "runtime/system/system_core.hpp"
 #include "runtime/trace/trace.hpp"
 
 namespace troupe::detail {
@@ -19,20 +18,22 @@ std::string name_of(const std::string& kind, const service_state& service,
 
 }  // namespace
 
-replica::replica(caf::actor_config& config, system_core& system, const char* kind,
+replica::replica(caf::actor_config& config, replica_context& system, const char* kind,
                  std::shared_ptr<service_state> service, const replica_info& info,
                  std::shared_ptr<replica_slot> slot, ready_function ready)
     : host(config, system, name_of(kind, *service, info)),
+      system_(system),
       service_(std::move(service)),
       info_(info),
       slot_(std::move(slot)),
       ready_(std::move(ready)) {
   slot_->where = self();
+  slot_->drain = [me = self()] { me->post([] { here().drain(); }); };
 }
 
 void replica::starting() {
   if (auto* trace = system_.trace()) {
-    calls()->lane = &trace->add_lane(service_->options.name, info_.index);
+    lane = &trace->add_lane(service_->options.name, info_.index);
   }
 }
 
@@ -69,18 +70,16 @@ void replica::answer(call_base& call, time_point time) {
 
 void replica::trace_answer(const call_base& call, time_point time) {
   const bool in_batch = call.endpoint.kind == endpoint_kind::batched;
-  calls()->lane->add(
-      {.what = in_batch ? trace_slice::kind::joined : trace_slice::kind::execution,
-       .how = call.error ? trace_slice::outcome::error : trace_slice::outcome::ok,
-       .id = call.traced,
-       .begin =
-           std::max(call.began, call.sent),  // The last turn's end may stand for its beginning.
-       .end = time,
-       .name = call.endpoint.name});
+  lane->add({.what = in_batch ? trace_slice::kind::joined : trace_slice::kind::execution,
+             .how = call.error ? trace_slice::outcome::error : trace_slice::outcome::ok,
+             .id = call.traced,
+             .begin = std::max(call.began,
+                               call.sent),  // The last turn's end may stand for its beginning.
+             .end = time,
+             .name = call.endpoint.name});
 }
 
 void replica::trace_batch(const call_list& calls, time_point time) {
-  auto* lane = this->calls()->lane;
   if (!lane) return;
   const auto& one = *calls.front();
   lane->add({.what = trace_slice::kind::batch,
@@ -92,7 +91,6 @@ void replica::trace_batch(const call_list& calls, time_point time) {
 }
 
 void replica::trace_stopped(const call_base& call) {
-  auto* lane = calls()->lane;
   if (!lane) return;
   lane->add({.what = trace_slice::kind::execution,
              .how = trace_slice::outcome::cancelled,
@@ -116,7 +114,7 @@ void replica::drain() {
 void replica::crash(const std::string& reason) {
   service_->note_crash(reason);
   if (!slot_->end()) return end();  // It was abandoned, and has come back.
-  if (auto* lane = calls()->lane) {
+  if (lane) {
     const auto time = now();
     lane->add({.what = trace_slice::kind::mark,
                .begin = time,
@@ -138,22 +136,14 @@ void replica::ended() {
   slot_.reset();
 }
 
-bool abandon(system_core& system, const service_state& service, replica_slot& slot) {
+bool abandon(replica_context& system, const service_state& service, replica_slot& slot) {
   if (!slot.abandon()) return false;
   if (service.options.placement == placement::shared) system.thread_hangs(pool_of(*slot.where));
   return true;
 }
 
-void stop_working(const replica_slot& slot, ref<call_base> call) {
-  slot.where->post([call = std::move(call)] { here().stop_working(*call); });
-}
-
-void drain(const replica_slot& slot) {
-  slot.where->post([] { here().drain(); });
-}
-
-void ask_waits(const replica_slot& slot, std::shared_ptr<cycle_watch> who) {
-  slot.where->post([who = std::move(who)] { here().tell_waits(*who); });
+void ask_waits(const replica_slot& slot, std::function<void(replica_waits)> tell) {
+  slot.where->post([tell = std::move(tell)] { tell(here().waits()); });
 }
 
 }  // namespace troupe::detail

@@ -6,26 +6,32 @@
 //   starting ──ready──> serving ──crash, kill──────────────────────────────> ended
 //                          └──drain──> leaving ──nothing pending, no session──┘
 
-#include "runtime/service/call/host.hpp"
+#include "runtime/service/replica/replica_context.hpp"
 
 namespace troupe::detail {
 
+/// What a replica tells of its coroutine calls.
+struct replica_waits {
+  std::size_t ongoing = 0;  ///< Those that it works on; 0 if it could work on more.
+  /// It holds these and coroutine calls behind them, nothing else: room comes by their ends alone.
+  bool full = false;
+  // Of those that endpoints await:
+  std::vector<ref<call_base>> begun;
+  std::vector<ref<call_base>> queued;
+};
+
 class replica : public host {
  public:
-  /// `ready` is called in the replica once it can serve, with its slot; if it can't, it dies.
-  using ready_function = std::function<void(std::shared_ptr<replica_slot>)>;
-
-  /// `kind` is the first word of its name. `slot` is its own, and gets its mailbox. Whoever made it
-  /// may watch how it starts there.
-  replica(caf::actor_config& config, system_core& system, const char* kind,
+  /// `kind` is the first word of its name. `ready` is called once it can serve; if it can't, it
+  /// dies. `slot` is its own, and gets its mailbox. Whoever made it may watch how it starts there.
+  replica(caf::actor_config& config, replica_context& system, const char* kind,
           std::shared_ptr<service_state> service, const replica_info& info,
           std::shared_ptr<replica_slot> slot, ready_function ready);
 
   // In a turn of its own.
-  /// Nobody awaits a call any more: it is not begun, or stopped where it waits.
-  virtual void stop_working(call_base& call) = 0;
-  /// Tells what waits in its queue, where its role lives here.
-  virtual void tell_waits(cycle_watch&) {}
+  void stop_working(call_base& call) override = 0;
+  /// The calls that it works on and that wait in its queue, where its role lives here.
+  virtual replica_waits waits() const { return {}; }
   /// Its slot is leaving: ends once nothing is left to do.
   void drain();
 
@@ -53,6 +59,7 @@ class replica : public host {
   void starting() override;
   void ended() override;
 
+  replica_context& system_;
   std::shared_ptr<service_state> service_;
   const replica_info info_;
   std::shared_ptr<replica_slot> slot_;
@@ -65,11 +72,10 @@ class replica : public host {
 
 /// Ends a replica whose thread may be stuck in its role's code. Another takes the place of a thread
 /// of the pool until that is back. Any thread. False if it had ended.
-bool abandon(system_core& system, const service_state& service, replica_slot& slot);
+bool abandon(replica_context& system, const service_state& service, replica_slot& slot);
 
 // The same from any thread. An actor that has ended hears nothing.
-void stop_working(const replica_slot& slot, ref<call_base> call);
-void drain(const replica_slot& slot);
-void ask_waits(const replica_slot& slot, std::shared_ptr<cycle_watch> who);
+/// `tell` is called in the replica.
+void ask_waits(const replica_slot& slot, std::function<void(replica_waits)> tell);
 
 }  // namespace troupe::detail

@@ -3,41 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "runtime/service/call/caller.hpp"
-#include "runtime/service/supervision/cycle_watch.hpp"
-
 namespace troupe::detail {
-
-replica_slot::replica_slot(std::size_t index)
-    : index(index), serial([] {
-        static std::atomic<std::uint64_t> last{0};
-        return ++last;
-      }()) {}
-
-replica_slot::~replica_slot() {
-  for (auto& row : endpoints) delete row.load();
-}
-
-endpoint_tally& replica_slot::tally_of(std::size_t row) {
-  auto* known = endpoints[row].load(std::memory_order_relaxed);
-  if (!known) {
-    known = new endpoint_tally;
-    endpoints[row].store(known, std::memory_order_release);
-  }
-  return *known;
-}
-
-void replica_slot::add_counts_of(const replica_slot& other) {
-  for (std::size_t row = 0; row < max_endpoints; ++row) {
-    const auto* counts = other.endpoints[row].load(std::memory_order_acquire);
-    if (!counts) continue;
-    auto& mine = tally_of(row);
-    mine.duration.add(counts->duration);
-    mine.queue_wait.add(counts->queue_wait);
-    mine.threw += counts->threw.load();
-  }
-  batch_size.add(other.batch_size);
-}
 
 namespace {
 
@@ -50,17 +16,6 @@ void call_up(std::shared_ptr<ticket> t) {
 }
 
 }  // namespace
-
-std::size_t service_places::take() {
-  std::lock_guard lock(mutex_);
-  if (free_.empty()) return taken_++;
-  return free_.extract(free_.begin()).value();
-}
-
-void service_places::give_back(std::size_t place) {
-  std::lock_guard lock(mutex_);
-  free_.insert(place);
-}
 
 service_state::service_state(std::size_t number, serve_options options,
                              std::shared_ptr<service_places> places)
@@ -169,27 +124,14 @@ void service_state::remove_caller(const ref<inbox>& who) {
   callers_.pop_back();
 }
 
-void service_state::tell_lost(const std::shared_ptr<replica_slot>& slot) {
-  std::vector<ref<inbox>> all;
-  {
-    std::lock_guard lock(mutex_);
-    all = callers_;
-  }
-  for (const auto& who : all) {
-    who->post([slot] { caller::current().ended(*slot->where); });
-  }
+std::vector<ref<inbox>> service_state::callers() const {
+  std::lock_guard lock(mutex_);
+  return callers_;
 }
 
-void service_state::give_up_callers() {
-  std::vector<ref<inbox>> all;
-  {
-    std::lock_guard lock(mutex_);
-    given_up_ = true;
-    all = callers_;
-  }
-  for (const auto& who : all) {
-    who->post([me = shared_from_this()] { caller::current().give_up(*me); });
-  }
+void service_state::refuse_callers() {
+  std::lock_guard lock(mutex_);
+  given_up_ = true;
 }
 
 void service_state::close(const std::string& reason) {
@@ -240,7 +182,7 @@ bool service_state::wait(const std::shared_ptr<ticket>& t) {
 }
 
 void service_state::note_wait() {
-  if (cycles) cycles->note();
+  if (wait_observer) wait_observer->call_waits();
 }
 
 std::vector<std::shared_ptr<ticket>> service_state::line_of_endpoints() const {

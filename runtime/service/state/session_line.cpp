@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/service/replica/replica.hpp"
+#include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 
@@ -122,7 +122,7 @@ void session_line::end_session(replica_slot& slot) {
   {
     std::lock_guard lock(mutex_);
     slot.has_exclusive_session = false;
-    if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) drain(slot);
+    if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) slot.drain();
     grant_all(served);
   }
   call_up(std::move(served));

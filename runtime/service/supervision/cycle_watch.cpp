@@ -7,7 +7,6 @@
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/call/caller.hpp"
-#include "runtime/service/replica/replica.hpp"
 
 namespace troupe::detail {
 
@@ -92,7 +91,10 @@ void cycle_watch::ask(const service_list& services) {
     for (const auto& slot : *table) {
       if (slot->elsewhere || slot->in_flight() == 0) continue;
       const answer none{slot, service->number, {}};
-      if (asked_.emplace(slot->serial, none).second) ask_waits(*slot, shared_from_this());
+      if (!asked_.emplace(slot->serial, none).second) continue;
+      ask_waits(*slot, [me = shared_from_this(), slot](replica_waits waits) {
+        me->told(*slot, std::move(waits));
+      });
     }
   }
 }

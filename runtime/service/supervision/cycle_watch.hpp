@@ -12,36 +12,24 @@
 #include <vector>
 
 #include "runtime/actor/clock.hpp"
-#include "runtime/service/state/service_state.hpp"
+#include "runtime/service/replica/replica.hpp"
 #include "runtime/service/supervision/wait_graph.hpp"
 
 namespace troupe::detail {
 
-/// What a replica tells of its coroutine calls.
-struct replica_waits {
-  std::size_t ongoing = 0;  ///< Those that it works on; 0 if it could work on more.
-  bool full = false;        ///< See busy_replica.
-  // Of those that endpoints await:
-  std::vector<ref<call_base>> begun;
-  std::vector<ref<call_base>> queued;
-};
-
 /// Looks a few times, on the clock's thread, after a call had to wait: replicas that hold calls are
 /// asked for them, in turns of their own. A cycle of calls that have waited since the look before
 /// is reported, and its calls end as overloaded. Any thread.
-class cycle_watch : public std::enable_shared_from_this<cycle_watch> {
+class cycle_watch final : public wait_observer, public std::enable_shared_from_this<cycle_watch> {
  public:
   using service_list = std::vector<std::shared_ptr<service_state>>;
   /// `pause` is the time between two looks; 0: there are none. `services` gives all there are.
   cycle_watch(class clock& clock, duration pause, std::function<service_list()> services);
   ~cycle_watch();
 
-  /// A call waits from here on: for room, or behind those that its replica works on.
-  void note() {
+  void call_waits() override {
     if (looks_left_.load(std::memory_order_seq_cst) < looks) look_again();
   }
-  /// The replica of that slot answers.
-  void told(const replica_slot& slot, replica_waits waits);
   /// Nobody looks from here on, and the clock may go.
   void close();
 
@@ -67,6 +55,7 @@ class cycle_watch : public std::enable_shared_from_this<cycle_watch> {
   /// After the last note: the first asks, the second sees who waits, the third who waits still.
   static constexpr int looks = 3;
 
+  void told(const replica_slot& slot, replica_waits waits);
   void look_again();
   void look_later();
   void look();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runtime/process/process_site.hpp"
 #include "runtime/service/role/recipe.hpp"
 
 namespace troupe::detail {
@@ -77,7 +76,7 @@ void require_it_can_leave(const role_factory& factory, const serve_options& opti
   if (!around.simulated && options.placement.on_node()) {
     require(around.listens, "a system that listens for nodes (system_options::listen, --listen)");
   } else if (!around.simulated) {
-    require(can_have_children(),
+    require(around.may_have_children,
             "a program whose main calls troupe::run, or troupe::serve_parent_if_child first");
   }
   if (!factory.recipe->not_encodable.empty()) {

@@ -10,8 +10,9 @@ void check_options(const serve_options& options);
 
 /// What a system has for replicas that are placed elsewhere.
 struct surroundings {
-  bool simulated = false;  ///< It is deterministic: every place is simulated.
-  bool listens = false;    ///< Nodes can join.
+  bool simulated = false;          ///< It is deterministic: every place is simulated.
+  bool listens = false;            ///< Nodes can join.
+  bool may_have_children = false;  ///< The program's main can begin as a child process.
 };
 
 /// Throws std::invalid_argument if the role can't be made and called in another process.

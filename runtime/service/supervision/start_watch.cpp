@@ -4,11 +4,10 @@
 
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/service/replica/replica.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
-start_watch::start_watch(system_core& system, std::shared_ptr<const service_state> service,
+start_watch::start_watch(replica_context& system, std::shared_ptr<const service_state> service,
                          std::function<void(late_slots)> looked)
     : system_(system),
       service_(std::move(service)),

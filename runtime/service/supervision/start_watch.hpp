@@ -12,7 +12,7 @@
 
 namespace troupe::detail {
 
-class system_core;
+class replica_context;
 
 /// Looks now and then on the clock's thread, which no constructor that hangs can hold, while any
 /// replica is starting. Any thread.
@@ -21,7 +21,7 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   using late_slots = std::vector<std::shared_ptr<replica_slot>>;
   /// `looked` is called after each look, on the clock's thread, with those that took longer than
   /// the service's start_timeout: they are abandoned, and a thread takes the place of theirs.
-  start_watch(system_core& system, std::shared_ptr<const service_state> service,
+  start_watch(replica_context& system, std::shared_ptr<const service_state> service,
               std::function<void(late_slots)> looked);
 
   /// A replica of that slot is about to start.
@@ -35,7 +35,7 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   void look();
   void look_later();
 
-  system_core& system_;
+  replica_context& system_;
   const std::shared_ptr<const service_state> service_;
   const duration limit_;
   std::mutex mutex_;

@@ -4,18 +4,17 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/remote/stand_in.hpp"
-#include "runtime/service/replica/faulty_replica.hpp"
+#include "runtime/service/replica/replica.hpp"
 #include "runtime/service/supervision/autoscaler.hpp"
-#include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
-supervisor::supervisor(caf::actor_config& config, system_core& system,
+supervisor::supervisor(caf::actor_config& config, replica_context& system,
                        std::shared_ptr<service_state> service,
                        std::shared_ptr<const role_factory> factory,
                        std::function<void(std::exception_ptr)> started)
     : host(config, system, "supervisor of " + service->options.name),
+      system_(system),
       service_(std::move(service)),
       factory_(std::move(factory)),
       started_(std::move(started)),
@@ -47,22 +46,11 @@ void supervisor::start_replica(const place_ptr& at) {
   const replica_info info{at->index, starts_[at->index]++};
   at->slot = std::make_shared<replica_slot>(at->index);
   at->began = now();
-  auto& actors = system_.actors();
-  caf::actor actor;
-  if (service_->options.placement.elsewhere()) {
-    actor = actors.spawn<stand_in>(std::ref(system_), service_, factory_, info, at->slot, ready,
-                                   std::ref(system_.site_of(service_->options.placement)));
-  } else if (system_.faults() && service_->options.faults) {
-    actor =
-        actors.spawn<faulty_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
-  } else if (own_thread) {
-    actor = actors.spawn<local_replica, caf::detached>(std::ref(system_), service_, factory_, info,
-                                                       at->slot, ready);
-  } else {
-    actor =
-        actors.spawn<local_replica>(std::ref(system_), service_, factory_, info, at->slot, ready);
-  }
-  at->replica = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  const auto& where = service_->options.placement;
+  at->replica = where.elsewhere() ? system_.site_of(where).start_replica(service_, factory_, info,
+                                                                         at->slot, ready)
+                                  : system_.start_replica(service_, factory_, info, at->slot, ready,
+                                                          service_->options.faults, own_thread);
   watch(*at->replica);
   start_watch_->add(at->slot);
 }
@@ -289,7 +277,7 @@ bool supervisor::go_on_without(const place_ptr& at) {
 void supervisor::let_go(const place_ptr& at) {
   at->replica->kill("it was abandoned");
   given_up_.push_back(at->replica);
-  service_->tell_lost(at->slot);
+  caller::tell_all_lost(*service_, at->slot);
 }
 
 void supervisor::abandon(const place_ptr& at) {
@@ -452,7 +440,7 @@ void supervisor::withdraw_retiring() {
     if (!p->slot->leaving()) slots.push_back(p->slot);
   }
   service_->withdraw(slots);
-  for (const auto& slot : slots) drain(*slot);
+  for (const auto& slot : slots) slot->drain();
 }
 
 task<> supervisor::until_retired() {

@@ -34,8 +34,8 @@ class supervisor final : public host {
  public:
   /// `started` is called in the supervisor once every replica serves, with null, or with why it
   /// can't be.
-  supervisor(caf::actor_config& config, system_core& system, std::shared_ptr<service_state> service,
-             std::shared_ptr<const role_factory> factory,
+  supervisor(caf::actor_config& config, replica_context& system,
+             std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
              std::function<void(std::exception_ptr)> started);
 
   /// In a turn of its own. One scaling after the other, but a growth ends where a wish for fewer
@@ -111,6 +111,7 @@ class supervisor final : public host {
   bool go_on_without(const place_ptr& at);
   void let_go(const place_ptr& at);
 
+  replica_context& system_;
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;

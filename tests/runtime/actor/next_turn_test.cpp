@@ -1,4 +1,4 @@
-#include "runtime/actor/next_turn.hpp"
+#include "runtime/service/call/next_turn.hpp"
 
 #include "tests/runtime/support.hpp"
 

@@ -2,7 +2,7 @@
 
 #define CATCH_CONFIG_EXTERNAL_INTERFACES  // Listeners, in Catch2 v2.
 
-#include "runtime/process/process_site.hpp"
+#include "runtime/system/child_process.hpp"
 #include "tests/test.hpp"
 
 namespace {

@@ -1,0 +1,116 @@
+#include "runtime/actor/actor_context.hpp"
+
+#include <algorithm>
+#include <caf/scheduler/test_coordinator.hpp>
+#include <thread>
+
+#include "runtime/actor/thread_pool.hpp"
+#include "runtime/trace/trace.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+caf::scheduler::test_coordinator& deterministic_scheduler(caf::actor_system& of) {
+  return dynamic_cast<caf::scheduler::test_coordinator&>(of.scheduler());
+}
+
+}  // namespace
+
+actor_context::actor_context(const actor_options& options)
+    : options_(options), order_(options.seed) {
+  if (options.trace) options.trace->begin_system(options.deterministic);
+  if (options.deterministic) {
+    clock_ = std::make_unique<virtual_clock>();
+    config_.set("scheduler.policy", caf::atom("testing"));
+  } else {
+    clock_ = std::make_unique<real_clock>();
+    const auto cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    config_.load<thread_pool>();
+    config_.set("scheduler.max-threads", options.threads ? options.threads : cores);
+    config_.set("scheduler.max-throughput", std::size_t{100});
+  }
+  actors_ = std::make_unique<caf::actor_system>(config_);
+  if (!options.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
+}
+
+actor_context::~actor_context() = default;
+
+void actor_context::simulate_threads() {
+  if (virtual_threads_) return;
+  virtual_threads_ =
+      std::make_unique<simulated_threads>(*actors_, dynamic_cast<virtual_clock&>(*clock_));
+}
+
+void actor_context::spend(duration time) {
+  if (virtual_threads_ && virtual_threads_->hold(time)) return;
+  static_cast<virtual_clock&>(*clock_).spend(time);
+}
+
+std::uint64_t actor_context::key_of(std::string_view name) {
+  auto key = key_below(options_.seed, name);
+  if (!deterministic()) return key;
+  std::lock_guard lock(mutex_);
+  key += named_[key]++;
+  return next_of(key);
+}
+
+void actor_context::thread_hangs(simulated_pool* in) {
+  if (spares_) spares_->add();
+  if (in) ++in->spare;
+}
+
+void actor_context::reserve_thread() {
+  if (spares_) spares_->reserve();
+}
+
+void actor_context::thread_came_back(simulated_pool* in) {
+  if (spares_) spares_->remove();
+  if (in) --in->spare;
+}
+
+void actor_context::host_started() {
+  std::lock_guard lock(mutex_);
+  ++hosts_;
+}
+
+void actor_context::host_ended() {
+  std::lock_guard lock(mutex_);
+  if (--hosts_ == 0) hosts_changed_.notify_all();
+}
+
+std::size_t actor_context::hosts() const {
+  std::lock_guard lock(mutex_);
+  return hosts_;
+}
+
+bool actor_context::all_ended_by(std::chrono::steady_clock::time_point limit) {
+  std::unique_lock lock(mutex_);
+  return hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
+}
+
+bool actor_context::step_deterministic() {
+  auto& time = static_cast<virtual_clock&>(*clock_);
+  if (virtual_threads_) return virtual_threads_->step(order_) || time.advance_to_next();
+  auto& scheduler = deterministic_scheduler(*actors_);
+  order_.add_all(scheduler.jobs);
+  auto* next = order_.take([](caf::resumable*) { return true; });
+  if (!next) return time.advance_to_next();
+  scheduler.jobs.push_front(next);
+  scheduler.run_once();
+  return true;
+}
+
+bool actor_context::stop_clock(std::chrono::steady_clock::time_point limit) {
+  clock_->stop();
+  return own_threads_->none_by(limit);
+}
+
+void actor_context::end_threads() {
+  spares_.reset();
+  virtual_threads_.reset();
+  if (deterministic()) order_.remove_all(deterministic_scheduler(*actors_).jobs);
+  actors_.reset();
+}
+
+}  // namespace troupe::detail

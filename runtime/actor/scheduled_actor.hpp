@@ -1,0 +1,49 @@
+#pragma once
+// What decides when an actor has its turns. Internal to runtime/.
+
+#include <caf/event_based_actor.hpp>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "runtime/actor/draws.hpp"
+#include "runtime/coroutine/strand.hpp"
+
+namespace troupe::detail {
+
+class actor_context;
+struct simulated_pool;
+
+/// A CAF actor with a strand, as the threads know it that run its turns.
+class scheduled_actor : public caf::event_based_actor, public strand {
+ public:
+  /// Which threads run its turns.
+  enum class turns {
+    pooled,   ///< The threads of the pool, or one of its own where it is spawned as detached.
+    reserved  ///< The threads of the pool before other turns, and the reserve where all are busy.
+  };
+
+  /// Its random numbers depend on `name`, which no actor of another kind or service has.
+  scheduled_actor(caf::actor_config& config, actor_context& system, std::string_view name,
+                  turns by);
+
+  /// The next random number of those that decide when it has its turns.
+  std::uint64_t draw_turn() noexcept { return turn_draws_.next(); }
+  bool is_reserved() const noexcept { return turns_ == turns::reserved; }
+  /// In a simulated process: the threads that its actors share; null where they have no limit.
+  const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
+  /// True if a turn may take time, also where time is virtual.
+  virtual bool may_pause() const noexcept { return false; }
+
+ protected:
+  /// Random numbers of its own.
+  draws draws_for(std::string_view purpose) const noexcept { return {key_, purpose}; }
+
+ private:
+  const std::uint64_t key_;  ///< The key of its random numbers.
+  draws turn_draws_;
+  const turns turns_;
+  const std::shared_ptr<simulated_pool> pool_;
+};
+
+}  // namespace troupe::detail

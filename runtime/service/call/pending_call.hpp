@@ -1,0 +1,112 @@
+#pragma once
+// One awaited call: its way from `co_await` to its end, with retries, hedging and deadlines.
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "runtime/service/call/caller.hpp"
+
+namespace troupe::detail {
+
+/// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
+/// destroying it gives the call up.
+///
+///   idle ──co_await──> in flight ──reply──────────────> ended
+///          │             │    ^
+///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
+///
+/// In flight a hedged call may get a second attempt beside its first.
+class pending_call : private line_member {
+ public:
+  pending_call(service_state& service, const call_options& options, ref<call_base> call,
+               std::shared_ptr<replica_slot> only, bool session)
+      : service_(&service), options_(options), only_(std::move(only)), session_(session) {
+    first_.call = std::move(call);
+  }
+  pending_call(const pending_call&) = delete;
+  ~pending_call();
+
+  bool await_ready() const noexcept { return false; }
+  /// False if the call has ended already, with an error.
+  bool await_suspend(std::coroutine_handle<> parent);
+
+  // The rest is for the caller.
+  void replied(attempt& by);
+  void lost(attempt& by);
+  void expired();
+  void in_cycle(const std::string& members) override;
+
+ protected:
+  /// Throws the call's error, if it has one.
+  void check() const {
+    if (error_ || first_.call->error) fail();
+  }
+  call_base& call() noexcept { return *first_.call; }
+
+ private:
+  friend class caller;
+  enum class stage { idle, waiting, in_flight, backing_off, ended };
+  struct alarm : timing_wheel::entry {
+    explicit alarm(pending_call& owner) : owner(owner) {}
+    pending_call& owner;
+  };
+
+  void called_up() override;
+  void try_again();
+  bool send_or_wait();
+  void send(attempt& by, known_replica& to, service_view& view);
+  bool wait_in_line();
+  bool lacks_version(const service_view& view) const;
+  std::string versions_there(const service_view& view) const;
+  void retry();
+  void hedge(time_point now);
+  /// The same call once more, sent now; null if its arguments can't be copied.
+  ref<call_base> copy_call(time_point now) const;
+  /// Forgets the other attempt, if there is one.
+  void keep_only(attempt& by);
+  /// Nobody awaits it any more: it is not begun, or stopped where it waits.
+  void give_up(attempt& by);
+  void give_up_all();
+  known_replica* take_room(service_view& view);
+  /// The one replica it may go to takes it no more.
+  bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
+  void set_alarm(time_point now);
+  void report_stall(time_point now);
+  void end(std::exception_ptr error);
+  void end(error_kind kind, const std::string& why);
+  [[noreturn]] void fail() const;
+  duration limit() const noexcept;
+  std::string where() const;
+  void trace_end(bool cancelled);
+
+  service_state* service_;  ///< A handle holds it, and from the sending on `view_`.
+  const call_options options_;
+  std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
+  const bool session_;
+  attempt first_{*this};
+  std::unique_ptr<attempt> second_;  ///< A hedged call's, while it is in flight.
+  caller* home_ = nullptr;
+  service_view* view_ = nullptr;  ///< The caller's, while the call is awaited.
+  std::exception_ptr error_;
+  stage stage_ = stage::idle;
+  bool hedged_ = false;
+  bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
+  bool traced_ = false;
+  std::uint32_t losses_ = 0;
+  std::uint32_t killed_ = 0;    ///< Losses after the replica had begun this call.
+  time_point awaited_since_{};  ///< For the trace.
+  time_point deadline_ = time_point::max();
+  time_point hedge_at_ = time_point::max();
+  std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
+  /// At the deadline; without one, when the call counts as stalled. Or before, for a second
+  /// attempt.
+  alarm alarm_{*this};
+  waiter wake_;
+};
+
+/// True if its replica was removed before the call was sent.
+bool was_removed(const std::exception_ptr& error) noexcept;
+
+}  // namespace troupe::detail

@@ -1,0 +1,55 @@
+#pragma once
+// What the replicas of one system share. Internal to runtime/.
+
+#include <memory>
+#include <optional>
+
+#include "runtime/actor/actor_context.hpp"
+#include "runtime/service/call/host.hpp"
+#include "runtime/service/options/fault_plan.hpp"
+#include "runtime/service/options/placement.hpp"
+#include "runtime/service/options/replica_info.hpp"
+#include "runtime/service/role/role.hpp"
+#include "runtime/service/state/service_state.hpp"
+
+namespace troupe::detail {
+
+/// Called in a replica once it can serve, with its slot.
+using ready_function = std::function<void(std::shared_ptr<replica_slot>)>;
+
+/// Starts replicas whose roles live outside of this process.
+class replica_site {
+ public:
+  virtual ~replica_site() = default;
+  /// Starts the actor that stands here for such a replica, and returns its mailbox.
+  virtual ref<inbox> start_replica(std::shared_ptr<service_state> service,
+                                   std::shared_ptr<const role_factory> factory,
+                                   const replica_info& info, std::shared_ptr<replica_slot> slot,
+                                   ready_function ready) = 0;
+};
+
+class replica_context : public actor_context {
+ public:
+  /// Where replicas live that are placed elsewhere.
+  virtual replica_site& site_of(const placement& where) = 0;
+  /// Null if nothing goes wrong on purpose.
+  fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
+
+  /// Starts a replica whose role lives in this process, on a thread of its own where `own_thread`
+  /// says so, and returns its mailbox. `faulty` says whether the system's fault plan applies to it.
+  ref<inbox> start_replica(std::shared_ptr<service_state> service,
+                           std::shared_ptr<const role_factory> factory, const replica_info& info,
+                           std::shared_ptr<replica_slot> slot, ready_function ready, bool faulty,
+                           bool own_thread);
+
+ protected:
+  replica_context(const actor_options& options, const fault_plan& faults) : actor_context(options) {
+    if (faults.any()) faults_.emplace(faults, options.seed);
+  }
+  ~replica_context() = default;
+
+ private:
+  std::optional<fault_source> faults_;
+};
+
+}  // namespace troupe::detail

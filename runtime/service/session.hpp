@@ -1,0 +1,73 @@
+#pragma once
+// A session: a conversation with one replica of a service. `service.hpp` includes this header.
+
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "runtime/coroutine/task.hpp"
+#include "runtime/service/call/routed_call.hpp"
+#include "runtime/service/options/options.hpp"
+#include "runtime/service/state/service_state.hpp"
+
+namespace troupe {
+
+template <class Role>
+class service;
+
+namespace detail {
+
+/// Holds one open session of a replica.
+class session_lease {
+ public:
+  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<session_wish> wish,
+                std::shared_ptr<replica_slot> slot)
+      : slot(std::move(slot)), service_(std::move(service)), wish_(std::move(wish)) {}
+  session_lease(const session_lease&) = delete;
+  ~session_lease() { service_->sessions().end_session(wish_, *slot); }
+  const std::shared_ptr<replica_slot> slot;
+
+ private:
+  const std::shared_ptr<service_state> service_;
+  const std::shared_ptr<session_wish> wish_;
+};
+
+/// Waits until a replica can have another session, then opens one at the replica with the fewest.
+task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
+                                                  call_options call, session_options options);
+}  // namespace detail
+
+/// A conversation with one replica, whose state it relies on. When that replica dies every call of
+/// the session ends as session_lost: it never moves. It must not outlive its system, whose end
+/// waits for the thread of its replica.
+template <class Role>
+class session {
+ public:
+  template <auto F, class... A>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  detail::routed_call<F, Role> route(A&&... args) const {
+    return detail::routed_call<F, Role>(service_.state(), service_.options_,
+                                        service_.template make_call<F>(std::forward<A>(args)...),
+                                        lease_->slot, true);
+  }
+
+  /// The same, with the error in the outcome. Keep the session until it has ended.
+  template <auto F, class... A>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
+    return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
+  }
+
+  /// The index of its replica.
+  std::size_t replica() const noexcept { return lease_->slot->index; }
+
+ private:
+  friend class service<Role>;
+  session(service<Role> service, std::shared_ptr<detail::session_lease> lease)
+      : service_(std::move(service)), lease_(std::move(lease)) {}
+
+  service<Role> service_;
+  std::shared_ptr<detail::session_lease> lease_;
+};
+
+}  // namespace troupe

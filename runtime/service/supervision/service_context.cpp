@@ -1,0 +1,175 @@
+#include "runtime/service/supervision/service_context.hpp"
+
+#include <algorithm>
+
+#include "runtime/service/supervision/cycle_watch.hpp"
+#include "runtime/service/supervision/option_checks.hpp"
+#include "runtime/service/supervision/service_collector.hpp"
+#include "runtime/service/supervision/supervisor.hpp"
+
+namespace troupe::detail {
+
+service_context::service_context(const actor_options& actors, const fault_plan& faults,
+                                 duration cycle_check, std::shared_ptr<metrics_registry> metrics)
+    : replica_context(actors, faults),
+      metrics_(metrics ? std::move(metrics) : std::make_shared<metrics_registry>()),
+      cycles_(
+          std::make_shared<cycle_watch>(clock(), cycle_check, [this] { return all_services(); })) {}
+
+service_context::~service_context() = default;
+
+void service_context::stop_looking_for_cycles() { cycles_->close(); }
+
+void service_context::refuse_services() {
+  std::lock_guard lock(mutex_);
+  stopping_ = true;
+}
+
+std::shared_ptr<service_state> service_context::add_service(serve_options options) {
+  check_options(options);
+  std::lock_guard lock(mutex_);
+  if (stopping_) {
+    throw call_error(error_kind::cancelled, options.name + ": the system is stopping");
+  }
+  for (const auto& [number, known] : services_) {
+    if (known.collector && known.state->options.name == options.name && !known.state->closed()) {
+      throw std::invalid_argument("service \"" + options.name + "\": the name is in use");
+    }
+  }
+  auto collector = std::make_shared<service_collector>();
+  // Whoever holds it last may be a program that has its handle, beyond this system's end.
+  const auto end = [collector, metrics = metrics_](service_state* service) {
+    collector->end(*service);
+    metrics->retire(collector, "service");
+    delete service;
+  };
+  const std::shared_ptr<service_state> state(make_service(std::move(options)).release(), end);
+  collector->begin(state);
+  metrics().add(collector);
+  services_[state->number] = {state, nullptr, std::move(collector), true};
+  return state;
+}
+
+std::shared_ptr<service_state> service_context::add_unnamed(serve_options options) {
+  std::lock_guard lock(mutex_);
+  const std::shared_ptr<service_state> state = make_service(std::move(options));
+  services_[state->number] = {state, nullptr, nullptr, false};
+  return state;
+}
+
+/// With the mutex held.
+std::unique_ptr<service_state> service_context::make_service(serve_options options) {
+  auto state = std::make_unique<service_state>(next_service_++, std::move(options), places_);
+  state->wait_observer = cycles_;
+  return state;
+}
+
+void service_context::make_findable(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  services_.at(service.number).findable = true;
+}
+
+void service_context::remove_unnamed(const service_state& service) {
+  std::lock_guard lock(mutex_);
+  services_.erase(service.number);
+}
+
+std::size_t service_context::services() const {
+  std::lock_guard lock(mutex_);
+  return services_.size();
+}
+
+std::shared_ptr<service_state> service_context::find_service(const std::string& name) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [number, known] : services_) {
+    if (known.findable && known.state->options.name == name && !known.state->closed()) {
+      return known.state;
+    }
+  }
+  return nullptr;
+}
+
+void service_context::set_supervisor(const service_state& service, ref<inbox> supervisor) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = services_.find(service.number);
+    if (known != services_.end()) known->second.supervisor = supervisor;
+  }
+  // Stopped in the meantime, when there was nobody to tell.
+  if (service.closed()) supervisor->kill("its service is stopped");
+}
+
+void service_context::scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
+                            std::function<void(std::exception_ptr)> tell) {
+  auto wish = std::make_shared<scaling>(service, replicas, std::move(tell));
+  ref<inbox> supervisor;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = services_.find(service->number);
+    if (known != services_.end()) supervisor = known->second.supervisor;
+  }
+  if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
+  supervisor->post([wish = std::move(wish)] {
+    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
+  });
+}
+
+void service_context::stop_service(service_state& service) {
+  constexpr std::size_t hung_max = 100;
+  service.close("it was stopped");
+  entry gone;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = services_.find(service.number);
+    if (known == services_.end()) return;
+    gone = std::move(known->second);
+    services_.erase(known);
+    if (service.abandoned.load() > 0 && hung_.size() < hung_max) hung_.insert(service.options.name);
+  }
+  if (gone.supervisor) gone.supervisor->kill("its service is stopped");
+  if (gone.collector) gone.collector->stop();
+  if (!stopping_) caller::tell_all_stopped(service);
+}
+
+std::vector<std::shared_ptr<service_state>> service_context::all_services() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<service_state>> all;
+  for (const auto& [number, known] : services_) all.push_back(known.state);
+  return all;
+}
+
+std::vector<std::shared_ptr<service_state>> service_context::last_first() const {
+  auto all = all_services();
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+/// What the deadlock's message says of services: ": counter (3 in flight, 1 waiting)".
+std::string service_context::unanswered() const {
+  std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [number, known] : services_) {
+    std::int64_t in_flight = 0;
+    for (const auto& slot : *known.state->table()) in_flight += slot->pending.load();
+    if (in_flight == 0 && known.state->waiting() == 0) continue;
+    text += (text.empty() ? ": " : ", ") + known.state->options.name + " (" +
+            std::to_string(in_flight) + " in flight, " + std::to_string(known.state->waiting()) +
+            " waiting)";
+  }
+  return text;
+}
+
+/// Names of services that have abandoned replicas, these and those stopped before: "env, policy";
+/// "none".
+std::string service_context::hung(const std::vector<std::shared_ptr<service_state>>& among) const {
+  std::lock_guard lock(mutex_);
+  auto all = hung_;
+  for (const auto& service : among) {
+    if (service->abandoned.load() > 0) all.insert(service->options.name);
+  }
+  std::string names;
+  for (const auto& name : all) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace troupe::detail
