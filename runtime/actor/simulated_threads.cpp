@@ -2,9 +2,10 @@
 
 #include <caf/scheduler/test_coordinator.hpp>
 
-#include "runtime/actor/scheduled_actor.hpp"
+#include "runtime/actor/strand_actor.hpp"
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/quiet_thread.hpp"
+#include "runtime/coroutine/sleep.hpp"
 
 namespace troupe::detail {
 
@@ -38,8 +39,7 @@ std::deque<caf::resumable*>& jobs_of(caf::actor_system& actors) {
 }  // namespace
 
 simulated_threads::simulated_threads(caf::actor_system& actors, virtual_clock& clock)
-    : actors_(actors),
-      clock_(clock),
+    : clock_(clock),
       jobs_(jobs_of(actors)),
       unit_(std::make_unique<unit>(actors, jobs_)) {}
 
@@ -57,7 +57,7 @@ simulated_threads::~simulated_threads() {
 std::shared_ptr<simulated_pool> simulated_threads::of_new_actor() const {
   if (of_new_) return of_new_;
   auto* maker = strand::current_or_null();
-  return maker ? static_cast<scheduled_actor*>(maker)->pool() : nullptr;
+  return maker ? static_cast<strand_actor*>(maker)->pool() : nullptr;
 }
 
 bool simulated_threads::step(turn_order& order) {
@@ -65,7 +65,7 @@ bool simulated_threads::step(turn_order& order) {
   for (auto* job : rested_) order.add(job);
   rested_.clear();
   const auto has_thread = [](caf::resumable* job) {
-    const auto* h = dynamic_cast<const scheduled_actor*>(job);
+    const auto* h = dynamic_cast<const strand_actor*>(job);
     return !h || h->is_reserved() || !h->pool() || !h->pool()->full();
   };
   auto* const job = order.take([&](caf::resumable* next) {
@@ -79,7 +79,7 @@ bool simulated_threads::step(turn_order& order) {
     run_until_pause(where);
     return true;
   }
-  const auto* h = dynamic_cast<const scheduled_actor*>(job);
+  const auto* h = dynamic_cast<const strand_actor*>(job);
   if (h && h->may_pause()) {
     run_on_a_thread(job);
   } else {
@@ -98,7 +98,7 @@ void simulated_threads::run_on_a_thread(caf::resumable* job) {
   auto& t = *idle_.back();
   idle_.pop_back();
   t.job = job;
-  t.pool = dynamic_cast<scheduled_actor&>(*job).pool();
+  t.pool = dynamic_cast<strand_actor&>(*job).pool();
   run_until_pause(t);
 }
 

@@ -67,7 +67,6 @@ class simulated_threads {
   void run(caf::resumable* job);
   void work(thread& mine);
 
-  caf::actor_system& actors_;
   virtual_clock& clock_;
   std::deque<caf::resumable*>& jobs_;
   std::unique_ptr<unit> unit_;

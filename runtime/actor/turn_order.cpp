@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "runtime/actor/scheduled_actor.hpp"
+#include "runtime/actor/strand_actor.hpp"
 
 namespace troupe::detail {
 
@@ -16,7 +16,7 @@ std::uint64_t delay_of(std::uint64_t random) noexcept {
 }
 
 void turn_order::add(caf::resumable* job) {
-  auto* const actor = dynamic_cast<scheduled_actor*>(job);
+  auto* const actor = dynamic_cast<strand_actor*>(job);
   const auto random = actor ? actor->draw_turn() : others_.next();
   push({now_ + delay_of(random), added_++, job});
 }

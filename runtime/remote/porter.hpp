@@ -9,6 +9,7 @@
 #include "runtime/remote/exports.hpp"
 #include "runtime/remote/granted_sessions.hpp"
 #include "runtime/remote/imports.hpp"
+#include "runtime/remote/remote_context.hpp"
 #include "runtime/service/call/host.hpp"
 
 namespace troupe::detail {

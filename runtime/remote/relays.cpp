@@ -1,6 +1,7 @@
 #include "runtime/remote/relays.hpp"
 
 #include "runtime/remote/porter.hpp"
+#include "runtime/service/call/pending_call.hpp"
 
 namespace troupe::detail {
 

@@ -31,6 +31,7 @@ stand_in::stand_in(caf::actor_config& config, remote_context& system,
                    std::shared_ptr<replica_slot> slot, ready_function ready, site& there)
     : replica(config, system, "stand-in", std::move(service), info, std::move(slot),
               std::move(ready)),
+      remote_(system),
       factory_(std::move(factory)),
       there_(&there) {
   made();
@@ -42,6 +43,7 @@ stand_in::stand_in(caf::actor_config& config, remote_context& system,
                    std::shared_ptr<connection> to, std::uint64_t serial)
     : replica(config, system, "stand-in", std::move(service), info, std::move(slot),
               std::move(ready)),
+      remote_(system),
       serial_(serial),
       to_(std::move(to)) {
   made();

@@ -27,7 +27,7 @@ class driver final : public host {
 
   driver(caf::actor_config& config, system_core& system, branch main,
          std::shared_ptr<outcome> result)
-      : host(config, system, "main"), main_(std::move(main)), result_(std::move(result)) {
+      : host(config, system, "main"), system_(system), main_(std::move(main)), result_(std::move(result)) {
     made();
   }
 
@@ -53,6 +53,7 @@ class driver final : public host {
     system_.changed();
   }
 
+  system_core& system_;
   std::optional<branch> main_;
   std::shared_ptr<outcome> result_;  ///< Null once it is told.
 };

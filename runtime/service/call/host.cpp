@@ -8,6 +8,7 @@
 #include "runtime/actor/thread_pool.hpp"
 #include "runtime/actor/ticks.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/service/call/pending_call.hpp"
 
 namespace troupe::detail {
 
@@ -98,7 +99,7 @@ void stop_working(inbox& replica, ref<call_base> call) {
 }
 
 host::host(caf::actor_config& config, actor_context& system, std::string_view name, turns by)
-    : scheduled_actor(config, system, name, by),
+    : strand_actor(config, system, name, by),
       system_(system),
       own_thread_(getf(is_detached_flag) ? system.own_threads() : nullptr),
       inbox_(make_local_inbox(caf::strong_actor_ptr{ctrl()})),

@@ -13,7 +13,7 @@
 #include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/actor/own_threads.hpp"
-#include "runtime/actor/scheduled_actor.hpp"
+#include "runtime/actor/strand_actor.hpp"
 #include "runtime/coroutine/crew.hpp"
 #include "runtime/coroutine/list.hpp"
 #include "runtime/service/call/call.hpp"
@@ -40,7 +40,7 @@ struct envelope {
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
 /// became ready.
-class host : public scheduled_actor, protected branch::listener {
+class host : public strand_actor, protected branch::listener {
  public:
   /// Its random numbers depend on `name`, which no actor of another kind or service has.
   host(caf::actor_config& config, actor_context& system, std::string_view name,

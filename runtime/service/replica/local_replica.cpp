@@ -112,7 +112,7 @@ void local_replica::start_backlog() {
   if (!backlog_.empty()) service_->note_wait();
 }
 
-replica_waits local_replica::waits() const {
+replica_waits local_replica::waits() {
   replica_waits mine;
   std::size_t queued = 0;
   backlog_.for_each([&](call_base& call) {

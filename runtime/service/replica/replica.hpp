@@ -31,7 +31,7 @@ class replica : public host {
   // In a turn of its own.
   void stop_working(call_base& call) override = 0;
   /// The calls that it works on and that wait in its queue, where its role lives here.
-  virtual replica_waits waits() const { return {}; }
+  virtual replica_waits waits() { return {}; }
   /// Its slot is leaving: ends once nothing is left to do.
   void drain();
 

@@ -6,7 +6,7 @@
 
 #include "runtime/actor/timed_action.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/service/call/caller.hpp"
+#include "runtime/service/call/pending_call.hpp"
 
 namespace troupe::detail {
 

@@ -15,7 +15,7 @@ class actor_context;
 struct simulated_pool;
 
 /// A CAF actor with a strand, as the threads know it that run its turns.
-class scheduled_actor : public caf::event_based_actor, public strand {
+class strand_actor : public caf::event_based_actor, public strand {
  public:
   /// Which threads run its turns.
   enum class turns {
@@ -24,7 +24,7 @@ class scheduled_actor : public caf::event_based_actor, public strand {
   };
 
   /// Its random numbers depend on `name`, which no actor of another kind or service has.
-  scheduled_actor(caf::actor_config& config, actor_context& system, std::string_view name,
+  strand_actor(caf::actor_config& config, actor_context& system, std::string_view name,
                   turns by);
 
   /// The next random number of those that decide when it has its turns.

@@ -1,11 +1,11 @@
-#include "runtime/actor/scheduled_actor.hpp"
+#include "runtime/actor/strand_actor.hpp"
 
 #include "runtime/actor/actor_context.hpp"
 
 namespace troupe::detail {
 
-scheduled_actor::scheduled_actor(caf::actor_config& config, actor_context& system,
-                                 std::string_view name, turns by)
+strand_actor::strand_actor(caf::actor_config& config, actor_context& system, std::string_view name,
+                           turns by)
     : caf::event_based_actor(config),
       key_(system.key_of(name)),
       turn_draws_(key_, "turns"),
