@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
