@@ -10,9 +10,9 @@
 
 #include <cstdio>
 
-#include "actors/env/cartpole.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 

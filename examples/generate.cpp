@@ -18,7 +18,7 @@
 #include "actors/llm/scorer/scorer.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/weights/give_weights.hpp"
 #include "runtime/system/run.hpp"
 

@@ -16,9 +16,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/torch/torch_threads.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "examples/openenv_games/play.hpp"
 #include "runtime/system/system.hpp"

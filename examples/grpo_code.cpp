@@ -19,7 +19,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "runtime/system/system.hpp"

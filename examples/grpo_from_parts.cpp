@@ -20,7 +20,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "algorithms/language_models/grpo/grpo_trainer.hpp"
 #include "algorithms/loops/loops.hpp"

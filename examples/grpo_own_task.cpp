@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 
 using namespace troupe;

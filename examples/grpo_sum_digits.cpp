@@ -12,7 +12,7 @@
 
 #include <cstdio>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/system/run.hpp"
 

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <random>
 
-#include "actors/env/registry.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 

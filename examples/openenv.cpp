@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/openenv/world.hpp"
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/openenv/client/world.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/worlds/registry.hpp"
 #include "runtime/system/run.hpp"
 
 namespace {

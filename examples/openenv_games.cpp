@@ -20,11 +20,11 @@
 #include <map>
 #include <sstream>
 
-#include "actors/derived_seed.hpp"
-#include "actors/env/openenv/provider.hpp"
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/openenv/client/provider.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/random/derived_seed.hpp"
+#include "actors/torch/torch_threads.hpp"
+#include "actors/worlds/registry.hpp"
 #include "examples/openenv_games/learn.hpp"
 #include "examples/openenv_games/play.hpp"
 #include "runtime/system/run.hpp"

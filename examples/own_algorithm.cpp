@@ -10,7 +10,7 @@
 //
 // Both are options like any other: checked, listed by `config`, stored with the run.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

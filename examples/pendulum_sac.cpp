@@ -12,7 +12,7 @@
 
 #include <cstdio>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/system/run.hpp"
 

@@ -14,7 +14,7 @@
 
 #include <cstdio>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
 #include "examples/openenv_games/blackjack_hand.hpp"

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/open_run.hpp"
 #include "runtime/metrics/registry.hpp"

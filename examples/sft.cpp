@@ -18,7 +18,7 @@
 #include "actors/llm/generator/generation_engine.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/sft/sft_learner.hpp"
 #include "runtime/system/system.hpp"
 

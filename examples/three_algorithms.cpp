@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"

@@ -18,7 +18,7 @@
 #include "actors/data/dataset.hpp"
 #include "actors/reward/text_reward.hpp"
 #include "actors/reward/weighted_reward.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"

@@ -10,7 +10,7 @@
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/data/shuffled_order.hpp"
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/service/options/replica_info.hpp"
 
 namespace troupe {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 
 namespace troupe {
 

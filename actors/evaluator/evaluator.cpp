@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/evaluator/evaluator.hpp"
 
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string>
 
-#include "actors/derived_seed.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "actors/env/hosted_environment.hpp"
-#include "actors/policy/acting_network.hpp"
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/networks/acting_network.hpp"
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {

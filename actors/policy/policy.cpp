@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/policy/policy.hpp"
 
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 

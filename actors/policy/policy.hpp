@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
 #include "actors/policy/noise_matrices.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "runtime/base/recycled_vector.hpp"

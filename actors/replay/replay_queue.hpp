@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "actors/checkpoint/shelf.hpp"
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
 #include "actors/replay/replay.hpp"
-#include "actors/shelf.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/wire/codec.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/replay/sum_tree.hpp"
 
 namespace troupe {

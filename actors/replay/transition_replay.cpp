@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/policy/obs_scale.hpp"
+#include "actors/environments/obs_scale.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {

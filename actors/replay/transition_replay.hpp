@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/running_normalizer.hpp"
+#include "actors/checkpoint/shelf.hpp"
+#include "actors/environments/running_normalizer.hpp"
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
 #include "actors/replay/replay.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "actors/replay/transition_ring.hpp"
-#include "actors/shelf.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/condition.hpp"
 

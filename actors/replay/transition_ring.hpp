@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/replay/transition_rows.hpp"
 
 namespace troupe {

@@ -49,7 +49,7 @@ void require_in_range(const text_limits& limits) {
 
 /// The world's answer to an action; none where it has no word for it or refuses it, which is then
 /// noted in the action.
-task<std::optional<openenv::result>> act(openenv::session& game, const text_world& world,
+task<std::optional<openenv::result>> act(openenv::session& game, const chat_view& world,
                                          text_action& action) {
   if (!action.well_formed()) co_return std::nullopt;
   try {
@@ -87,7 +87,7 @@ const std::string& text_episode::answer() const {
   return last.action.well_formed() ? last.action.action : last.written.text;
 }
 
-task<text_episode> play_text_episode(openenv::session& game, text_world world, text_task item,
+task<text_episode> play_text_episode(openenv::session& game, chat_view world, text_task item,
                                      text_writer write, text_limits limits) {
   require_in_range(limits);
   text_episode played;

@@ -2,7 +2,7 @@
 // Episodes in words: a model writes, a world answers, until the world or a limit ends it.
 //
 //   auto game = games.open();  // an openenv::client's
-//   auto played = co_await play_text_episode(game, blackjack_text_world(), item, write, limits);
+//   auto played = co_await play_text_episode(game, blackjack_chat_view(), item, write, limits);
 //
 // where `write` asks the model, for example `[policy](conversation so_far) { return
 // policy_writes(policy, std::move(so_far)); }`.
@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/openenv/client.hpp"
+#include "actors/openenv/client/client.hpp"
+#include "actors/text/chat_view.hpp"
 #include "actors/text/conversation.hpp"
-#include "actors/text/text_world.hpp"
 #include "runtime/coroutine/task.hpp"
 
 namespace troupe {
@@ -87,7 +87,7 @@ struct text_episode {
 
 /// Throws openenv::error where the world fails (an action that it refuses is no failure),
 /// std::invalid_argument for limits out of range, and what `write` throws. `game` outlives it.
-task<text_episode> play_text_episode(openenv::session& game, text_world world, text_task item,
+task<text_episode> play_text_episode(openenv::session& game, chat_view world, text_task item,
                                      text_writer write, text_limits limits = {});
 
 }  // namespace troupe

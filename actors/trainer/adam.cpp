@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/cpu_clones.hpp"
-#include "actors/policy/flush_denormals.hpp"
+#include "actors/kernels/cpu_clones.hpp"
+#include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/gradient_norm.hpp"
 
 namespace troupe {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "actors/cpu_clones.hpp"
+#include "actors/kernels/cpu_clones.hpp"
 
 namespace troupe {
 namespace {

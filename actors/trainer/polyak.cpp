@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/cpu_clones.hpp"
-#include "actors/policy/flush_denormals.hpp"
+#include "actors/kernels/cpu_clones.hpp"
+#include "actors/kernels/flush_denormals.hpp"
 
 namespace troupe {
 namespace {

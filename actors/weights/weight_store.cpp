@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/weights/weight_store.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 
 namespace troupe {
 

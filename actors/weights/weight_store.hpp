@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/shelf.hpp"
-#include "actors/wire/tensor_codec.hpp"
+#include "actors/checkpoint/shelf.hpp"
+#include "actors/torch/tensor_codec.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/coroutine/task.hpp"
 

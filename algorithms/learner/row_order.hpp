@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/learner/data_parallel.hpp"
 
 namespace troupe::detail {

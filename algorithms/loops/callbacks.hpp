@@ -30,7 +30,7 @@
 #include <functional>
 #include <vector>
 
-#include "actors/checkpoint_metrics.hpp"
+#include "actors/metrics/checkpoint_metrics.hpp"
 #include "algorithms/loops/callback.hpp"
 
 namespace troupe::loops {

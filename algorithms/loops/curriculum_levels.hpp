@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/vector_environment.hpp"
+#include "actors/environments/vector_environment.hpp"
 #include "algorithms/loops/recent_mean.hpp"
 
 namespace troupe::loops {

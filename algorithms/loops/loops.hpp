@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "actors/metrics/training_metrics.hpp"
 #include "actors/replay/replay_queue.hpp"
-#include "actors/training_metrics.hpp"
 #include "algorithms/loops/activity.hpp"
 #include "algorithms/loops/callback.hpp"
 #include "algorithms/loops/turnstile.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "actors/policy/activation_kernels.hpp"
+#include "actors/kernels/activation_kernels.hpp"
 
 namespace troupe::detail {
 namespace {

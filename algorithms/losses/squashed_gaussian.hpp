@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 
-#include "actors/policy/float_block.hpp"
+#include "actors/kernels/float_block.hpp"
 
 /// Actions a = tanh(u), u = mean + exp(log_std) noise, whose mean and log standard deviation are
 /// outputs of a network. Haarnoja et al. 2018, https://arxiv.org/abs/1812.05905, appendix C:

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "actors/policy/state_dependent_noise.hpp"
+#include "actors/networks/state_dependent_noise.hpp"
 #include "algorithms/losses/squashed_gaussian.hpp"
 
 namespace troupe::detail {

@@ -3,12 +3,12 @@
 #include <optional>
 #include <span>
 
-#include "actors/policy/action_head.hpp"
-#include "actors/policy/action_random.hpp"
-#include "actors/policy/float_block.hpp"
-#include "actors/policy/network.hpp"
-#include "actors/policy/network_stack.hpp"
-#include "actors/policy/state_dependent_noise.hpp"
+#include "actors/kernels/float_block.hpp"
+#include "actors/networks/action_head.hpp"
+#include "actors/networks/network.hpp"
+#include "actors/networks/network_stack.hpp"
+#include "actors/networks/state_dependent_noise.hpp"
+#include "actors/random/action_random.hpp"
 
 namespace troupe {
 

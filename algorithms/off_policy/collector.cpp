@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/off_policy/collector.hpp"
 
@@ -9,7 +9,7 @@
 #include <deque>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "actors/env/hosted_environment.hpp"
-#include "actors/policy/acting_network.hpp"
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/networks/acting_network.hpp"
 #include "actors/replay/n_step.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "actors/weights/weight_store.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/policy/network.hpp"
+#include "actors/networks/network.hpp"
 #include "actors/replay/transition_priorities.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/off_policy/exploration.hpp"

@@ -3,10 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
-#include "actors/policy/float_block.hpp"
-#include "actors/policy/mlp.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/kernels/float_block.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/networks/network.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe::detail {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "actors/policy/backend_choice.hpp"
+#include "actors/networks/backend_choice.hpp"
 
 namespace troupe::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "actors/policy/network_stack.hpp"
+#include "actors/networks/network_stack.hpp"
 #include "algorithms/learner/skip_guard.hpp"
 
 /// What DQN's, SAC's and TD3's learners have in common.

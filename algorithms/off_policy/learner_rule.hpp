@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe {

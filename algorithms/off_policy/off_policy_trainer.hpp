@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/checkpoint/shelf.hpp"
 #include "actors/replay/transition_replay.hpp"
-#include "actors/shelf.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"

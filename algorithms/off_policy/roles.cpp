@@ -1,9 +1,9 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <fmt/format.h>
 
-#include "actors/derived_seed.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/run/run_state.hpp"
 

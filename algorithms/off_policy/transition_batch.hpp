@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/policy/network.hpp"
+#include "actors/networks/network.hpp"
 
 namespace troupe {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/policy/network.hpp"
+#include "actors/networks/network.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"

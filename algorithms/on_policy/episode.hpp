@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "actors/env/hosted_environment.hpp"
+#include "actors/environments/hosted_environment.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/on_policy/rollout.hpp"

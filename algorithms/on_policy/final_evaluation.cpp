@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 
 namespace troupe {

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/on_policy/learner.hpp"
 
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/wire/tensor_codec.hpp"
+#include "actors/torch/tensor_codec.hpp"
 #include "algorithms/on_policy/targets.hpp"
 
 namespace troupe {

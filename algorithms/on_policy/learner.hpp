@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "actors/policy/action_random.hpp"
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/trainer/optimizer.hpp"
 #include "algorithms/learner/data_parallel.hpp"
 #include "algorithms/learner/skip_guard.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
 #include "algorithms/learner/data_parallel.hpp"
 #include "algorithms/on_policy/loss.hpp"
 #include "algorithms/on_policy/training_rows.hpp"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "actors/collective/rendezvous_folder.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/shape_of.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"

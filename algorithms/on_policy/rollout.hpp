@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "actors/env/vector_environment.hpp"
+#include "actors/environments/vector_environment.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/replay/item_id.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "actors/policy/network.hpp"
+#include "actors/networks/network.hpp"
 #include "algorithms/on_policy/rollout_columns.hpp"
 
 namespace troupe {

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/env/running_normalizer.hpp"
-#include "actors/env/vector_environment.hpp"
+#include "actors/environments/running_normalizer.hpp"
+#include "actors/environments/vector_environment.hpp"
 
 namespace troupe {
 

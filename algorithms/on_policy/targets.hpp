@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/training_rows.hpp"
 

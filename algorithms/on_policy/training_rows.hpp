@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
 #include "algorithms/learner/row_order.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/evaluator/evaluator.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "algorithms/program/option_table.hpp"

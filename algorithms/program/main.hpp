@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/program/built_in_algorithms.hpp"
 #include "algorithms/program/program_command.hpp"
 #include "algorithms/run/named_algorithm.hpp"

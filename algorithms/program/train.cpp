@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "actors/env/registry.hpp"
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/run_directory.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
 #include "algorithms/run/train.hpp"

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "actors/env/environment.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/environments/environment.hpp"
+#include "actors/networks/network.hpp"
 
 namespace troupe {
 

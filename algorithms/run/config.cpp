@@ -1,7 +1,7 @@
 #include "algorithms/run/config.hpp"
 
-#include "actors/env/registry.hpp"
-#include "actors/env/task_environment.hpp"
+#include "actors/worlds/registry.hpp"
+#include "actors/worlds/task_environment.hpp"
 
 namespace troupe {
 

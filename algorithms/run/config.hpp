@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/hosted_environment.hpp"
-#include "actors/env/wrappers.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/environments/wrappers.hpp"
+#include "actors/networks/network.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/run/option_rules.hpp"
 #include "algorithms/run/practice_sections.hpp"
@@ -113,7 +113,7 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
          [device](const Policy& p) { return is_device_name(p.*device); });
 }
 
-/// How actors/policy/state_dependent_noise.hpp is configured, of any Section with these members.
+/// How actors/networks/state_dependent_noise.hpp is configured, of any Section with these members.
 template <class Section>
 void describe_sde(options_schema<Section>& s) {
   s.field("use_sde", &Section::use_sde)

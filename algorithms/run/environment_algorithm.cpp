@@ -1,12 +1,12 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/run/environment_algorithm.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "actors/policy/model_file.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/model_file.hpp"
+#include "actors/networks/shape_of.hpp"
 #include "runtime/base/log.hpp"
 
 namespace troupe {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "actors/env/hosted_environment.hpp"
+#include "actors/environments/hosted_environment.hpp"
 #include "actors/evaluator/evaluator.hpp"
 #include "algorithms/run/training_run.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/run/train.hpp"
 
@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "actors/checkpoint_metrics.hpp"
 #include "actors/collective/collective.hpp"
-#include "actors/derived_seed.hpp"
-#include "actors/policy/acting_network.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/metrics/checkpoint_metrics.hpp"
+#include "actors/networks/acting_network.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/run/training_run.hpp"
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <ranges>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "actors/recorder/pretty_json.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/run_state.hpp"

@@ -13,9 +13,9 @@
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/metrics/training_metrics.hpp"
 #include "actors/recorder/recorder.hpp"
 #include "actors/replay/replay_queue.hpp"
-#include "actors/training_metrics.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/run/practice.hpp"

@@ -12,7 +12,7 @@
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "deploy/troupe/model_cache.hpp"
 

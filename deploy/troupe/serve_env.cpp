@@ -4,8 +4,8 @@
 #include <future>
 #include <stdexcept>
 
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/worlds/registry.hpp"
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"

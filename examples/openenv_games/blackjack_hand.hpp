@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/env/openenv/blackjack_words.hpp"
+#include "actors/openenv/text/blackjack_words.hpp"
 
 namespace games {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "examples/openenv_games/blackjack_hand.hpp"
 
 namespace games {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/openenv/numeric_worlds.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/random/action_random.hpp"
 
 namespace games {
 

@@ -1,12 +1,12 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "examples/openenv_games/learn.hpp"
 
 #include <memory>
 #include <utility>
 
-#include "actors/policy/acting_network.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/acting_network.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"

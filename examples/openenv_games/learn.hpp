@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "actors/env/openenv/client.hpp"
+#include "actors/openenv/client/client.hpp"
 #include "examples/openenv_games/game.hpp"
 #include "runtime/system/system.hpp"
 

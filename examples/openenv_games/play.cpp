@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace games {

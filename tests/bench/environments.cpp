@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/numpy_random.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/random/numpy_random.hpp"
+#include "actors/worlds/registry.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe {

@@ -12,7 +12,7 @@
 // bench_grpo [--json] [--steps] [training] [whole] [loops]   these parts alone; --steps: the first
 // kind alone, for a profiler
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@
 
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/training/token_groups.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/adam.hpp"
 #include "tests/bench/grpo_batch.hpp"
 #include "tests/bench/grpo_loops.hpp"

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "tests/bench/grpo_loops.hpp"
 
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/vector_env.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/openenv/server/server.hpp"
 #include "algorithms/language_models/grpo/game_episode.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "runtime/coroutine/combine.hpp"

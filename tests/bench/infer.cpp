@@ -19,11 +19,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actors/env/registry.hpp"
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/float_block.hpp"
-#include "actors/policy/mlp.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/kernels/float_block.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/rollout.hpp"
 #include "tests/bench/two_clocks.hpp"
 

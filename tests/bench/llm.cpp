@@ -12,7 +12,7 @@
 //
 // bench_llm [--json]
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@
 #include "actors/llm/model/decoder.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/model_weights.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/smollm2_shape.hpp"

@@ -20,8 +20,8 @@
 #include <tuple>
 #include <vector>
 
-#include "actors/env/cartpole.hpp"
-#include "actors/env/vector_env.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/bench/two_clocks.hpp"
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/openenv/client.hpp"
+#include "actors/openenv/client/client.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
-#include "tests/actors/openenv/fake_server.hpp"
+#include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/bench/two_clocks.hpp"
 
 namespace troupe::openenv {

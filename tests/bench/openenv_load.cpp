@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/base/descriptor.hpp"
-#include "tests/actors/openenv_server/raw_websocket.hpp"
+#include "tests/actors/openenv/server/raw_websocket.hpp"
 
 namespace troupe::openenv {
 

@@ -1,15 +1,15 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "tests/bench/openenv_loops.hpp"
 
 #include <chrono>
 #include <cstdio>
 
-#include "actors/env/openenv/numeric_worlds.hpp"
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/vector_env.hpp"
-#include "actors/policy/shape_of.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/loops.hpp"

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "tests/bench/ppo_overhead.hpp"
 
@@ -8,11 +8,11 @@
 #include <new>
 #include <vector>
 
-#include "actors/env/cartpole.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/env/vector_env.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "actors/trainer/trainer.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"

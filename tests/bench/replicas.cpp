@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "tests/bench/replicas.hpp"
 
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/policy/policy.hpp"
+#include "actors/torch/tensor_codec.hpp"
 #include "actors/weights/give_weights.hpp"
-#include "actors/wire/tensor_codec.hpp"
 #include "runtime/process/child.hpp"
 #include "runtime/system/node.hpp"
 #include "runtime/system/system.hpp"

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "actors/env/environment.hpp"
+#include "actors/environments/environment.hpp"
 
 namespace troupe {
 

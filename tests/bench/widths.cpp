@@ -7,7 +7,7 @@
 //
 // bench_widths [--json]
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <time.h>
 
@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "actors/policy/actor_critic.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/torch/torch_threads.hpp"
 
 namespace {
 

@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "tests/chaos/cast.hpp"
 
 #include <thread>
 
-#include "actors/env/registry.hpp"
 #include "actors/reward/text_reward.hpp"
+#include "actors/worlds/registry.hpp"
 
 namespace troupe::chaos {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/env/vector_environment.hpp"
+#include "actors/environments/vector_environment.hpp"
 #include "actors/policy/policy.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "runtime/system/system.hpp"

@@ -8,9 +8,10 @@ import source
 
 LAYERS = ["runtime", "actors", "algorithms", "examples"]
 # The only header that may include all of libtorch; it is precompiled.
-TORCH_HEADER = "actors/torch.hpp"
+TORCH_HEADER = "actors/torch/torch.hpp"
 # A worker that hosts plain environments, or one that only records, does not load libtorch.
-WITHOUT_TENSORS = ["runtime/", "actors/env/", "actors/recorder/"]
+WITHOUT_TENSORS = ["runtime/", "actors/random/", "actors/environments/", "actors/worlds/", "actors/openenv/",
+                   "actors/recorder/"]
 # The benchmarks compare with bare CAF.
 WITH_CAF = ["runtime/", "tests/runtime/", "tests/bench/"]
 

@@ -1,7 +1,7 @@
 // Prints digests of what the parts of training make of the same input, a line each: what a
 // learner's weights are after ten recorded batches, and what environments show and reward while
 // weights of a seed act in them. golden.py holds those of two commits beside each other.
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/registry.hpp"
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/model_file.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/model_file.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/language_models/grpo/grpo_learner.hpp"
 #include "algorithms/language_models/sft/sft_learner.hpp"
 #include "algorithms/off_policy/dqn/learner.hpp"

@@ -6,7 +6,7 @@
 // KEY=VALUE are settings of ppo_config. The run directory is below FOLDER; the last line of the
 // output is the run's summary as JSON.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <charconv>
 #include <cstdio>
@@ -14,8 +14,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actors/env/openenv/numeric_worlds.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 
 namespace {

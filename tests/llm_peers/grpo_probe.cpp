@@ -7,7 +7,7 @@
 // "old": [..], "sampled": [..], "reference": [..], "advantage": ..}]}]}. Writes the gradient as if
 // it were a model, and prints the loss.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/training/token_groups.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 
 namespace troupe {

@@ -6,7 +6,7 @@
 //   follow llm_probe rewrite MODEL FOLDER writes the model as safetensors llm_probe speed MODEL
 //   COUNT    CPU seconds of COUNT steps of 32 sequences that share a prompt of 64 tokens
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <ctime>
 #include <iostream>
@@ -18,7 +18,7 @@
 #include "actors/llm/model/packed_forward.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
-#include "actors/torch_threads.hpp"
+#include "actors/torch/torch_threads.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/llm/generator/generation_engine.hpp"
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "actors/derived_seed.hpp"
 #include "actors/llm/tokenizer/utf8_stream.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -1,9 +1,9 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/llm/generator/generator.hpp"
 
-#include "actors/derived_seed.hpp"
 #include "actors/llm/model/flat_weights.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/actor/splitmix.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/service/call/next_turn.hpp"

@@ -1,12 +1,12 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/llm/model/decoder.hpp"
 
 #include <cmath>
 #include <set>
 
+#include "actors/kernels/lanes.hpp"
 #include "actors/llm/model/decode_kernels.hpp"
-#include "actors/policy/lanes.hpp"
 
 namespace troupe::llm {
 namespace {

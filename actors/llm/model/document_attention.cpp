@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/kernels/lanes.hpp"
 #include "actors/llm/model/decode_kernels.hpp"
 #include "actors/llm/model/packed_matrix.hpp"
-#include "actors/policy/lanes.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "actors/policy/activation_kernels.hpp"
-#include "actors/policy/lanes.hpp"
+#include "actors/kernels/activation_kernels.hpp"
+#include "actors/kernels/lanes.hpp"
 
 namespace troupe::llm {
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/policy/lanes.hpp"
+#include "actors/kernels/lanes.hpp"
 
 namespace troupe::llm {
 namespace {

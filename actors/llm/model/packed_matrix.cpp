@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "actors/cpu_clones.hpp"
-#include "actors/policy/lanes.hpp"
+#include "actors/kernels/cpu_clones.hpp"
+#include "actors/kernels/lanes.hpp"
 
 namespace troupe::llm {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/coder/function_tests.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/reward/weighted_reward.hpp"
 
 namespace troupe::llm {

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/llm/training/token_log_probs.hpp"
 

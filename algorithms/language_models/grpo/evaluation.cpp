@@ -1,8 +1,8 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <algorithm>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo.hpp"
 #include "algorithms/language_models/grpo/now_and_then.hpp"
 #include "runtime/base/log.hpp"

@@ -6,9 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "actors/derived_seed.hpp"
-#include "runtime/base/error.hpp"
-#include "runtime/base/log.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace troupe {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "actors/coder/coder.hpp"
-#include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/generator/generator.hpp"
+#include "actors/metrics/training_metrics.hpp"
+#include "actors/openenv/text/text_world.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
-#include "actors/training_metrics.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
 #include "algorithms/language_models/grpo/grpo_subject.hpp"
 #include "algorithms/language_models/grpo/prompt_source.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/llm/model/flat_weights.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
 #include "algorithms/language_models/grpo/config.hpp"

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/language_models/grpo/grpo_subject.hpp"
 
@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "actors/derived_seed.hpp"
 #include "actors/llm/files/gguf.hpp"
 #include "actors/llm/files/safetensors.hpp"
 #include "actors/llm/model/flat_weights.hpp"
@@ -17,6 +16,7 @@
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/llm/tokenizer/write_tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/language_models/grpo/now_and_then.hpp"
 #include "algorithms/learner/non_finite_training.hpp"

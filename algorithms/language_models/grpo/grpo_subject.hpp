@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/model/model_config.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/tokenizer.hpp"
 #include "actors/llm/training/token_groups.hpp"
+#include "actors/openenv/text/text_world.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_start.hpp"
 #include "runtime/coroutine/task.hpp"

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "actors/env/openenv/text_world.hpp"
 #include "actors/llm/tasks/problem.hpp"
+#include "actors/openenv/text/text_world.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 
 namespace troupe {

@@ -1,7 +1,7 @@
 #include "algorithms/language_models/grpo/prompt_source.hpp"
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 

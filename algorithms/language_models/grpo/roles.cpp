@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/language_models/grpo/grpo.hpp"
 
@@ -9,10 +9,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "actors/derived_seed.hpp"
-#include "actors/env/openenv_server/local_world.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
+#include "actors/openenv/server/local_world.hpp"
+#include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo_defaults.hpp"
 #include "algorithms/language_models/grpo/grpo_idle_options.hpp"
 #include "algorithms/run/replay_endpoints.hpp"

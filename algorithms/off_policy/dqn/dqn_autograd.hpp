@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-#include "actors/policy/network_stack.hpp"
+#include "actors/networks/network_stack.hpp"
 #include "algorithms/losses/dqn_loss.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "actors/env/discrete_states.hpp"
-#include "actors/env/hosted_environment.hpp"
+#include "actors/environments/discrete_states.hpp"
+#include "actors/environments/hosted_environment.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/off_policy/q_learning/tabular_policy.hpp"
 #include "runtime/service/service.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/derived_seed.hpp"
+#include "actors/random/derived_seed.hpp"
 
 namespace troupe {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/q_learning/q_learner.hpp"
 #include "runtime/service/options/replica_info.hpp"
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/networks/network.hpp"
+#include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
 #include "algorithms/learner/non_finite_training.hpp"
 #include "algorithms/off_policy/acting_policy.hpp"

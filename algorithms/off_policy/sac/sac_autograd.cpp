@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/off_policy/sac/sac_autograd.hpp"
 
 #include <cmath>
 #include <numbers>
 
-#include "actors/policy/mlp_autograd.hpp"
+#include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/losses/squashed_gaussian.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/sac/learner.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "actors/policy/flush_denormals.hpp"
+#include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
 
 namespace troupe {

@@ -1,8 +1,8 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/off_policy/td3/td3_autograd.hpp"
 
-#include "actors/policy/mlp_autograd.hpp"
+#include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 
 namespace troupe::detail {

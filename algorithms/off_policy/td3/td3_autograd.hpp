@@ -1,7 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-#include "actors/policy/mlp.hpp"
+#include "actors/networks/mlp.hpp"
 #include "algorithms/off_policy/critic_autograd.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
 

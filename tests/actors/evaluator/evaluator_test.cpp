@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/evaluator/evaluator.hpp"
 
-#include "actors/env/registry.hpp"
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/worlds/registry.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

@@ -8,10 +8,10 @@
 #include <sstream>
 #include <thread>
 
-#include "actors/env/openenv/numeric_worlds.hpp"
-#include "actors/env/openenv/provider.hpp"
-#include "actors/env/openenv/text_world.hpp"
-#include "actors/env/openenv/world.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/openenv/client/provider.hpp"
+#include "actors/openenv/client/world.hpp"
+#include "actors/openenv/text/text_world.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/test.hpp"

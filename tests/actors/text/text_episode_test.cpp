@@ -10,8 +10,8 @@
 #include "actors/reward/weighted_reward.hpp"
 #include "actors/text/episode_rewards.hpp"
 #include "runtime/system/system.hpp"
-#include "tests/actors/openenv/fake_server.hpp"
-#include "tests/actors/openenv/recorded_session.hpp"
+#include "tests/actors/openenv/client/fake_server.hpp"
+#include "tests/actors/openenv/protocol/recorded_session.hpp"
 #include "tests/test.hpp"
 
 namespace troupe {
@@ -63,7 +63,7 @@ class script {
   std::shared_ptr<std::size_t> next_;
 };
 
-task<text_episode> play_in(openenv::client games, text_world world, text_task item,
+task<text_episode> play_in(openenv::client games, chat_view world, text_task item,
                            text_writer write, text_limits limits) {
   auto game = games.open();
   auto played =
@@ -76,7 +76,7 @@ text_episode play(std::vector<std::string> lines, text_limits limits = {}, text_
   troupe::system sys;
   const openenv::client games({.urls = {server.url()}});
   return sys.run(
-      play_in(games, echo_text_world(), std::move(item), script(std::move(lines)), limits));
+      play_in(games, echo_chat_view(), std::move(item), script(std::move(lines)), limits));
 }
 
 TEST_CASE("text episode: model and world take turns until the world ends it", "[text]") {
@@ -136,7 +136,7 @@ TEST_CASE("text episode: rewards are the world's, of the format and of the answe
 TEST_CASE("text world: blackjack's cards are in its words", "[text]") {
   const auto hands = openenv::recorded_exchanges("openspiel_blackjack_ws.txt", "two hands");
   const auto first = openenv::parse_reply(hands[0].reply).result;
-  const auto world = blackjack_text_world();
+  const auto world = blackjack_chat_view();
   const auto words = world.show(first);
   INFO(words);
   // The tensor's thermometer says 11.
@@ -149,7 +149,7 @@ TEST_CASE("text world: blackjack's cards are in its words", "[text]") {
 }
 
 TEST_CASE("text world: tools are called, and their results and errors shown", "[text]") {
-  const auto world = tools_text_world();
+  const auto world = tools_chat_view();
   const auto call = world.parse(
       "<tool_call>{\"name\":\"echo_message\",\"arguments\":{\"message\":\"Hello\"}}</tool_call>");
   CHECK(world.act(call) == json{{"type", "call_tool"},

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/trainer/rmsprop.hpp"
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/weights/weight_store.hpp"
 
 #include <limits>
 
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/test.hpp"

@@ -7,12 +7,12 @@
 //   test_learners '[gradients]'          120 cases for each learner
 //   TROUPE_GRADIENT_CASES=1000 test_learners '[gradients]' --success | grep worst
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <cstdlib>
 
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/mlp_autograd.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/mlp_autograd.hpp"
 #include "algorithms/losses/ppo_loss_rows.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/dqn/dqn_autograd.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // Random networks, batches and settings, and how far two gradients are apart. Comes after
-// actors/torch.hpp.
+// actors/torch/torch.hpp.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/policy/action_random.hpp"
-#include "actors/policy/mlp.hpp"
-#include "actors/policy/network.hpp"
+#include "actors/networks/mlp.hpp"
+#include "actors/networks/network.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {

@@ -10,10 +10,10 @@
 #include <numeric>
 #include <set>
 
-#include "actors/env/hosted_environment.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/environments/hosted_environment.hpp"
+#include "actors/metrics/training_metrics.hpp"
 #include "actors/replay/transition_replay.hpp"
-#include "actors/training_metrics.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/loops/warm_up.hpp"
 #include "algorithms/run/replay_endpoints.hpp"

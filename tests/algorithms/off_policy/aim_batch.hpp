@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {

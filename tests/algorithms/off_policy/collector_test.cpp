@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/off_policy/collector.hpp"
 
 #include <set>
 
-#include "actors/env/registry.hpp"
-#include "actors/policy/shape_of.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/worlds/registry.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

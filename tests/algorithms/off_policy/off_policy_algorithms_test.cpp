@@ -1,11 +1,11 @@
 // DQN, SAC and TD3 as whole runs from their configurations.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <set>
 
-#include "actors/policy/acting_network.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/acting_network.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/off_policy/batch_tensors.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"

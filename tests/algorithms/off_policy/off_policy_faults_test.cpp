@@ -1,8 +1,8 @@
 // A cast whose roles die at any moment comes to its end all the same.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/base/log.hpp"

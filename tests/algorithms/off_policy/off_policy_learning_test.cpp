@@ -2,7 +2,7 @@
 // The median of three seeds is judged: other processors round otherwise, which is as another seed,
 // and of twenty-seven seeds two of SAC's fell short and one of TD3's, of nineteen none of DQN's.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"

@@ -1,6 +1,6 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"
 #include "tests/algorithms/off_policy/toy_rule.hpp"
 #include "tests/test.hpp"

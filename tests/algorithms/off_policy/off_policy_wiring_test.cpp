@@ -1,14 +1,14 @@
 // What a run hands to its collectors, its replay and its learner, looked at in what it leaves.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <cmath>
 #include <set>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/policy/acting_network.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/acting_network.hpp"
+#include "actors/networks/model_file.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "algorithms/off_policy/td3/td3.hpp"

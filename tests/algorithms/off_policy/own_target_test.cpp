@@ -2,7 +2,7 @@
 // weighted mean of the smallest and the largest critic (Fujimoto et al. 2019,
 // https://arxiv.org/abs/1812.02900, equation 10). What it takes stands above the test cases.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/off_policy/transition_batch.hpp"
 
 namespace troupe {

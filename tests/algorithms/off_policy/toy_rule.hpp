@@ -3,7 +3,7 @@
 // with the same weights have seen the same. What it is given it can also show.
 
 #include "actors/checkpoint/state.hpp"
-#include "actors/policy/acting_network.hpp"
+#include "actors/networks/acting_network.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
 
 namespace troupe::testing {

@@ -1,7 +1,7 @@
 // An on-policy algorithm of a user's own, which differs from PPO in its loss alone: PPO with a
 // penalty on the KL divergence in place of clipping. What it takes stands above the test cases.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <nlohmann/json.hpp>
 #include <set>

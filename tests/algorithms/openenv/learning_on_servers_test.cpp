@@ -1,11 +1,11 @@
 // The algorithms on environments of an OpenEnv server: what they learn is what they learn on the
 // same environments at home.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
-#include "actors/env/openenv/numeric_worlds.hpp"
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"

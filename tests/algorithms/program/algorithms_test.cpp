@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/program/built_in_algorithms.hpp"
 

@@ -1,12 +1,12 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/run/practice.hpp"
 
 #include <algorithm>
 #include <functional>
 
-#include "actors/env/cartpole.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/off_policy/dqn/dqn.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "tests/algorithms/off_policy/stage.hpp"

@@ -2,7 +2,7 @@
 
 #include "algorithms/run/run_control.hpp"
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <limits>
 #include <numeric>

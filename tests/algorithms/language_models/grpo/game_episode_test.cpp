@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/language_models/grpo/game_episode.hpp"
 
 #include <limits>
 #include <map>
 
-#include "actors/env/openenv_server/local_world.hpp"
+#include "actors/openenv/server/local_world.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/algorithms/language_models/grpo/small_groups.hpp"
 #include "tests/test.hpp"

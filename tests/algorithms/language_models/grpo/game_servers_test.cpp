@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <array>
 #include <optional>
 
-#include "actors/env/openenv_server/server.hpp"
-#include "actors/env/registry.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"

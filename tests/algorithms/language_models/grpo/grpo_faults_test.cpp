@@ -1,6 +1,6 @@
 // A GRPO run whose roles die, and whose messages are late or lost, at any moment.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>

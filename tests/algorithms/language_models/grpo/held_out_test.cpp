@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "actors/env/registry.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // A model of a few hundred weights, and groups of answers that it gave. Comes after
-// actors/torch.hpp.
+// actors/torch/torch.hpp.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,7 +10,7 @@
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/tasks/letters_model.hpp"
 #include "actors/llm/training/token_groups.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/language_models/grpo/grpo_learner.hpp"
 
 namespace troupe {

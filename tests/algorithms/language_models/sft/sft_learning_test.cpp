@@ -1,7 +1,7 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "actors/llm/generator/generation_engine.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "algorithms/language_models/sft/sft_learner.hpp"
 #include "tests/test.hpp"
 

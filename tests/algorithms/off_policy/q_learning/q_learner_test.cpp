@@ -7,7 +7,7 @@
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/checkpoint/state.hpp"
 #include "actors/data/dataset.hpp"
-#include "actors/policy/action_random.hpp"
+#include "actors/random/action_random.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"
 #include "tests/test.hpp"
 

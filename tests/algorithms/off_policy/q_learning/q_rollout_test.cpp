@@ -1,7 +1,7 @@
 #include "algorithms/off_policy/q_learning/q_rollout.hpp"
 
-#include "actors/env/registry.hpp"
-#include "actors/env/vector_env.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/loops/loops.hpp"
 #include "tests/runtime/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <signal.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/wire/tensor_codec.hpp"
+#include "actors/torch/tensor_codec.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "tests/actors/collective/rank_process.hpp"
 #include "tests/actors/recorder/temporary_folder.hpp"

@@ -1,8 +1,8 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include "actors/policy/actor_critic.hpp"
+#include "actors/networks/actor_critic.hpp"
 #include "algorithms/on_policy/rollout_batch.hpp"
 
 namespace troupe {

@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <set>
 
-#include "actors/env/registry.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/open_run.hpp"
 #include "runtime/base/log.hpp"

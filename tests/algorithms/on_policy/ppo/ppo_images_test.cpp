@@ -1,7 +1,7 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"

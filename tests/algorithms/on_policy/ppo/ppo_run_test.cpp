@@ -1,4 +1,4 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/run/open_run.hpp"
@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "actors/checkpoint/state_codec.hpp"
-#include "actors/env/cartpole.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/rollout.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"

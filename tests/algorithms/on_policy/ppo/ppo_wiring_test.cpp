@@ -1,16 +1,16 @@
 // What stands between PPO's learner and its run: schedules, staleness, seeds, statistics, the names
 // of what is logged. A learner alone can be right while these are wrong.
 
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "actors/env/numpy_random.hpp"
-#include "actors/env/registry.hpp"
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/model_file.hpp"
+#include "actors/random/numpy_random.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/a2c/a2c.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/base/log.hpp"

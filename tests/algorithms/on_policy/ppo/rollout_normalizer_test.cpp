@@ -1,10 +1,10 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/on_policy/rollout_normalizer.hpp"
 
 #include <cmath>
 
-#include "actors/env/vector_env.hpp"
+#include "actors/environments/vector_env.hpp"
 #include "algorithms/on_policy/episode.hpp"
 #include "tests/runtime/support.hpp"
 

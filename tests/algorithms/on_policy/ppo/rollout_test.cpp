@@ -1,11 +1,11 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 
-#include "actors/env/registry.hpp"
-#include "actors/env/vector_env.hpp"
+#include "actors/environments/vector_env.hpp"
+#include "actors/worlds/registry.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {

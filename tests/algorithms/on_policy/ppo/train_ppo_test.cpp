@@ -1,15 +1,15 @@
-#include "actors/torch.hpp"
+#include "actors/torch/torch.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "actors/env/cartpole.hpp"
-#include "actors/env/registry.hpp"
 #include "actors/evaluator/evaluator.hpp"
-#include "actors/policy/actor_critic.hpp"
-#include "actors/policy/model_file.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/worlds/classic_control/cartpole.hpp"
+#include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"

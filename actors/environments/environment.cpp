@@ -1,0 +1,31 @@
+#include "actors/environments/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace troupe {
+
+void action_view::throw_wrong_kind(const char* asked, const char* is) {
+  throw std::logic_error(
+      fmt::format("an environment asked for a {} action, but its action space is {}", asked, is));
+}
+
+void environment::set_level(std::size_t) {}
+
+void environment::set_task(std::size_t) {}
+
+bool environment::save(state_writer&) const { return false; }
+
+void environment::restore(const state_reader&) {
+  throw state_error(spec().id + ": it can't be restored; expected an environment with save");
+}
+
+void write_obs(std::span<const float> values, std::span<float> obs) {
+  if (values.size() != obs.size())
+    throw wrong_shape(
+        fmt::format("expected an observation of {} floats, got {}", obs.size(), values.size()));
+  std::copy(values.begin(), values.end(), obs.begin());
+}
+
+}  // namespace troupe

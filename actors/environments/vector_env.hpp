@@ -1,0 +1,159 @@
+#pragma once
+// B environments of one type behind the vector environment's endpoints.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "actors/environments/action_checker.hpp"
+#include "actors/environments/obs_rows.hpp"
+#include "actors/environments/vector_environment.hpp"
+#include "actors/random/numpy_random.hpp"
+
+namespace troupe {
+namespace detail {
+
+/// All that does not depend on the environments' type: episodes, the time limit, failures.
+class vector_env_base : public vector_environment {
+ public:
+  env_spec spec() override { return spec_; }
+  void rename(const std::string& id) override;
+  std::size_t size() override { return episodes_.size(); }
+  env_reset reset(std::optional<std::uint64_t> seed) override;
+  env_step step(env_actions actions) final;
+  void set_level(std::size_t level) override;
+  void set_turns(std::vector<std::size_t> turns) override;
+  std::optional<std::string> save() override;
+  void restore(const std::string& bytes) override;
+
+ protected:
+  /// A step of all environments under way.
+  struct batch_step {
+    const env_actions& actions;
+    obs_rows rows;
+    env_step& out;
+  };
+
+  /// Throws std::invalid_argument for a size of 0 and for an action space that can't be batched.
+  vector_env_base(std::size_t size, const env_spec& spec);
+
+  virtual environment& at(std::size_t i) = 0;
+  /// Puts a newly made environment in place of the i-th.
+  virtual void replace(std::size_t i) = 0;
+
+  /// Both are borrowed until `end_step`.
+  batch_step begin_step(env_actions& actions, env_step& out);
+  static void end_step(batch_step& batch);
+
+  action_view action(const batch_step& batch, std::size_t i) const {
+    return checker_.row(batch.actions, i);
+  }
+  /// Takes in what environment i answered.
+  void settle(batch_step& batch, std::size_t i, step_result result) {
+    if (!std::isfinite(result.reward) || !batch.rows.good(i)) [[unlikely]]
+      return drop_faulty(batch, i, result.reward);
+    auto& episode = episodes_[i];
+    episode.sum += result.reward;
+    const bool at_limit = ++episode.length == limit_;
+    batch.out.reward[i] = result.reward;
+    batch.out.terminated[i] = result.terminated;
+    batch.out.truncated[i] = result.truncated || at_limit;
+    if (result.terminated || result.truncated || at_limit)
+      finish(batch, i, result.success.value_or(result.terminated));
+  }
+  /// Environment i threw the exception that is being handled.
+  void drop_thrown(batch_step& batch, std::size_t i);
+
+ private:
+  struct episode {
+    double sum = 0;
+    std::int64_t length = 0;
+    std::size_t level = 0;
+    std::size_t task = 0;
+  };
+  struct state;
+  using failure_list = std::vector<env_failure>;
+
+  void drop_faulty(batch_step& batch, std::size_t i, double reward);
+  void finish(batch_step& batch, std::size_t i, bool success);
+  void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
+                     failure_list& failures);
+  /// What the next episode of environment i is of.
+  episode next_episode(std::size_t i);
+  void tell_choice(std::size_t i);
+  void check_choice(const state& of) const;
+  bool has_choice() const { return spec_.levels > 1 || !spec_.tasks.empty(); }
+  bool try_reset(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
+                 failure_list& failures);
+  bool try_replace(std::size_t i, obs_rows& rows, failure_list& failures);
+  env_failure failure_of(std::size_t i, env_failure_reason reason, std::string message,
+                         bool at_reset) const;
+
+  env_spec spec_;
+  std::size_t obs_size_;  // D
+  std::int64_t limit_;    // -1: none
+  action_checker checker_;
+  std::vector<episode> episodes_;
+  std::size_t level_;               // of the next episodes
+  std::vector<std::size_t> turns_;  // their tasks; empty: each environment has its own
+  std::size_t turn_ = 0;            // of turns_
+  numpy_random replacement_seeds_ = numpy_random::from_entropy();
+  bool was_reset_ = false;
+};
+
+}  // namespace detail
+
+/// B environments of one type, side by side in memory. A step is a direct call where `Env` is a
+/// final class; `std::unique_ptr<environment>` holds any environment, at a virtual call a step.
+template <class Env>
+class vector_env final : public detail::vector_env_base {
+ public:
+  /// Makes an environment equal to all it made before.
+  using factory = std::function<Env()>;
+
+  explicit vector_env(std::size_t size)
+    requires std::is_base_of_v<environment, Env>
+      : vector_env(size, [] { return Env(); }) {}
+  /// Throws std::invalid_argument for a size of 0 and for an action space that can't be batched.
+  vector_env(std::size_t size, factory make) : vector_env(size, make, make()) {}
+
+  void step_into(env_actions& actions, env_step& out) override {
+    auto batch = begin_step(actions, out);
+    for (std::size_t i = 0; i < environments_.size(); ++i) {
+      step_result result;
+      try {
+        result = contract(environments_[i]).step(action(batch, i), batch.rows.row(i));
+      } catch (...) {
+        drop_thrown(batch, i);
+        continue;
+      }
+      settle(batch, i, result);
+    }
+    end_step(batch);
+  }
+
+ private:
+  vector_env(std::size_t size, factory make, Env first)
+      : vector_env_base(size, contract(first).spec()), make_(std::move(make)) {
+    environments_.reserve(size);
+    environments_.push_back(std::move(first));
+    while (environments_.size() < size) environments_.push_back(make_());
+  }
+
+  static auto& contract(Env& env) {
+    if constexpr (std::is_base_of_v<environment, Env>)
+      return env;
+    else
+      return *env;
+  }
+  environment& at(std::size_t i) override { return contract(environments_[i]); }
+  void replace(std::size_t i) override { environments_[i] = make_(); }
+
+  factory make_;
+  std::vector<Env> environments_;
+};
+
+}  // namespace troupe

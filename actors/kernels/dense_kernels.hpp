@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+
+#include "actors/kernels/activation.hpp"
+
+/// The arithmetic of small fully connected layers on plain row-major float blocks. At the sizes of
+/// classic control (4-64-64-2) a libtorch operator spends most of its time on its own overhead;
+/// these loops have none. Each result element is summed in the same order whatever the number of
+/// rows, so one observation gives the same numbers alone and in a batch.
+namespace troupe::detail {
+
+/// result[rows, columns] = left x right[steps, columns] + bias[columns] (bias may be null), where
+/// the element of `left` in row r and step s is left[r * row_stride + s * step_stride].
+struct product {
+  const float* left = nullptr;
+  std::ptrdiff_t row_stride = 0;
+  std::ptrdiff_t step_stride = 0;
+  const float* right = nullptr;
+  const float* bias = nullptr;
+  std::ptrdiff_t rows = 0;
+  std::ptrdiff_t steps = 0;
+  std::ptrdiff_t columns = 0;
+  bool relu = false;  ///< negative elements become 0
+};
+void multiply(const product& p, float* result);
+
+/// Applies the activation in place. tanh and elu are within 2e-7 of the exact value; NaN stays NaN.
+void activate(activation kind, std::ptrdiff_t count, float* y);
+
+/// d_y *= f'(x), the derivative written in terms of the activation's own result `y`. Throws
+/// std::logic_error for silu, whose derivative needs more.
+void activate_backward(activation kind, std::ptrdiff_t count, const float* y, float* d_y);
+
+/// sum[columns] = column sums of rows[rows, columns].
+void sum_rows(const float* rows, std::ptrdiff_t row_count, std::ptrdiff_t columns, float* sum);
+
+/// result[columns, rows] = transpose of matrix[rows, columns].
+void transpose(const float* matrix, std::ptrdiff_t rows, std::ptrdiff_t columns, float* result);
+
+}  // namespace troupe::detail

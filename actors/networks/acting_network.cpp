@@ -1,0 +1,191 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/acting_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "actors/environments/obs_scale.hpp"
+#include "actors/networks/actor_critic.hpp"
+
+namespace troupe {
+
+action_scale::action_scale(const space& actions) {
+  const auto* box = actions.get_if<spaces::box>();
+  const auto finite = [](const std::vector<float>& bounds) {
+    return std::ranges::all_of(bounds, [](float x) { return std::isfinite(x); });
+  };
+  if (!box || !finite(box->low) || !finite(box->high)) {
+    throw std::invalid_argument("expected actions of a Box with finite bounds, got " +
+                                to_string(actions));
+  }
+  low_ = box->low;
+  high_ = box->high;
+}
+
+void action_scale::stretch(float* actions, std::size_t rows) const {
+  for (std::size_t row = 0; row < rows; ++row, actions += low_.size()) {
+    for (std::size_t i = 0; i < low_.size(); ++i) {
+      actions[i] = low_[i] + 0.5f * (actions[i] + 1.0f) * (high_[i] - low_[i]);
+    }
+  }
+}
+
+namespace {
+
+bool is_greedy(network_kind kind) {
+  return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+}
+
+int outputs_of(const network_shape& shape, const network_options& options) {
+  const auto kind = options.kind;
+  const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
+  const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
+  if (!fits || !can_explore || kind == network_kind::actor_critic) {
+    throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
+                                " gives no actions for " + to_string(shape, options));
+  }
+  if (kind == network_kind::squashed_gaussian && !options.use_sde) return 2 * shape.continuous_size;
+  if (kind == network_kind::dueling_q_values) return 1 + shape.discrete_actions;
+  return kind == network_kind::q_values ? shape.discrete_actions : shape.continuous_size;
+}
+
+}  // namespace
+
+single_network::single_network(const network_shape& shape, const network_options& options)
+    : kind_(options.kind),
+      normalize_obs_(options.normalize_obs),
+      actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
+      net_(shape, options, outputs_of(shape, options)) {
+  if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
+  parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0) +
+                     (normalize_obs_ ? 2 * static_cast<std::size_t>(shape.obs_size) : 0));
+}
+
+std::int64_t single_network::parameter_count() const {
+  return static_cast<std::int64_t>(parameters_.size());
+}
+
+void single_network::load_parameters(const at::Tensor& parameters) {
+  TORCH_CHECK(parameters.scalar_type() == at::kFloat && parameters.is_contiguous() &&
+                  parameters.numel() >= parameter_count(),
+              "load_parameters: expected at least ", parameter_count(), " contiguous floats, got ",
+              parameters.numel());
+  std::copy_n(parameters.data_ptr<float>(), parameters_.size(), parameters_.begin());
+}
+
+void single_network::draw_noise(int rows, action_random& random) {
+  if (!noise_) return;
+  matrices_.resize(static_cast<std::size_t>(rows) * noise_->size());
+  random.fill_normal(matrices_);
+}
+
+void single_network::act_with_noise(const float* obs, int rows, action_random& random,
+                                    bool deterministic, float* actions) {
+  const float* mean = net_.top().forward(parameters_.data(), obs, rows, buffers_);
+  const float* departure = nullptr;
+  if (!deterministic) {
+    const float* phi = net_.top().features_of(obs, buffers_);
+    noise_->log_std(parameters_.data() + net_.parameter_count(), phi, rows);
+    if (matrices_.size() == static_cast<std::size_t>(rows) * noise_->size()) {
+      matrix_of_.clear();
+      for (int row = 0; row < rows; ++row) {
+        matrix_of_.push_back(matrices_.data() + row * noise_->size());
+      }
+      departure = noise_->depart(phi, rows, matrix_of_.data());
+    } else {
+      departure = noise_->depart_alone(rows, random);
+    }
+  }
+  detail::squash(mean, departure, static_cast<std::size_t>(rows) * actions_, actions);
+}
+
+void single_network::act(const float* obs, int rows, action_random& random, bool deterministic,
+                         action_rows_out actions) {
+  if (normalize_obs_) {
+    const int inputs = net_.inputs();
+    seen_.resize(static_cast<std::size_t>(rows) * inputs);
+    const float* scale = parameters_.data() + parameters_.size() - 2 * inputs;
+    detail::scale_obs(obs, rows, inputs, scale, seen_.data());
+    obs = seen_.data();
+  }
+  if (noise_) return act_with_noise(obs, rows, random, deterministic, actions.value);
+  const std::size_t width = net_.outputs();
+  outputs_.resize(static_cast<std::size_t>(rows) * width);
+  net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
+  const float* out = outputs_.data();
+  for (int row = 0; row < rows; ++row, out += width) {
+    if (is_greedy(kind_)) {  // Of a dueling network's outputs the advantages decide alone.
+      const float* end = out + width;
+      actions.choice[row] = std::max_element(end - actions_, end) - (end - actions_);
+      continue;
+    }
+    float* action = actions.value + std::ptrdiff_t{row} * actions_;
+    for (int i = 0; i < actions_; ++i) {
+      float u = out[i];
+      if (kind_ == network_kind::squashed_gaussian && !deterministic) {
+        const float log_std = std::clamp(out[actions_ + i], -20.0f, 2.0f);
+        u += std::exp(log_std) * static_cast<float>(random.normal());
+      }
+      action[i] = std::tanh(u);
+    }
+  }
+}
+
+namespace {
+
+class acting_actor_critic final : public acting_network {
+ public:
+  acting_actor_critic(const network_shape& shape, const network_options& options,
+                      std::uint64_t seed)
+      : network_(shape, options, seed) {}
+
+  void load_parameters(const at::Tensor& parameters) override {
+    network_.load_parameters(parameters);
+  }
+  void act(const float* obs, int rows, action_random& random, bool deterministic,
+           action_rows_out actions) override {
+    log_prob_.resize(static_cast<std::size_t>(rows));
+    value_.resize(static_cast<std::size_t>(rows));
+    network_.act(obs, rows, random, deterministic, actions, log_prob_.data(), value_.data());
+  }
+
+ private:
+  actor_critic network_;
+  std::vector<float> log_prob_, value_;
+};
+
+class acting_single final : public acting_network {
+ public:
+  acting_single(const network_shape& shape, const network_options& options, const space& actions)
+      : network_(shape, options) {
+    if (shape.is_continuous()) scale_ = action_scale(actions);
+  }
+
+  void load_parameters(const at::Tensor& parameters) override {
+    network_.load_parameters(parameters);
+  }
+  void act(const float* obs, int rows, action_random& random, bool deterministic,
+           action_rows_out actions) override {
+    network_.act(obs, rows, random, deterministic, actions);
+    if (actions.value) scale_.stretch(actions.value, static_cast<std::size_t>(rows));
+  }
+
+ private:
+  single_network network_;
+  action_scale scale_;
+};
+
+}  // namespace
+
+std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
+                                                    const network_options& options,
+                                                    const space& actions, std::uint64_t seed) {
+  if (options.kind == network_kind::actor_critic) {
+    return std::make_unique<acting_actor_critic>(shape, options, seed);
+  }
+  return std::make_unique<acting_single>(shape, options, actions);
+}
+
+}  // namespace troupe

@@ -1,0 +1,406 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/actor_critic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <stdexcept>
+
+#include "actors/environments/obs_scale.hpp"
+#include "actors/networks/mlp_autograd.hpp"
+
+namespace troupe {
+namespace {
+
+const network_shape& checked(const network_shape& shape, const network_options& options) {
+  const int kinds =
+      (shape.discrete_actions > 0) + (shape.continuous_size > 0) + !shape.multi_discrete.empty();
+  auto positive = [](int size) { return size > 0; };
+  if (shape.obs_size < 1 || kinds != 1 || shape.discrete_actions < 0 || shape.continuous_size < 0 ||
+      !std::ranges::all_of(shape.multi_discrete, positive) ||
+      !std::ranges::all_of(options.hidden, positive) ||
+      !std::ranges::all_of(options.critic_hidden.value_or(std::vector<int>{}), positive)) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): expected obs_size >= 1, one kind of action and positive sizes");
+  }
+  if (options.use_sde && !shape.is_continuous()) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): use_sde of true, expected false where actions are discrete");
+  }
+  return shape;
+}
+
+std::optional<detail::conv_trunk> make_trunk(const network_shape& shape,
+                                             const network_options& options) {
+  if (!has_convolutions(shape, options)) return std::nullopt;
+  if (options.normalize_obs) {
+    throw std::invalid_argument("network (" + to_string(shape, options) +
+                                "): expected normalize_obs of false, for images are scaled as they "
+                                "are");
+  }
+  return detail::conv_trunk(shape.image, options.cnn);
+}
+
+std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer;
+}
+
+at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
+
+// Sum over choices of log p(choice) and of the entropy, from the logits of all of them.
+std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
+                                                   const std::vector<int>& choices,
+                                                   const at::Tensor& action) {
+  const auto chosen = action.reshape({logits.size(0), static_cast<std::int64_t>(choices.size())});
+  at::Tensor log_prob, entropy;
+  std::int64_t from = 0;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto log_p = at::log_softmax(logits.narrow(1, from, choices[i]), 1);
+    const auto log_prob_i = log_p.gather(1, chosen.narrow(1, i, 1)).squeeze(1);
+    const auto entropy_i = -(log_p.exp() * log_p).sum(1);
+    log_prob = i == 0 ? log_prob_i : log_prob + log_prob_i;
+    entropy = i == 0 ? entropy_i : entropy + entropy_i;
+    from += choices[i];
+  }
+  return {log_prob, entropy};
+}
+
+// log_std [A] or [N, A].
+std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
+                                                    const at::Tensor& log_std,
+                                                    const at::Tensor& action) {
+  const double half_log_two_pi = 0.5 * std::log(2.0 * std::numbers::pi);
+  const auto z = (action - mean) * (-log_std).exp();
+  const auto log_prob = (-0.5 * z * z - log_std - half_log_two_pi).sum(1);
+  const auto entropy = (log_std + 0.5 + half_log_two_pi).sum(-1).expand({mean.size(0)});
+  return {log_prob, entropy};
+}
+
+}  // namespace
+
+actor_critic::actor_critic(network_shape shape, network_options options, std::uint64_t seed)
+    : shape_(checked(shape, options)),
+      options_(std::move(options)),
+      link_(options_.device),
+      trunk_(make_trunk(shape_, options_)),
+      actor_(trunk_ ? trunk_->features() : shape_.obs_size,
+             trunk_ ? std::vector<int>{} : options_.hidden, shape_.actor_outputs(),
+             options_.hidden_activation),
+      critic_(actor_.inputs(),
+              trunk_ ? std::vector<int>{} : options_.critic_hidden.value_or(options_.hidden), 1,
+              options_.hidden_activation),
+      backend_(detail::choose_backend(
+          options_.backend,
+          {.net = &actor_, .has_convolutions = trunk_.has_value(), .is_on_host = link_.is_host()})),
+      head_(shape_) {
+  if (options_.use_sde) {
+    noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
+  }
+  const auto count = static_cast<std::int64_t>(actor_.parameter_count() + log_std_count() +
+                                               critic_.parameter_count()) +
+                     (trunk_ ? trunk_->parameter_count() : 0);
+  parameters_ = at::zeros({count + (options_.normalize_obs ? 2 * shape_.obs_size : 0)}, at::kFloat);
+  gradient_ = at::zeros({count}, at::kFloat);
+  if (options_.normalize_obs) std::fill_n(obs_inverse_scale(), shape_.obs_size, 1.0f);
+
+  action_random random(seed);
+  if (options_.ortho_init) {
+    actor_.initialise_orthogonal(random, 0.01, actor_parameters());
+    critic_.initialise_orthogonal(random, 1.0, critic_parameters());
+  } else {
+    actor_.initialise_uniform(random, actor_parameters());
+    critic_.initialise_uniform(random, critic_parameters());
+  }
+  std::fill_n(log_std(), log_std_count(), options_.log_std_init);
+
+  actor_leaves_ = make_leaves(actor_, 0);
+  critic_leaves_ = make_leaves(critic_, critic_parameters() - actor_parameters());
+  if (shape_.is_continuous()) {
+    const std::int64_t size = shape_.continuous_size;
+    log_std_leaf_ = noise_ ? make_leaf(log_std() - actor_parameters(), {actor_.features(), size})
+                           : make_leaf(log_std() - actor_parameters(), {size});
+  }
+  if (trunk_) {
+    trunk_->initialise(random, options_.ortho_init, trunk_parameters());
+    make_trunk_leaves();
+  }
+}
+
+void actor_critic::make_trunk_leaves() {
+  const auto offset = trunk_parameters() - actor_parameters();
+  const auto gradients = trunk_->parts(gradient_.narrow(0, offset, trunk_->parameter_count()));
+  for (const auto& part : trunk_->parts(parameters_.narrow(0, offset, trunk_->parameter_count()))) {
+    auto leaf = part.detach();
+    leaf.set_requires_grad(true);
+    leaf.mutable_grad() = gradients[trunk_leaves_.size()];
+    trunk_leaves_.push_back(std::move(leaf));
+  }
+}
+
+at::Tensor actor_critic::make_leaf(std::int64_t offset, at::IntArrayRef sizes) const {
+  const auto count = c10::multiply_integers(sizes);
+  auto leaf = parameters_.narrow(0, offset, count).view(sizes).detach();
+  leaf.set_requires_grad(true);
+  leaf.mutable_grad() = gradient_.narrow(0, offset, count).view(sizes);
+  return leaf;
+}
+
+std::vector<actor_critic::leaf_layer> actor_critic::make_leaves(const detail::mlp& net,
+                                                                std::int64_t offset) const {
+  std::vector<leaf_layer> leaves;
+  for (const auto& layer : net.layers()) {
+    leaves.push_back({make_leaf(offset + layer.weight, {layer.in, layer.out}),
+                      make_leaf(offset + layer.bias, {layer.out})});
+  }
+  return leaves;
+}
+
+void actor_critic::load_parameters(const at::Tensor& parameters) {
+  TORCH_CHECK(parameters.scalar_type() == at::kFloat && parameters.dim() == 1 &&
+                  parameters.size(0) == parameter_count(),
+              "parameters must be float [", parameter_count(), "], got ", parameters.scalar_type(),
+              " ", parameters.sizes());
+  const auto from = parameters.contiguous();
+  std::memcpy(parameters_.data_ptr<float>(), from.data_ptr<float>(), parameters_.nbytes());
+}
+
+std::vector<std::pair<std::string, at::Tensor>> actor_critic::named_parameters() const {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  auto add = [&](const std::string& net, const std::vector<leaf_layer>& layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      named.emplace_back(net + "." + std::to_string(i) + ".weight", layers[i].weight);
+      named.emplace_back(net + "." + std::to_string(i) + ".bias", layers[i].bias);
+    }
+  };
+  add("actor", actor_leaves_);
+  if (log_std_leaf_.defined()) named.emplace_back("log_std", log_std_leaf_);
+  add("critic", critic_leaves_);
+  for (std::size_t i = 0; i < trunk_leaves_.size(); ++i) {
+    named.emplace_back("trunk." + trunk_->part_names()[i], trunk_leaves_[i]);
+  }
+  return named;
+}
+
+std::vector<float> actor_critic::action_std() const {
+  std::vector<float> std(log_std(), log_std() + log_std_count());
+  for (auto& s : std) s = std::exp(s);
+  return std;
+}
+
+void actor_critic::set_obs_statistics(std::span<const double> mean,
+                                      std::span<const double> variance) {
+  const auto width = static_cast<std::size_t>(shape_.obs_size);
+  if (!options_.normalize_obs || mean.size() != width || variance.size() != width) {
+    throw std::invalid_argument("network (" + to_string(shape_, options_) +
+                                "): got statistics of " + std::to_string(mean.size()) + " numbers");
+  }
+  detail::write_obs_scale(mean, variance, obs_mean());
+}
+
+const float* actor_critic::convolved(const float* obs, int rows) {
+  constexpr int block = 128;  // so that what the layers make stays small
+  const at::NoGradGuard no_grad;
+  const std::int64_t width = actor_.inputs();
+  float* features = grown(seen_, static_cast<std::size_t>(rows) * width).data();
+  for (int row = 0; row < rows; row += block) {
+    const std::int64_t count = std::min(block, rows - row);
+    auto* first = const_cast<float*>(obs) + std::int64_t{row} * shape_.obs_size;
+    const auto x = at::from_blob(first, {count, shape_.obs_size}, at::kFloat);
+    at::from_blob(features + row * width, {count, width}, at::kFloat)
+        .copy_(link_.to_host(run_trunk(link_.to_device(x))));
+  }
+  return features;
+}
+
+// obs and features on the device.
+at::Tensor actor_critic::run_trunk(const at::Tensor& obs) const {
+  std::vector<at::Tensor> parts;
+  for (const auto& leaf : trunk_leaves_) parts.push_back(link_.to_device(leaf));
+  return trunk_->forward(parts, obs);
+}
+
+const float* actor_critic::forward(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+                                   const float* parameters, const float* x, int rows,
+                                   detail::mlp_buffers& buffers) const {
+  if (link_.is_host()) return net.forward(parameters, x, rows, buffers);
+  const at::NoGradGuard no_grad;
+  const auto input = at::from_blob(const_cast<float*>(x), {rows, net.inputs()}, at::kFloat);
+  const auto [features, outputs] = run_leaves(layers, link_.to_device(input));
+  buffers.outputs.resize(layers.size());
+  const auto keep = [&](const at::Tensor& there, detail::float_block& here) {
+    const auto size = static_cast<std::size_t>(there.numel());
+    at::from_blob(detail::grown(here, size), there.sizes(), at::kFloat).copy_(link_.to_host(there));
+  };
+  if (layers.size() > 1) keep(features, buffers.outputs[layers.size() - 2]);
+  keep(outputs, buffers.outputs.back());
+  return buffers.outputs.back().data();
+}
+
+void actor_critic::infer(const detail::mlp& net, const std::vector<leaf_layer>& layers,
+                         const float* parameters, const float* x, int rows,
+                         detail::mlp_buffers& buffers, float* y) const {
+  if (link_.is_host()) return net.infer(parameters, x, rows, buffers, y);
+  const float* outputs = forward(net, layers, parameters, x, rows, buffers);
+  std::copy_n(outputs, static_cast<std::size_t>(rows) * net.outputs(), y);
+}
+
+const float* actor_critic::seen(const float* obs, int rows) {
+  if (trunk_) return convolved(obs, rows);
+  if (!normalizes()) return obs;
+  const int width = shape_.obs_size;
+  float* seen = grown(seen_, static_cast<std::size_t>(rows) * width).data();
+  detail::scale_obs(obs, rows, width, obs_mean(), seen);
+  return seen_.data();
+}
+
+void actor_critic::check_obs(const at::Tensor& obs) const {
+  TORCH_CHECK(obs.dim() == 2 && obs.size(1) == shape_.obs_size && obs.scalar_type() == at::kFloat,
+              "obs must be float [N, ", shape_.obs_size, "], got ", obs.scalar_type(), " ",
+              obs.sizes());
+}
+
+action_batch actor_critic::act(const at::Tensor& obs, action_random& random, bool deterministic) {
+  check_obs(obs);
+  const auto rows = obs.size(0);
+  const auto input = obs.contiguous();
+  action_batch result{.log_prob = float_rows(rows), .value = float_rows(rows)};
+  action_rows_out out;
+  if (shape_.is_continuous()) {
+    result.action = at::empty({rows, shape_.continuous_size}, at::kFloat);
+    out.value = result.action.data_ptr<float>();
+  } else {
+    result.action = shape_.discrete_actions > 0
+                        ? at::empty({rows}, at::kLong)
+                        : at::empty({rows, shape_.action_size()}, at::kLong);
+    out.choice = result.action.data_ptr<std::int64_t>();
+  }
+  act(input.data_ptr<float>(), static_cast<int>(rows), random, deterministic, out,
+      result.log_prob.data_ptr<float>(), result.value.data_ptr<float>());
+  return result;
+}
+
+void actor_critic::act(const float* obs, int rows, action_random& random, bool deterministic,
+                       action_rows_out actions, float* log_prob, float* value,
+                       const float* const* noise) {
+  const float* x = seen(obs, rows);
+  if (noise_) {
+    const float* outputs =
+        forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
+    const auto log_std = find_log_std(x, rows);
+    const float* departure = nullptr;
+    if (noise && !deterministic) {
+      departure = noise_->depart(actor_.features_of(x, actor_buffers_), rows, noise);
+    }
+    head_.sample(outputs, log_std, rows, random, deterministic, departure, actions, log_prob);
+  } else {
+    float* outputs =
+        grown(outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+    infer(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_, outputs);
+    head_.sample(outputs, {log_std()}, rows, random, deterministic, nullptr, actions, log_prob);
+  }
+  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
+}
+
+at::Tensor actor_critic::values(const at::Tensor& obs) {
+  check_obs(obs);
+  const auto input = obs.contiguous();
+  auto value = float_rows(obs.size(0));
+  values(input.data_ptr<float>(), static_cast<int>(obs.size(0)), value.data_ptr<float>());
+  return value;
+}
+
+void actor_critic::values(const float* obs, int rows, float* value) {
+  const float* x = seen(obs, rows);
+  infer(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_, value);
+}
+
+std::pair<at::Tensor, at::Tensor> actor_critic::run_leaves(const std::vector<leaf_layer>& layers,
+                                                           at::Tensor x) const {
+  const auto run_layer = [&](const leaf_layer& layer, const at::Tensor& input) {
+    return at::addmm(link_.to_device(layer.bias), input, link_.to_device(layer.weight));
+  };
+  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
+    x = run_layer(layers[i], x);
+    x = detail::activate(options_.hidden_activation, x);
+  }
+  return {x, run_layer(layers.back(), x)};
+}
+
+action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor& action) const {
+  check_obs(obs);
+  auto x = obs;
+  if (normalizes()) {
+    const auto statistics = parameters_.narrow(0, trained_count(), 2 * shape_.obs_size);
+    const auto mean = statistics.narrow(0, 0, shape_.obs_size);
+    const auto inverse_scale = statistics.narrow(0, shape_.obs_size, shape_.obs_size);
+    x = ((x - mean) * inverse_scale).clamp(-detail::obs_clip, detail::obs_clip);
+  }
+  x = link_.to_device(x);
+  if (trunk_) x = run_trunk(x);
+  const auto [features, outputs_there] = run_leaves(actor_leaves_, x);
+  const auto outputs = link_.to_host(outputs_there);
+  const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
+  auto log_std = log_std_leaf_;
+  if (noise_) {  // Features are learned for the mean alone.
+    log_std = detail::state_dependent_log_std(log_std, link_.to_host(features.detach()),
+                                              options_.use_expln);
+  }
+  auto [log_prob, entropy] = shape_.is_continuous()
+                                 ? evaluate_gaussian(outputs, log_std, action)
+                                 : evaluate_choices(outputs, shape_.choices(), action);
+  return {log_prob, entropy, value};
+}
+
+void actor_critic::zero_gradient() { gradient_.zero_(); }
+
+detail::log_std_rows actor_critic::find_log_std(const float* x, int rows) {
+  if (!noise_) return {log_std()};
+  return {noise_->log_std(log_std(), actor_.features_of(x, actor_buffers_), rows),
+          shape_.continuous_size};
+}
+
+evaluation_rows actor_critic::evaluate_rows(const float* obs, int rows, action_rows actions) {
+  const float* x = seen(obs, rows);
+  const float* outputs =
+      forward(actor_, actor_leaves_, actor_parameters(), x, rows, actor_buffers_);
+  const float* value =
+      forward(critic_, critic_leaves_, critic_parameters(), x, rows, critic_buffers_);
+  float* log_prob = grown(log_prob_, rows).data();
+  float* entropy = grown(entropy_, rows).data();
+  evaluated_log_std_ = find_log_std(x, rows);
+  head_.evaluate(outputs, evaluated_log_std_, rows, actions, choices_, log_prob, entropy);
+  return {log_prob, entropy, value};
+}
+
+void actor_critic::backward_rows(const float* obs, int rows, action_rows actions,
+                                 const float* d_log_prob, const float* d_entropy,
+                                 const float* d_value) {
+  TORCH_CHECK(!trunk_ && link_.is_host(),
+              "backward_rows: a network with convolutions, or on another device than the CPU, has "
+              "libtorch's gradient alone");
+  const auto offset_of = [this](const float* block) { return block - actor_parameters(); };
+  float* gradient = gradient_.data_ptr<float>();
+  const float* outputs = actor_buffers_.outputs.back().data();
+  float* d_outputs =
+      grown(d_outputs_, static_cast<std::size_t>(rows) * shape_.actor_outputs()).data();
+  float* d_log_std = gradient + offset_of(log_std());
+  if (noise_) {
+    float* d_rows =
+        grown(d_log_std_, static_cast<std::size_t>(rows) * shape_.continuous_size).data();
+    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
+                   d_outputs, d_rows);
+    noise_->backward(rows, d_rows, d_log_std);
+  } else {
+    head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
+                   d_outputs, d_log_std);
+  }
+  const float* x = normalizes() ? seen_.data() : obs;  // as evaluate_rows left it
+  actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
+  critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
+                   gradient + offset_of(critic_parameters()));
+}
+
+}  // namespace troupe

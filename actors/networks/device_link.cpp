@@ -1,0 +1,77 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/device_link.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "actors/networks/network.hpp"
+
+namespace troupe::detail {
+namespace {
+
+using staging = device_link::staging;
+
+at::Device checked(const std::string& name) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument(fmt::format("policy.device {}: {}", name, why));
+  };
+  if (!is_device_name(name)) refuse("expected cpu, cuda or cuda:N");
+  const at::Device device(name);
+  if (device.is_cpu()) return device;
+  if (!at::hasCUDA()) refuse("this libtorch was built without CUDA; expected cpu");
+  const int count = static_cast<int>(torch::cuda::device_count());
+  if (count == 0) refuse("no GPU was found; expected cpu");
+  if (device.index() >= count) {
+    refuse(fmt::format("expected an index below {}, for so many GPUs were found", count));
+  }
+  return {device.type(), device.has_index() ? device.index() : c10::DeviceIndex{0}};
+}
+
+// Into host memory that a GPU can copy from or to by itself; the cache of pinned blocks gives none
+// out again before the copy is over.
+at::Tensor staged(const at::Tensor& x, staging through) {
+  auto block =
+      at::empty(x.sizes(), x.options().device(at::kCPU).pinned_memory(through == staging::pinned));
+  block.copy_(x);
+  return block;
+}
+
+at::Tensor moved(const at::Tensor& x, at::Device to, staging through) {
+  if (to.is_cpu()) return staged(x.contiguous(), through);  // waits until it is there
+  return staged(x.contiguous(), through).to(to, /*non_blocking=*/true);
+}
+
+// The copy, and the gradient's way back.
+struct staged_copy : torch::autograd::Function<staged_copy> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                            at::Device to, staging through) {
+    context->saved_data["from"] = x.device();
+    context->saved_data["through"] = static_cast<std::int64_t>(through);
+    return moved(x, to, through);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradient) {
+    const auto from = context->saved_data["from"].toDevice();
+    const auto through = static_cast<staging>(context->saved_data["through"].toInt());
+    return {moved(gradient[0], from, through), at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+device_link::device_link(const std::string& device)
+    : device_link(checked(device), device == "cpu" ? staging::none : staging::pinned) {}
+
+device_link::device_link(at::Device device, staging through) : device_(device), through_(through) {}
+
+at::Tensor device_link::to_device(const at::Tensor& host) const {
+  return is_host() ? host : staged_copy::apply(host, device_, through_);
+}
+
+at::Tensor device_link::to_host(const at::Tensor& there) const {
+  return is_host() ? there : staged_copy::apply(there, at::Device(at::kCPU), through_);
+}
+
+}  // namespace troupe::detail

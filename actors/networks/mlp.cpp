@@ -1,0 +1,176 @@
+#include "actors/networks/mlp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "actors/kernels/activation_kernels.hpp"
+#include "actors/kernels/dense_kernels.hpp"
+#include "actors/networks/orthogonal.hpp"
+
+namespace troupe::detail {
+
+mlp::mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
+         activation output_activation)
+    : hidden_activation_(hidden_activation), output_activation_(output_activation) {
+  auto widths = hidden;
+  widths.push_back(outputs);
+  int in = inputs;
+  for (int out : widths) {
+    const std::size_t weights = static_cast<std::size_t>(in) * out;
+    layers_.push_back({in, out, parameter_count_, parameter_count_ + weights});
+    parameter_count_ += weights + out;
+    in = out;
+  }
+}
+
+void mlp::initialise_orthogonal(action_random& random, double output_gain,
+                                float* parameters) const {
+  for (const auto& layer : layers_) {
+    const double gain = &layer == &layers_.back() ? output_gain : std::numbers::sqrt2;
+    const bool wide = layer.in >= layer.out;
+    const auto rows = wide ? orthonormal_rows(random, layer.out, layer.in)
+                           : orthonormal_rows(random, layer.in, layer.out);
+    float* weight = parameters + layer.weight;
+    for (int i = 0; i < layer.in; ++i) {
+      for (int o = 0; o < layer.out; ++o) {
+        const std::size_t from =
+            wide ? std::size_t(o) * layer.in + i : std::size_t(i) * layer.out + o;
+        weight[std::size_t(i) * layer.out + o] = static_cast<float>(gain * rows[from]);
+      }
+    }
+    std::fill_n(parameters + layer.bias, layer.out, 0.0f);
+  }
+}
+
+void mlp::initialise_uniform(action_random& random, float* parameters) const {
+  for (const auto& layer : layers_) {
+    const double bound = 1.0 / std::sqrt(layer.in);
+    const std::size_t count = (static_cast<std::size_t>(layer.in) + 1) * layer.out;
+    for (std::size_t i = 0; i < count; ++i) {
+      parameters[layer.weight + i] = static_cast<float>(bound * (2.0 * random.uniform() - 1.0));
+    }
+  }
+}
+
+bool mlp::has_backward() const {
+  return has_slope_of_result(hidden_activation_) && has_slope_of_result(output_activation_);
+}
+
+activation mlp::activation_of(std::size_t layer) const {
+  return layer + 1 < layers_.size() ? hidden_activation_ : output_activation_;
+}
+
+const float* mlp::forward(const float* parameters, const float* x, int rows,
+                          mlp_buffers& buffers) const {
+  buffers.outputs.resize(layers_.size());
+  const float* input = x;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const auto& layer = layers_[i];
+    const std::size_t count = static_cast<std::size_t>(rows) * layer.out;
+    float* output = grown(buffers.outputs[i], count);
+    multiply({.left = input,
+              .row_stride = layer.in,
+              .step_stride = 1,
+              .right = parameters + layer.weight,
+              .bias = parameters + layer.bias,
+              .rows = rows,
+              .steps = layer.in,
+              .columns = layer.out,
+              .relu = activation_of(i) == activation::relu},
+             output);
+    if (activation_of(i) != activation::relu) activate(activation_of(i), count, output);
+    input = output;
+  }
+  return input;
+}
+
+void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
+                float* y) const {
+  constexpr int block = 96;
+  const std::size_t in = layers_.front().in;
+  const std::size_t out = layers_.back().out;
+  for (int row = 0; row < rows; row += block) {
+    const int count = std::min(block, rows - row);
+    const float* output = forward(parameters, x + row * in, count, buffers);
+    std::copy_n(output, count * out, y + row * out);
+  }
+}
+
+// dL/dy of the last layer before its activation.
+const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const {
+  if (output_activation_ == activation::linear) return d_outputs;
+  const std::size_t count = static_cast<std::size_t>(rows) * outputs();
+  float* d = grown(buffers.d_output, count);
+  std::copy_n(d_outputs, count, d);
+  activate_backward(output_activation_, count, buffers.outputs.back().data(), d);
+  return d;
+}
+
+// dL/dx = dL/dy W^T + d_features, then through the activation that made x. Layer i > 0.
+const float* mlp::through_layer(std::size_t i, const float* parameters, int rows,
+                                const float* d_output, mlp_buffers& buffers,
+                                const float* d_features) const {
+  const auto& layer = layers_[i];
+  const std::size_t count = static_cast<std::size_t>(rows) * layer.in;
+  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(layer.in) * layer.out);
+  transpose(parameters + layer.weight, layer.in, layer.out, transposed);
+  float* d_input = grown(buffers.d_input, count);
+  multiply({.left = d_output,
+            .row_stride = layer.out,
+            .step_stride = 1,
+            .right = transposed,
+            .rows = rows,
+            .steps = layer.out,
+            .columns = layer.in},
+           d_input);
+  for (std::size_t j = 0; d_features && j < count; ++j) d_input[j] += d_features[j];
+  activate_backward(activation_of(i - 1), count, buffers.outputs[i - 1].data(), d_input);
+  std::swap(buffers.d_input, buffers.d_output);
+  return d_input;
+}
+
+void mlp::backward(const float* parameters, const float* x, int rows, const float* d_outputs,
+                   mlp_buffers& buffers, float* gradient, const float* d_features) const {
+  const float* d_output = through_output(rows, d_outputs, buffers);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const auto& layer = layers_[i];
+    const float* input = i == 0 ? x : buffers.outputs[i - 1].data();
+    // dL/dW = input^T dL/dy, dL/db = sum of dL/dy
+    multiply({.left = input,
+              .row_stride = 1,
+              .step_stride = layer.in,
+              .right = d_output,
+              .rows = layer.in,
+              .steps = rows,
+              .columns = layer.out},
+             gradient + layer.weight);
+    sum_rows(d_output, rows, layer.out, gradient + layer.bias);
+    const bool last = i + 1 == layers_.size();
+    if (i > 0) {
+      d_output = through_layer(i, parameters, rows, d_output, buffers, last ? d_features : nullptr);
+    }
+  }
+}
+
+void mlp::backward_inputs(const float* parameters, int rows, const float* d_outputs,
+                          mlp_buffers& buffers, int first, int count, float* d_x) const {
+  const float* d_output = through_output(rows, d_outputs, buffers);
+  for (std::size_t i = layers_.size() - 1; i > 0; --i) {
+    d_output = through_layer(i, parameters, rows, d_output, buffers);
+  }
+  const auto& layer = layers_.front();
+  float* transposed = grown(buffers.transposed, static_cast<std::size_t>(count) * layer.out);
+  transpose(parameters + layer.weight + static_cast<std::size_t>(first) * layer.out, count,
+            layer.out, transposed);
+  multiply({.left = d_output,
+            .row_stride = layer.out,
+            .step_stride = 1,
+            .right = transposed,
+            .rows = rows,
+            .steps = layer.out,
+            .columns = count},
+           d_x);
+}
+
+}  // namespace troupe::detail

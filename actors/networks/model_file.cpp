@@ -1,0 +1,272 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/model_file.hpp"
+
+#include <caffe2/serialize/inline_container.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "actors/checkpoint/sha256.hpp"
+#include "actors/networks/actor_critic.hpp"
+#include "actors/networks/plain_pickle.hpp"
+
+namespace troupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view digest_name = "sha256:";
+constexpr std::size_t digest_digits = 64;
+constexpr std::size_t comment_size = digest_name.size() + digest_digits;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+  throw model_file_error("model file " + path.string() + ": " + what);
+}
+
+c10::List<std::int64_t> to_list(const std::vector<int>& numbers) {
+  c10::List<std::int64_t> list;
+  for (int number : numbers) list.push_back(number);
+  return list;
+}
+
+// The dictionary of a model file, asked for values of a type each.
+class fields {
+ public:
+  explicit fields(plain_dictionary values) : values_(std::move(values)) {}
+
+  bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
+
+  template <class T>
+  const T& at(std::string_view key) const {
+    const auto found = values_.find(key);
+    TORCH_CHECK(found != values_.end(), "it has no ", key);
+    const auto* value = std::get_if<T>(&found->second);
+    TORCH_CHECK(value, key, ": a value of another type than expected");
+    return *value;
+  }
+
+  const std::string& text(std::string_view key) const { return at<std::string>(key); }
+  int number(std::string_view key) const { return to_int(key, at<std::int64_t>(key)); }
+
+  std::vector<int> numbers(std::string_view key) const {
+    std::vector<int> numbers;
+    for (auto each : at<std::vector<std::int64_t>>(key)) numbers.push_back(to_int(key, each));
+    return numbers;
+  }
+
+ private:
+  static int to_int(std::string_view key, std::int64_t number) {
+    TORCH_CHECK(std::in_range<int>(number), key, ": expected a number of 32 bits, got ", number);
+    return static_cast<int>(number);
+  }
+
+  plain_dictionary values_;
+};
+
+// A zip ends with the length of its comment, so far zero, and the comment.
+std::string with_digest(std::vector<char> zip) {
+  zip[zip.size() - 2] = static_cast<char>(comment_size);
+  std::string bytes(zip.begin(), zip.end());
+  bytes += digest_name;
+  bytes += sha256({zip.data(), zip.size()});
+  return bytes;
+}
+
+std::string serialise(const saved_model& model) {
+  c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
+  dict.insert("format", std::int64_t{1});
+  dict.insert("obs_size", std::int64_t{model.shape.obs_size});
+  dict.insert("discrete_actions", std::int64_t{model.shape.discrete_actions});
+  dict.insert("continuous_size", std::int64_t{model.shape.continuous_size});
+  dict.insert("multi_discrete", to_list(model.shape.multi_discrete));
+  dict.insert("image", to_list(model.shape.image));
+  dict.insert("body", to_string(model.options.body));
+  dict.insert("cnn_channels", to_list(model.options.cnn.channels));
+  dict.insert("cnn_kernels", to_list(model.options.cnn.kernels));
+  dict.insert("cnn_strides", to_list(model.options.cnn.strides));
+  dict.insert("cnn_features", std::int64_t{model.options.cnn.features});
+  dict.insert("hidden", to_list(model.options.hidden));
+  dict.insert("activation", to_string(model.options.hidden_activation));
+  if (model.options.critic_hidden) {
+    dict.insert("critic_hidden", to_list(*model.options.critic_hidden));
+  }
+  dict.insert("normalize_obs", model.options.normalize_obs);
+  dict.insert("use_sde", model.options.use_sde);
+  dict.insert("use_expln", model.options.use_expln);
+  dict.insert("kind", to_string(model.options.kind));
+  dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
+  if (model.score) dict.insert("score", *model.score);
+  dict.insert("parameters", model.parameters.detach().contiguous());
+  return with_digest(torch::pickle_save(dict));
+}
+
+// Closes on every way out; `text` says what was tried when a call fails.
+class output_file {
+ public:
+  explicit output_file(const fs::path& path)
+      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (fd_ < 0) fail(path_, std::string("cannot be created: ") + std::strerror(errno));
+  }
+  ~output_file() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto written = ::write(fd_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(path_, std::string("cannot be written: ") + std::strerror(errno));
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void flush_and_close() {
+    const bool flushed = ::fsync(fd_) == 0;
+    const int error = errno;
+    const bool closed = ::close(fd_) == 0;
+    fd_ = -1;
+    if (!flushed || !closed) {
+      fail(path_, std::string("cannot be flushed: ") + std::strerror(flushed ? errno : error));
+    }
+  }
+
+ private:
+  fs::path path_;
+  int fd_;
+};
+
+void replace_file(const fs::path& path, std::string_view bytes) {
+  fs::path temporary = path;
+  temporary += ".part" + std::to_string(::getpid());
+  try {
+    output_file file(temporary);
+    file.write(bytes);
+    file.flush_and_close();
+    fs::rename(temporary, path);
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    if (dynamic_cast<const model_file_error*>(&error)) throw;
+    fail(path, error.what());
+  }
+  // The rename itself reaches the disk with the folder; a file system that cannot, need not.
+  const auto folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  if (const int fd = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
+    ::fsync(fd);
+    ::close(fd);
+  }
+}
+
+std::string read_verified(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path, std::string("cannot be opened: ") + std::strerror(errno));
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  if (bytes.size() <= comment_size) fail(path, "damaged: too short for a model");
+  const std::string_view comment(bytes.data() + bytes.size() - comment_size, comment_size);
+  const auto expected =
+      std::string(digest_name) + sha256({bytes.data(), bytes.size() - comment_size});
+  if (!comment.starts_with(digest_name)) {
+    fail(path, "damaged, or no model of Troupe: it doesn't end with its SHA-256");
+  }
+  if (comment != expected) {
+    fail(path, "damaged: its content has " + expected + ", the file says otherwise");
+  }
+  return bytes;
+}
+
+std::string_view text_of(const std::tuple<at::DataPtr, std::size_t>& record) {
+  return {static_cast<const char*>(std::get<0>(record).get()), std::get<1>(record)};
+}
+
+// The numbers that the dictionary calls the parameters, copied from their record.
+at::Tensor copy_parameters(const pickled_tensor& told,
+                           caffe2::serialize::PyTorchStreamReader& records) {
+  const auto [data, size] = records.getRecord("data/" + told.storage);
+  const auto there = static_cast<std::int64_t>(size / sizeof(float));
+  TORCH_CHECK(told.sizes.size() == 1 && told.strides == std::vector<std::int64_t>{1},
+              "parameters: expected float [P] with a stride of 1, got ",
+              at::IntArrayRef(told.sizes), " with ", at::IntArrayRef(told.strides));
+  const auto begin = told.offset, count = told.sizes[0];
+  TORCH_CHECK(begin >= 0 && count >= 0 && begin <= there && count <= there - begin,
+              "parameters: expected numbers that are in the file, of ", there, ", got ", count,
+              " from ", begin, " on");
+  auto copy = at::empty({count}, at::kFloat);
+  std::memcpy(copy.data_ptr<float>(), static_cast<const float*>(data.get()) + begin, copy.nbytes());
+  return copy;
+}
+
+}  // namespace
+
+void save_model(const fs::path& path, const saved_model& model) {
+  replace_file(path, serialise(model));
+}
+
+void save_model(const fs::path& path, const actor_critic& model, std::uint64_t policy_version) {
+  save_model(path, {model.shape(), model.options(), model.parameters(), policy_version});
+}
+
+saved_model load_model(const fs::path& path) {
+  std::istringstream file(read_verified(path));
+  try {
+    caffe2::serialize::PyTorchStreamReader records(&file);
+    const auto pickle = records.getRecord("data.pkl");
+    const fields dict(read_plain_pickle(text_of(pickle)));
+    TORCH_CHECK(dict.number("format") == 1, "format ", dict.number("format"), ", expected 1");
+    saved_model model;
+    model.shape = {dict.number("obs_size"), dict.number("discrete_actions"),
+                   dict.number("continuous_size"), dict.numbers("multi_discrete")};
+    if (dict.has("body")) {  // files without are older, and of perceptrons
+      model.shape.image = dict.numbers("image");
+      model.options.body = network_body_of(dict.text("body"));
+      model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
+                           dict.numbers("cnn_strides"), dict.number("cnn_features")};
+    }
+    model.options.hidden = dict.numbers("hidden");
+    model.options.hidden_activation = activation_named(dict.text("activation"));
+    if (dict.has("critic_hidden")) model.options.critic_hidden = dict.numbers("critic_hidden");
+    for (const auto& [key, option] : {std::pair("normalize_obs", &model.options.normalize_obs),
+                                      std::pair("use_sde", &model.options.use_sde),
+                                      std::pair("use_expln", &model.options.use_expln)}) {
+      if (dict.has(key)) *option = dict.at<bool>(key);
+    }
+    if (dict.has("kind")) {  // files without are PPO's
+      model.options.kind = network_kind_of(dict.text("kind"));
+    }
+    model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
+    if (dict.has("score")) model.score = dict.at<double>("score");
+    model.parameters = copy_parameters(dict.at<pickled_tensor>("parameters"), records);
+    return model;
+  } catch (const std::exception& error) {
+    fail(path, std::string("not a model of this program: ") + error.what());
+  }
+}
+
+std::uint64_t load_model(const fs::path& path, actor_critic& model) {
+  const auto saved = load_model(path);
+  const auto found = to_string(saved.shape, saved.options);
+  const auto expected = to_string(model.shape(), model.options());
+  if (found != expected) fail(path, "holds (" + found + "), expected (" + expected + ")");
+  model.load_parameters(saved.parameters);
+  return saved.policy_version;
+}
+
+std::string weights_sha256(const at::Tensor& parameters) {
+  const auto bytes = parameters.detach().contiguous();
+  return sha256({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+}
+
+}  // namespace troupe

@@ -1,0 +1,376 @@
+#include "actors/openenv/client/client.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "actors/openenv/client/client_metrics.hpp"
+#include "actors/openenv/client/io_thread.hpp"
+#include "actors/openenv/client/link.hpp"
+#include "actors/openenv/client/servers.hpp"
+#include "actors/openenv/client/tls.hpp"
+#include "runtime/coroutine/sleep.hpp"
+#include "runtime/service/outside.hpp"
+
+namespace troupe::openenv {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds backoff_min{50};
+constexpr milliseconds backoff_max{2000};
+
+void require(bool good, const char* name, const std::string& expected, const std::string& got) {
+  if (!good)
+    throw std::invalid_argument(std::string("openenv: ") + name + ": expected " + expected +
+                                ", got " + got);
+}
+
+void require_positive(const char* name, milliseconds value) {
+  require(value.count() > 0, name, "more than 0 ms", std::to_string(value.count()) + " ms");
+}
+
+/// Half of `limit` to all of it, so that those who were refused together come back apart.
+milliseconds jittered(milliseconds limit) {
+  thread_local std::minstd_rand random{std::random_device()()};
+  return milliseconds(
+      std::uniform_int_distribution<std::int64_t>(limit.count() / 2, limit.count())(random));
+}
+
+reply_kind reply_to(request_kind asked) {
+  switch (asked) {
+    case request_kind::state:
+      return reply_kind::state;
+    case request_kind::mcp:
+      return reply_kind::mcp;
+    default:
+      return reply_kind::observation;
+  }
+}
+
+/// What `asked` is answered with, or the error that `text` is. Throws openenv::error.
+reply read_reply(const known_server& from, request_kind asked, const std::string& text,
+                 std::size_t bytes_max) {
+  const auto where = [&] {
+    return "openenv: " + from.url.text + ": " + std::string(to_string(asked)) + ": ";
+  };
+  reply got;
+  try {
+    got = parse_reply(text, bytes_max);
+  } catch (const bad_text& e) {
+    throw error(to_failure(e.fault()), where() + e.what());
+  }
+  if (got.kind == reply_kind::error) {
+    auto& said = got.error;
+    std::string message = where() + std::string(to_string(said.code)) + ": " +
+                          troupe::detail::printable(said.message, 8192);
+    if (said.details.contains("errors"))
+      message += ": " + said.details["errors"].dump(-1, ' ', false, json::error_handler_t::replace);
+    throw error(to_failure(said.code), message, std::move(said.details));
+  }
+  if (got.kind != reply_to(asked))
+    throw error(failure::unexpected, where() + "expected a message of type " +
+                                         std::string(to_string(reply_to(asked))) + ", got " +
+                                         std::string(to_string(got.kind)));
+  return got;
+}
+
+std::string text_of(const json& data, const char* what) {
+  if (!data.is_object())
+    throw std::invalid_argument(std::string("openenv: expected ") + what +
+                                " as a JSON object, got " + std::string(data.type_name()));
+  auto text = data.dump();
+  require(text.size() <= request_bytes_max, what,
+          "at most " + std::to_string(request_bytes_max) + " bytes", std::to_string(text.size()));
+  return text;
+}
+
+}  // namespace
+
+// ---- the servers
+
+class client::pool {
+ public:
+  pool(client_options options, metrics_registry* metrics)
+      : options(std::move(options)), metrics(metrics), thread(io_thread::of_this_process()) {
+    const auto& o = this->options;
+    require(!o.urls.empty(), "urls", "at least one server", "none");
+    require_positive("connect_timeout", o.connect_timeout);
+    require_positive("reply_timeout", o.reply_timeout);
+    require(o.capacity_timeout.count() >= 0, "capacity_timeout", ">= 0 ms",
+            std::to_string(o.capacity_timeout.count()) + " ms");
+    require_positive("keepalive", o.keepalive);
+    require(o.reply_bytes_max > 0, "reply_bytes_max", "> 0", "0");
+    require(o.sessions_max > 0, "sessions_max", "> 0", "0");
+    for (const auto& url : o.urls) servers.push_back(server_at(url));
+    const bool any_tls = std::ranges::any_of(servers, [](const auto& s) { return s->url.tls; });
+    if (any_tls) trust = std::make_shared<tls_trust>(o.authorities);
+  }
+
+  /// A seat at the server with the fewest sessions of those that may have room; null if none may.
+  /// At one that was full or gone a moment ago only if there is no other, and it is `pressed`.
+  std::shared_ptr<known_server> take_seat(bool pressed) const {
+    auto order = servers;
+    std::ranges::stable_sort(order, {}, [](const auto& s) { return s->sessions.load(); });
+    for (const bool avoided : {false, true}) {
+      if (avoided && !pressed) break;
+      for (const auto& s : order) {
+        if (s->avoided() == avoided && s->take_seat(options.sessions_max)) return s;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Nobody of this process plays anywhere: waiting for a seat would wait for ever.
+  bool nowhere_seated() const {
+    return std::ranges::all_of(servers, [](const auto& s) { return s->sessions == 0; });
+  }
+
+  link_limits limits() const {
+    return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust};
+  }
+
+  const client_options options;
+  const client_metrics metrics;
+  const std::shared_ptr<io_thread> thread;
+  std::shared_ptr<tls_trust> trust;  ///< Null where no server speaks TLS.
+  std::vector<std::shared_ptr<known_server>> servers;
+};
+
+client::client(client_options options, metrics_registry* metrics)
+    : pool_(std::make_shared<pool>(std::move(options), metrics)) {}
+
+const client_options& client::options() const noexcept { return pool_->options; }
+
+// ---- one session
+
+class session::state_of {
+ public:
+  explicit state_of(std::shared_ptr<client::pool> pool) : pool_(std::move(pool)) {}
+  ~state_of() { drop(); }
+
+  bool connected() const noexcept { return link_ != nullptr; }
+
+  /// Closes the connection, if there is one.
+  void drop() {
+    if (!link_) return;
+    std::exchange(link_, nullptr)->close();
+    in_episode_ = false;
+    std::exchange(at_, nullptr)->leave_seat();
+    pool_->metrics.disconnected();
+  }
+
+  void drop_episode(failure reason) {
+    pool_->metrics.failed(reason);
+    pool_->metrics.episode_dropped();
+    drop();
+  }
+
+  /// Asks on the connection there is.
+  task<reply> ask(request_kind kind, std::string data) {
+    if (!link_)
+      throw error(failure::closed, "openenv: " + std::string(to_string(kind)) +
+                                       ": there is no connection: an episode begins with a reset");
+    if (asking_)
+      throw std::logic_error(
+          "openenv: a session was asked before it had answered: one request at a time");
+    turn_guard turn(*this);
+    reply got;
+    try {
+      const std::string text = co_await exchange(kind, std::move(data));
+      got = read_reply(*at_, kind, text, pool_->options.reply_bytes_max);
+      const auto seen = std::exchange(last_seen_, std::hash<std::string>()(text));
+      if (kind == request_kind::step && seen == last_seen_) co_await require_answered();
+    } catch (const error& e) {
+      turn.answered = keeps_session(e.reason());
+      turn.counted = true;
+      pool_->metrics.failed(e.reason());
+      throw;
+    }
+    turn.answered = true;
+    in_episode_ = !got.result.ended && (in_episode_ || kind == request_kind::reset);
+    pool_->metrics.replied();
+    co_return got;
+  }
+
+  /// Begins an episode on the connection there is, or on a new one.
+  task<reply> begin(std::string data) {
+    if (link_) {
+      std::optional<reply> got;
+      try {
+        got = co_await ask(request_kind::reset, data);
+      } catch (const error& e) {
+        // It was lost while nobody looked; no episode was on it.
+        if (e.reason() != failure::closed && e.reason() != failure::unexpected) throw;
+      }
+      if (got) co_return std::move(*got);
+    }
+    const auto until = std::chrono::steady_clock::now() + pool_->options.capacity_timeout;
+    auto backoff = backoff_min;
+    std::string full = "every seat is taken by this process";
+    for (;;) {
+      std::exception_ptr gone;
+      bool full_somewhere = false;
+      bool first = true;
+      while (auto place = pool_->take_seat(std::exchange(first, false))) {
+        const auto asked = place;
+        std::optional<reply> got;
+        try {
+          co_await connect(std::move(place));
+          got = co_await ask(request_kind::reset, data);
+        } catch (const error& e) {
+          if (e.reason() == failure::capacity) {
+            full = e.what();
+            full_somewhere = true;
+            asked->avoid_for(backoff / 2);
+          } else if (e.reason() == failure::connect && pool_->servers.size() > 1) {
+            gone = std::current_exception();
+            asked->avoid_for(backoff_max);
+          } else {
+            throw;
+          }
+        }
+        if (got) co_return std::move(*got);
+      }
+      if (gone && !full_somewhere && pool_->nowhere_seated()) std::rethrow_exception(gone);
+      if (std::chrono::steady_clock::now() + backoff > until)
+        throw error(failure::capacity, "openenv: no server had room within " +
+                                           std::to_string(pool_->options.capacity_timeout.count()) +
+                                           " ms: " + full);
+      pool_->metrics.waits_for_capacity();
+      co_await sleep_for(jittered(backoff));
+      backoff = std::min(2 * backoff, backoff_max);
+    }
+  }
+
+ private:
+  /// One request's turn. Unless it ends in order, a reply may still come: the connection goes.
+  struct turn_guard {
+    explicit turn_guard(state_of& s) : of(s) { of.asking_ = true; }
+    turn_guard(const turn_guard&) = delete;
+    ~turn_guard() {
+      of.asking_ = false;
+      if (answered) return;
+      if (!counted) of.pool_->metrics.failed(failure::cancelled);
+      if (of.in_episode_) of.pool_->metrics.episode_dropped();
+      of.drop();
+    }
+    state_of& of;
+    bool answered = false;
+    bool counted = false;
+  };
+
+  task<std::string> exchange(request_kind kind, std::string data) {
+    outside<std::string> answer("a reply of an OpenEnv server");
+    link_->ask(kind, std::move(data), pool_->options.reply_timeout,
+               [answer](outcome<std::string> got) {
+                 got ? answer.set(std::move(got).value()) : answer.fail(got.error());
+               });
+    return answer.wait();
+  }
+
+  /// The reply to a step was the one before once more, byte for byte. If the server has repeated
+  /// itself the true one is still to come, and comes in the place of this request's.
+  task<> require_answered() {
+    const std::string text = co_await exchange(request_kind::state, "");
+    try {
+      read_reply(*at_, request_kind::state, text, pool_->options.reply_bytes_max);
+    } catch (const error& e) {
+      if (!keeps_session(e.reason())) throw;
+    }
+  }
+
+  /// The seat of a connection that is being made.
+  struct seat_guard {
+    explicit seat_guard(std::shared_ptr<known_server> at) : at(std::move(at)) {}
+    seat_guard(const seat_guard&) = delete;
+    ~seat_guard() {
+      if (way) way->close();
+      if (at) at->leave_seat();
+    }
+    std::shared_ptr<known_server> at;
+    std::shared_ptr<link> way;
+  };
+
+  task<> connect(std::shared_ptr<known_server> place) {
+    seat_guard seat(std::move(place));
+    auto& speaks = seat.at->speaks;
+    if (speaks != dialect::http) {
+      seat.way = make_websocket_link(*pool_->thread, seat.at->url, pool_->limits());
+      bool declined = false;
+      try {
+        co_await open(seat.way);
+      } catch (const error& e) {
+        declined = e.reason() == failure::handshake && speaks == dialect::unknown;
+        if (!declined) {
+          pool_->metrics.failed(e.reason());
+          throw;
+        }
+      }
+      if (!declined) speaks = dialect::websocket;
+      if (declined) seat.way = nullptr;
+    }
+    if (!seat.way) {
+      seat.way = make_http_link(*pool_->thread, seat.at->url, pool_->limits());
+      try {
+        co_await open(seat.way);
+      } catch (const error& e) {
+        pool_->metrics.failed(e.reason());
+        throw;
+      }
+      speaks = dialect::http;
+    }
+    link_ = std::move(seat.way);
+    at_ = std::move(seat.at);
+    pool_->metrics.connected();
+  }
+
+  static task<> open(std::shared_ptr<link> way) {
+    outside<std::string> opened("a connection to an OpenEnv server");
+    way->open([opened](outcome<std::string> got) {
+      got ? opened.set(std::move(got).value()) : opened.fail(got.error());
+    });
+    co_await opened.wait();
+  }
+
+  const std::shared_ptr<client::pool> pool_;
+  std::shared_ptr<known_server> at_;  ///< With link_.
+  std::shared_ptr<link> link_;        ///< Null while there is no connection.
+  bool asking_ = false;
+  bool in_episode_ = false;
+  std::size_t last_seen_ = 0;  ///< The hash of the last reply.
+};
+
+session::session(std::unique_ptr<state_of> state) : state_(std::move(state)) {}
+session::session(session&&) noexcept = default;
+session& session::operator=(session&&) noexcept = default;
+session::~session() = default;
+
+session client::open() const { return session(std::make_unique<session::state_of>(pool_)); }
+
+task<result> session::reset(json with) {
+  auto got = co_await state_->begin(text_of(with, "what to reset with"));
+  co_return std::move(got.result);
+}
+
+task<result> session::step(json action) {
+  auto got = co_await state_->ask(request_kind::step, text_of(action, "an action"));
+  co_return std::move(got.result);
+}
+
+task<json> session::state() {
+  auto got = co_await state_->ask(request_kind::state, "");
+  co_return std::move(got.data);
+}
+
+task<json> session::mcp(json request) {
+  auto got = co_await state_->ask(request_kind::mcp, text_of(request, "a JSON-RPC request"));
+  co_return std::move(got.data);
+}
+
+bool session::connected() const noexcept { return state_->connected(); }
+void session::close() { state_->drop(); }
+void session::drop(failure reason) { state_->drop_episode(reason); }
+
+}  // namespace troupe::openenv

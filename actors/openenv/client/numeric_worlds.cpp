@@ -1,0 +1,253 @@
+#include "actors/openenv/client/numeric_worlds.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "actors/environments/vector_env.hpp"
+#include "actors/openenv/protocol/fields.hpp"
+#include "actors/worlds/registry.hpp"
+#include "runtime/coroutine/combine.hpp"
+#include "runtime/service/outside.hpp"
+#include "runtime/system/system.hpp"
+
+namespace troupe::openenv {
+
+using nlohmann::json;
+
+namespace {
+
+/// What one world answers to one action: and, if that ended its episode, what the next one shows.
+struct answer {
+  std::optional<result> step;
+  std::optional<result> next;
+  std::exception_ptr error;
+};
+
+task<result> begin(session& in, std::optional<std::uint64_t> seed) {
+  json with = json::object();
+  if (seed) with["seed"] = *seed;
+  auto first = co_await in.reset(std::move(with));
+  co_return first;
+}
+
+task<answer> take_step(session& in, json action) {
+  answer got;
+  try {
+    got.step = co_await in.step(std::move(action));
+    if (got.step->ended) got.next = co_await begin(in, std::nullopt);
+  } catch (...) {
+    // If it is the next episode that did not begin, its own reset will say so.
+    if (!got.step) got.error = std::current_exception();
+  }
+  co_return got;
+}
+
+/// Some environments, Troupe's own among them, tell the two ends apart in what they show.
+bool was_cut(const json& observation) {
+  const auto says = [&](const char* key) {
+    const auto found = observation.find(key);
+    return found != observation.end() && found->is_boolean() && found->get<bool>();
+  };
+  return says("truncated") && !says("terminated");
+}
+
+/// One world. Its calls block until the server has answered.
+class numeric_world final : public environment {
+ public:
+  numeric_world(troupe::system& sys, const numeric_view& view, session session)
+      : sys_(sys), view_(view), session_(std::move(session)) {}
+
+  env_spec spec() const override { return view_.spec; }
+
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    auto first = std::exchange(next_, std::nullopt);
+    if (seed || !first) first = sys_.run(begin(session_, seed));
+    show(std::move(first->observation), obs);
+  }
+
+  step_result step(action_view action, std::span<float> obs) override {
+    if (const auto lost = forbidden(action)) return lose(*lost, obs);
+    return settle(sys_.run(ask(action)), obs);
+  }
+
+  /// The reward of an action that is not to be sent.
+  std::optional<double> forbidden(action_view action) const {
+    return view_.forbid ? view_.forbid(shown_, action) : std::nullopt;
+  }
+  task<answer> ask(action_view action) { return take_step(session_, view_.act(action)); }
+
+  step_result settle(answer got, std::span<float> obs) {
+    if (got.error) std::rethrow_exception(got.error);
+    next_ = std::move(got.next);
+    const bool cut = got.step->ended && was_cut(got.step->observation);
+    show(std::move(got.step->observation), obs);
+    return {.reward = got.step->reward.value_or(0),
+            .terminated = got.step->ended && !cut,
+            .truncated = cut};
+  }
+  step_result lose(double reward, std::span<float> obs) {
+    view_.observe(shown_, obs);
+    return {.reward = reward, .terminated = true};
+  }
+
+ private:
+  void show(json observation, std::span<float> obs) {
+    view_.observe(observation, obs);
+    shown_ = std::move(observation);
+  }
+
+  troupe::system& sys_;
+  const numeric_view& view_;
+  session session_;
+  json shown_;
+  std::optional<result> next_;  ///< The first observation of an episode that has begun.
+};
+
+/// All worlds are asked before the first is waited for.
+class numeric_worlds final : public troupe::detail::vector_env_base {
+ public:
+  numeric_worlds(numeric_view view, client_options servers, std::size_t size,
+                 metrics_registry* metrics)
+      : vector_env_base(size, view.spec),
+        view_(std::move(view)),
+        client_(std::move(servers), metrics),
+        sys_({.threads = 1}) {
+    if (!view_.observe || !view_.act)
+      throw std::invalid_argument(view_.spec.id + ": expected a view with observe and act");
+    worlds_.resize(size);
+    for (std::size_t i = 0; i < size; ++i) numeric_worlds::replace(i);
+  }
+
+  env_reset reset(std::optional<std::uint64_t> seed) override {
+    troupe::detail::require_real_time("a reply of the server of " + view_.spec.id);
+    return vector_env_base::reset(seed);
+  }
+
+  void step_into(env_actions& actions, env_step& out) override {
+    troupe::detail::require_real_time("a reply of the server of " + view_.spec.id);
+    auto batch = begin_step(actions, out);
+    std::vector<task<answer>> asked;
+    std::vector<std::optional<double>> lost(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      lost[i] = worlds_[i]->forbidden(action(batch, i));
+      if (!lost[i]) asked.push_back(worlds_[i]->ask(action(batch, i)));
+    }
+    auto answers = sys_.run(all(std::move(asked)));
+    auto next = answers.begin();
+    for (std::size_t i = 0; i < size(); ++i) {
+      step_result result;
+      try {
+        result = lost[i] ? worlds_[i]->lose(*lost[i], batch.rows.row(i))
+                         : worlds_[i]->settle(std::move(*next++), batch.rows.row(i));
+      } catch (...) {
+        drop_thrown(batch, i);
+        continue;
+      }
+      settle(batch, i, result);
+    }
+    end_step(batch);
+  }
+
+ private:
+  environment& at(std::size_t i) override { return *worlds_[i]; }
+  void replace(std::size_t i) override {
+    worlds_[i] = std::make_unique<numeric_world>(sys_, view_, client_.open());
+  }
+
+  const numeric_view view_;
+  const client client_;
+  troupe::system sys_;
+  std::vector<std::unique_ptr<numeric_world>> worlds_;
+};
+
+struct game_size {
+  std::int64_t info_state, actions;
+};
+
+/// Of open_spiel/integration_tests/playthroughs.
+const std::map<std::string, game_size>& known_games() {
+  static const std::map<std::string, game_size> known{
+      {"2048", {16, 4}},           {"blackjack", {189, 2}},    {"catch", {50, 3}},
+      {"cliff_walking", {400, 4}}, {"connect_four", {126, 7}}, {"kuhn_poker", {11, 2}},
+      {"tic_tac_toe", {27, 9}}};
+  return known;
+}
+
+/// The list of that name.
+void show_list(const json& observation, const char* key, std::span<float> obs) {
+  std::vector<float> values;
+  const detail::place outer{nullptr, "/data/observation", 0};
+  const auto found = observation.find(key);
+  if (found == observation.end())
+    throw wrong_shape(std::string("openenv: /data/observation/") + key +
+                      ": expected a list, got none");
+  detail::read_value(*found, values, {&outer, key, 0});
+  write_obs(values, obs);
+}
+
+void show_info_state(const json& observation, std::span<float> obs) {
+  show_list(observation, "info_state", obs);
+}
+
+json number_or_list(action_view action, const space& of) {
+  if (of.get_if<spaces::discrete>()) return action.discrete();
+  json list = json::array();
+  for (const auto part : action.parts()) list.push_back(part);
+  if (list.empty())
+    for (const auto part : action.continuous()) list.push_back(part);
+  return list;
+}
+
+std::optional<double> lose_if_illegal(const json& observation, action_view action) {
+  const auto legal = observation.find("legal_actions");
+  if (legal == observation.end() || !legal->is_array()) return std::nullopt;
+  const bool found = std::ranges::find(*legal, json(action.discrete())) != legal->end();
+  return found ? std::nullopt : std::optional(-1.0);
+}
+
+}  // namespace
+
+numeric_view openspiel_view(const std::string& game) {
+  const auto& known = known_games();
+  const auto found = known.find(game);
+  if (found == known.end()) {
+    std::string names;
+    for (const auto& [name, size] : known) names += (names.empty() ? "" : ", ") + name;
+    throw std::invalid_argument("openenv: expected a game of " + names + ", got \"" + game + '"');
+  }
+  const auto [width, actions] = found->second;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  return {.spec = {.id = game + "-openenv",
+                   .observation_space = spaces::box(-infinity, infinity, {width}),
+                   .action_space = spaces::discrete(actions)},
+          .observe = show_info_state,
+          .act = [](action_view action) { return json{{"action_id", action.discrete()}}; },
+          .forbid = lose_if_illegal};
+}
+
+numeric_view served_view(env_spec spec) {
+  const auto actions = spec.action_space;
+  return {
+      .spec = std::move(spec),
+      .observe = [](const json& observation,
+                    std::span<float> obs) { show_list(observation, "obs", obs); },
+      .act = [actions](
+                 action_view action) { return json{{"action", number_or_list(action, actions)}}; },
+      .forbid = nullptr};
+}
+
+std::unique_ptr<vector_environment> make_numeric_worlds(numeric_view view, client_options servers,
+                                                        std::size_t size,
+                                                        metrics_registry* metrics) {
+  return std::make_unique<numeric_worlds>(std::move(view), std::move(servers), size, metrics);
+}
+
+void register_world(const std::string& id, numeric_view view, client_options servers,
+                    metrics_registry* metrics) {
+  register_vector_environment(
+      id, [view = std::move(view), servers = std::move(servers), metrics](std::size_t size) {
+        return make_numeric_worlds(view, servers, size, metrics);
+      });
+}
+
+}  // namespace troupe::openenv

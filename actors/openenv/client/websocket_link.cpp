@@ -1,0 +1,300 @@
+// Today's protocol: the session is the WebSocket.
+//
+//   closed -> connecting -> idle -> asked -> idle ...
+//                 |           |       `-> closed (time-out, bad reply, close)
+//                 |           `-> closed (a message nobody asked for, close)
+//                 `-> closed (no server, no WebSocket)
+//
+// A read is pending from the handshake to the end, so that pings are answered while nobody asks
+// for anything, such as during a model's long generation.
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+#include "actors/openenv/client/io_thread.hpp"
+#include "actors/openenv/client/link.hpp"
+#include "actors/openenv/client/tls.hpp"
+#include "actors/openenv/protocol/error.hpp"
+#include "runtime/base/utf8.hpp"
+
+namespace troupe::openenv {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+using asio::ip::tcp;
+using beast::error_code;
+
+/// What Beast has read ahead becomes a message after so many turns of the I/O thread at most.
+constexpr int turns_to_surface = 4;
+
+/// `Stream`: client_stream or tls_stream, which takes a context.
+template <class Stream>
+class websocket_link final : public link,
+                             public std::enable_shared_from_this<websocket_link<Stream>> {
+ public:
+  template <class... Context>
+  websocket_link(io_thread& thread, const server_url& url, const link_limits& limits,
+                 Context&... context)
+      : thread_(thread),
+        url_(url),
+        limits_(limits),
+        resolver_(thread_.context()),
+        stream_(thread_.context(), context...) {}
+
+  void open(told tell) override {
+    asio::post(thread_.context(),
+               [self = this->shared_from_this(), tell = std::move(tell)]() mutable {
+                 self->begin(std::move(tell), self->limits_.connect_timeout);
+                 self->resolve();
+               });
+  }
+
+  void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
+           told tell) override {
+    asio::post(thread_.context(), [self = this->shared_from_this(), text = request_text(kind, data),
+                                   timeout, tell = std::move(tell)]() mutable {
+      self->request_ = std::move(text);
+      self->begin(std::move(tell), timeout);
+      self->send_when_settled(0);
+    });
+  }
+
+  void close() override {
+    asio::post(thread_.context(), [self = this->shared_from_this()] { self->say_goodbye(); });
+  }
+
+ private:
+  enum class stage { connecting, open, closed };
+
+  void begin(told tell, std::chrono::milliseconds timeout) {
+    tell_ = std::move(tell);
+    timeout_ = timeout;
+    deadline_.passed = [this] { expire(); };
+    thread_.watch(deadline_, std::chrono::steady_clock::now() + timeout);
+  }
+
+  void end(outcome<std::string> with) {
+    deadline_.leave();
+    if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(with));
+  }
+
+  /// Ends the session: whoever asks, now or later, gets this error.
+  void fail(failure reason, const std::string& why, nlohmann::json details = nullptr) {
+    if (stage_ == stage::closed) return;
+    stage_ = stage::closed;
+    error_ = std::make_exception_ptr(
+        error(reason, "openenv: " + url_.text + ": " + why, std::move(details)));
+    resolver_.cancel();
+    connection().close();
+    end(error_);
+  }
+
+  void expire() {
+    const auto limit = std::to_string(timeout_.count()) + " ms";
+    if (stage_ == stage::connecting) return fail(failure::connect, "no connection within " + limit);
+    fail(failure::timeout, "no reply within " + limit);
+  }
+
+  // ---- connecting
+
+  void resolve() {
+    resolver_.async_resolve(
+        url_.host, url_.port,
+        [self = this->shared_from_this()](error_code error, tcp::resolver::results_type found) {
+          if (self->stage_ == stage::closed) return;
+          if (error) return self->fail(failure::connect, error.message());
+          self->connect(std::move(found));
+        });
+  }
+
+  void connect(tcp::resolver::results_type found) {
+    connection().async_connect(
+        found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
+          if (self->stage_ == stage::closed) return;
+          if (error) return self->fail(failure::connect, error.message());
+          self->shake_hands();
+        });
+  }
+
+  void shake_hands() {
+    error_code ignored;
+    connection().socket().set_option(tcp::no_delay(true), ignored);
+    secure(stream_.next_layer(), url_,
+           [self = this->shared_from_this()](error_code error, const std::string& why) {
+             if (self->stage_ == stage::closed) return;
+             if (error) return self->fail(failure::connect, why);
+             self->ask_for_websocket();
+           });
+  }
+
+  void ask_for_websocket() {
+    stream_.read_message_max(limits_.reply_bytes_max);
+    stream_.text(true);
+    stream_.auto_fragment(false);
+    stream_.async_handshake(
+        response_, url_.authority(), url_.path + "/ws",
+        [self = this->shared_from_this()](error_code error) {
+          if (self->stage_ == stage::closed) return;
+          if (error == websocket::error::upgrade_declined)
+            return self->fail(failure::handshake, "GET " + self->url_.path +
+                                                      "/ws: expected a WebSocket, got status " +
+                                                      std::to_string(self->response_.result_int()));
+          if (error)
+            return self->fail(error.category() == asio::error::get_system_category()
+                                  ? failure::connect
+                                  : failure::handshake,
+                              "GET " + self->url_.path + "/ws: " + error.message());
+          self->stage_ = stage::open;
+          self->stream_.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
+                                                                   self->limits_.keepalive, true});
+          self->read();
+          self->end(std::string());
+        });
+  }
+
+  // ---- asking
+
+  /// A message that is here before the request goes out is no answer to it. What the kernel has
+  /// received shows at once; what Beast has read ahead, after a few turns.
+  void send_when_settled(int turn) {
+    if (stage_ != stage::open) return end(error_ ? error_ : not_open());
+    error_code ignored;
+    const bool more_to_read = connection().socket().available(ignored) > 0;
+    if (more_to_read || turn < turns_to_surface) {
+      asio::post(thread_.context(), [self = this->shared_from_this(), turn] {
+        if (self->tell_) self->send_when_settled(turn + 1);
+      });
+      return;
+    }
+    sent_ = true;
+    stream_.async_write(asio::buffer(request_),
+                        [self = this->shared_from_this()](error_code error, std::size_t) {
+                          // The pending read knows more of what has happened.
+                          if (error) self->connection().cancel();
+                        });
+  }
+
+  std::exception_ptr not_open() const {
+    return std::make_exception_ptr(
+        error(failure::closed, "openenv: " + url_.text + ": the connection is not open"));
+  }
+
+  // ---- listening
+
+  void read() {
+    stream_.async_read(buffer_, [self = this->shared_from_this()](error_code error, std::size_t) {
+      if (self->stage_ == stage::closed) return;
+      if (error) return self->lose(error);
+      self->hear();
+    });
+  }
+
+  void hear() {
+    if (stream_.got_binary())
+      return fail(failure::wrong_type, "expected a text message, got a binary one");
+    std::string text = beast::buffers_to_string(buffer_.data());
+    buffer_.consume(buffer_.size());
+    if (!std::exchange(sent_, false)) return refuse_unasked(text);
+    read();
+    end(std::move(text));
+  }
+
+  /// Before it closes a session that it refuses, a server says why.
+  void refuse_unasked(const std::string& text) {
+    try {
+      auto what = parse_reply(text, limits_.reply_bytes_max);
+      if (what.kind == reply_kind::error && !openenv::keeps_session(what.error.code)) {
+        return fail(to_failure(what.error.code),
+                    std::string(to_string(what.error.code)) + ": " +
+                        troupe::detail::printable(what.error.message, 1000),
+                    std::move(what.error.details));
+      }
+    } catch (const bad_text&) {
+    }
+    fail(failure::unexpected, "expected nothing, as nothing was asked, got \"" +
+                                  troupe::detail::printable(text, 120) + '"');
+  }
+
+  void lose(error_code error) {
+    if (error == websocket::error::message_too_big || error == websocket::error::buffer_overflow)
+      return fail(failure::too_large, "expected a reply of at most " +
+                                          std::to_string(limits_.reply_bytes_max) +
+                                          " bytes, got a longer one");
+    if (error == websocket::error::bad_frame_payload)
+      return fail(failure::not_utf8, "expected a reply in UTF-8, got other bytes");
+    if (error == websocket::error::closed) {
+      const auto& why = stream_.reason();
+      return fail(failure::closed,
+                  "the server closed the session with code " + std::to_string(why.code) + " \"" +
+                      troupe::detail::printable(
+                          std::string_view(why.reason.data(), why.reason.size()), 123) +
+                      '"');
+    }
+    if (error == beast::error::timeout)
+      return fail(failure::closed,
+                  "no sign of life for " + std::to_string(limits_.keepalive.count()) + " ms");
+    fail(failure::closed, "the connection was lost: " + error.message());
+  }
+
+  // ---- leaving
+
+  /// "close" ends the environment at once; the close frame, and then the socket, tell the rest.
+  void say_goodbye() {
+    tell_ = nullptr;
+    const bool quiet = stage_ == stage::open && !sent_;
+    if (!quiet) return fail(failure::cancelled, "the session was closed");
+    stage_ = stage::closed;
+    error_ = std::make_exception_ptr(
+        error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
+    deadline_.passed = [this] { connection().close(); };
+    thread_.watch(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    request_ = request_text(request_kind::close, "");
+    stream_.async_write(asio::buffer(request_),
+                        [self = this->shared_from_this()](error_code error, std::size_t) {
+                          if (error) return self->leave();
+                          self->stream_.async_close(websocket::close_code::normal,
+                                                    [self](error_code) { self->leave(); });
+                        });
+  }
+
+  void leave() {
+    deadline_.leave();
+    connection().close();
+  }
+
+  client_stream& connection() { return beast::get_lowest_layer(stream_); }
+
+  io_thread& thread_;
+  const server_url url_;
+  const link_limits limits_;
+
+  // On the I/O thread alone.
+  tcp::resolver resolver_;
+  websocket::stream<Stream, /*deflateSupported=*/false> stream_;
+  websocket::response_type response_;
+  beast::flat_buffer buffer_;
+  stage stage_ = stage::connecting;
+  std::string request_;
+  bool sent_ = false;  ///< And not answered.
+  told tell_;          ///< Who waits, for the connection or for a reply.
+  std::chrono::milliseconds timeout_{};
+  io_thread::deadline deadline_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
+                                          const link_limits& limits) {
+  if (url.tls)
+    return std::make_shared<websocket_link<tls_stream>>(thread, url, limits, limits.trust->context);
+  return std::make_shared<websocket_link<client_stream>>(thread, url, limits);
+}
+
+}  // namespace troupe::openenv

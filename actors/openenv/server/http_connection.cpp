@@ -1,0 +1,158 @@
+#include "actors/openenv/server/http_connection.hpp"
+
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+
+#include "actors/openenv/server/websocket_session.hpp"
+
+namespace troupe::openenv_server {
+
+namespace {
+
+constexpr std::size_t header_bytes_max = std::size_t{16} << 10;
+constexpr std::size_t read_bytes = std::size_t{64} << 10;
+constexpr std::size_t discarded_bytes_max = std::size_t{4} << 20;
+constexpr auto discard_time = std::chrono::seconds(1);
+constexpr auto no_deadline = steady::time_point::max();
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view path_of(beast::string_view target) {
+  return view(target.substr(0, target.find('?')));
+}
+
+http_reply plain_reply(unsigned status) {
+  const auto reason = http::obsolete_reason(static_cast<http::status>(status));
+  return {.status = status,
+          .body = std::string(view(reason)),
+          .content_type = "text/plain; charset=utf-8"};
+}
+
+}  // namespace
+
+http_connection::http_connection(hub& of, tcp_socket socket)
+    : hub_(of),
+      place_(of, this),
+      socket_(std::move(socket)),
+      buffer_(header_bytes_max + of.options.message_bytes_max) {
+  ++hub_.connections;
+}
+
+http_connection::~http_connection() { --hub_.connections; }
+
+void http_connection::look_after(steady::time_point now) {
+  if (now > deadline_) end();
+}
+
+void http_connection::send_away() { end(); }
+
+void http_connection::end() {
+  beast::error_code ignored;
+  socket_.close(ignored);
+}
+
+void http_connection::read() {
+  deadline_ = steady::now() + hub_.options.request_timeout;
+  parser_.emplace();
+  parser_->header_limit(header_bytes_max);
+  parser_->body_limit(hub_.options.message_bytes_max);
+  http::async_read(
+      socket_, buffer_, *parser_,
+      [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_read(error); });
+}
+
+void http_connection::on_read(beast::error_code error) {
+  deadline_ = no_deadline;
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return;
+  if (error == http::error::body_limit) return write(plain_reply(413), false);
+  if (error == http::error::header_limit || error == http::error::buffer_overflow)
+    return write(plain_reply(431), false);
+  if (error && error.category() == make_error_code(http::error{}).category())
+    return write(plain_reply(400), false);
+  if (error) return;  // time-out, sent away
+  request_ = parser_->release();
+  const auto refusal = hub_.origins.refusal(view(request_[http::field::host]), origin());
+  if (!refusal.empty()) return write(http_api::refuse(refusal), false);
+  if (is_preflight()) return write({.status = 204}, request_.keep_alive());
+  if (websocket::is_upgrade(request_)) return upgrade();
+  answer();
+}
+
+/// Of the page that asks, and may; empty where it is none.
+std::string_view http_connection::origin() const { return view(request_[http::field::origin]); }
+
+/// A browser asks whether the page may ask.
+bool http_connection::is_preflight() const {
+  return request_.method() == http::verb::options && !origin().empty();
+}
+
+void http_connection::upgrade() {
+  const auto path = path_of(request_.target());
+  if (path != "/ws" && path != "/mcp") return write(plain_reply(403), false);
+  if (hub_.is_draining) {
+    hub_.metrics.refused(server_metrics::refusal::draining);
+    return write(plain_reply(503), false);
+  }
+  begin_session(hub_, std::move(socket_), request_, path == "/mcp");
+}
+
+void http_connection::answer() {
+  const auto asked = [this] {
+    return http_question{.method = view(request_.method_string()),
+                         .path = path_of(request_.target()),
+                         .content_type = view(request_[http::field::content_type]),
+                         .body = request_.body()};
+  };
+  const auto make = [this, asked, draining = hub_.is_draining] {
+    reply_ = hub_.api.answer(asked(), draining);
+  };
+  const auto send = [self = shared_from_this()] {
+    self->write(std::move(self->reply_), self->request_.keep_alive());
+  };
+  hub_.metrics.http_requests.increment();
+  if (http_api::asks_environment(asked())) return hub_.run(make, send);
+  make();
+  send();
+}
+
+void http_connection::write(http_reply what, bool keeps_open) {
+  if (what.status >= 400) hub_.metrics.http_errors.increment();
+  const bool is_head = request_.method() == http::verb::head;
+  response_ = {};
+  response_.result(what.status);
+  response_.keep_alive(keeps_open);
+  response_.set(http::field::content_type, what.content_type);
+  if (!what.allow.empty()) response_.set(http::field::allow, what.allow);
+  if (!origin().empty() && what.status != 403) {
+    response_.set(http::field::access_control_allow_origin, request_[http::field::origin]);
+    response_.set(http::field::access_control_allow_methods, "GET, POST");
+    response_.set(http::field::access_control_allow_headers, "Content-Type");
+    response_.set(http::field::vary, "Origin");
+  }
+  response_.content_length(what.body.size());
+  if (!is_head) response_.body() = std::move(what.body);
+  deadline_ = steady::now() + hub_.options.write_timeout;
+  http::async_write(socket_, response_,
+                    [self = shared_from_this()](beast::error_code error, std::size_t) {
+                      if (error) return;
+                      if (self->response_.keep_alive()) return self->read();
+                      beast::error_code ignored;
+                      self->socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+                      self->deadline_ = steady::now() + discard_time;
+                      self->buffer_.clear();
+                      self->discard_rest();
+                    });
+}
+
+// Closing with unread bytes would reset the connection, and the client might never see its answer.
+void http_connection::discard_rest() {
+  socket_.async_read_some(buffer_.prepare(std::min(read_bytes, buffer_.max_size())),
+                          [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
+                            self->discarded_ += bytes;
+                            if (error || self->discarded_ > discarded_bytes_max) return;
+                            self->discard_rest();
+                          });
+}
+
+}  // namespace troupe::openenv_server

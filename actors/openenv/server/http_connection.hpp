@@ -1,0 +1,51 @@
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <memory>
+#include <optional>
+
+#include "actors/openenv/server/beast_names.hpp"
+#include "actors/openenv/server/hub.hpp"
+
+namespace troupe::openenv_server {
+
+/// One client that speaks HTTP, until it goes over to a WebSocket. Keeps itself alive by what it
+/// waits for:
+///
+///   reading a request -> making its answer -> writing it -> reading the next one ...
+///           |                                     `-> discarding what else comes -> closed
+///           `-> a WebSocket (websocket_session), or closed: time-out, end of file
+class http_connection : public guest, public std::enable_shared_from_this<http_connection> {
+ public:
+  http_connection(hub& of, tcp_socket socket);
+  ~http_connection() override;
+
+  void start() { read(); }
+  void look_after(steady::time_point now) override;
+  void send_away() override;
+
+ private:
+  void read();
+  void on_read(beast::error_code error);
+  std::string_view origin() const;
+  bool is_preflight() const;
+  void upgrade();
+  void answer();
+  void write(http_reply what, bool keeps_open);
+  void discard_rest();
+  void end();
+
+  hub& hub_;
+  guest_place place_;
+  tcp_socket socket_;
+  steady::time_point deadline_;  ///< For what it waits for.
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http_request request_;
+  http_reply reply_;
+  http::response<http::string_body> response_;
+  std::size_t discarded_ = 0;  ///< bytes
+};
+
+}  // namespace troupe::openenv_server

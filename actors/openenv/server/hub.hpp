@@ -1,0 +1,126 @@
+#pragma once
+// What the connections of one server share. Touched by the server's thread alone, but for what is
+// marked.
+
+#include <sys/resource.h>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <list>
+#include <optional>
+#include <utility>
+
+#include "actors/openenv/server/http_api.hpp"
+#include "actors/openenv/server/origin_check.hpp"
+#include "actors/openenv/server/pace.hpp"
+#include "actors/openenv/server/server.hpp"
+#include "actors/openenv/server/server_metrics.hpp"
+
+namespace troupe::openenv_server {
+
+using steady = std::chrono::steady_clock;
+/// Without the type erasure of the default executor.
+using tcp_socket =
+    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+
+/// A connection as the server looks after it.
+class guest {
+ public:
+  virtual ~guest() = default;
+  /// Now and then: closes what has waited for too long.
+  virtual void look_after(steady::time_point now) = 0;
+  /// The server shuts down.
+  virtual void send_away() = 0;
+};
+
+struct hub {
+  hub(environment_maker make_one, server_options wanted, metrics_registry& registry)
+      : make(std::move(make_one)),
+        options(std::move(wanted)),
+        origins(options.address, options.allowed_origins),
+        api(make),
+        metrics(registry) {
+    workers.emplace(options.threads);
+  }
+
+  /// Nothing may run any more. What waits for a worker goes before the sockets that it holds.
+  void end_workers() {
+    workers->stop();
+    workers->join();
+    steps = {};
+    workers.reset();
+  }
+
+  /// Calls `work`, which must not throw, and then, on the server's thread, `then`. At once where
+  /// environments are fast, else on a worker.
+  template <class Work, class Then>
+  void run(Work work, Then then) {
+    if (steps.is_fast()) {
+      note(timed(work));
+      then();
+      return;
+    }
+    boost::asio::post(*workers, [this, work = std::move(work), then = std::move(then)]() mutable {
+      const auto spent = timed(work);
+      boost::asio::post(io, [this, spent, then = std::move(then)]() mutable {
+        note(spent);
+        then();
+      });
+    });
+  }
+
+  const environment_maker make;  ///< Any thread.
+  const server_options options;
+  const origin_check origins;
+  const http_api api;  ///< Any thread.
+  const server_metrics metrics;
+  pace steps;
+  std::list<guest*> guests;
+  std::size_t sessions = 0;     ///< Never above options.sessions_max.
+  std::size_t connections = 0;  ///< Those that are none, or none yet.
+  bool is_draining = false;
+  boost::asio::io_context io{1};
+  std::optional<boost::asio::thread_pool> workers;
+
+ private:
+  struct time_spent {
+    steady::duration time;
+    bool was_preempted;
+  };
+
+  /// Since this thread asked last: once too often, where the environment has not run since.
+  static bool was_preempted() {
+    thread_local long before = 0;
+    rusage used{};
+    getrusage(RUSAGE_THREAD, &used);
+    return std::exchange(before, used.ru_nivcsw) != used.ru_nivcsw;
+  }
+
+  template <class Work>
+  static time_spent timed(Work& work) {
+    const auto begun = steady::now();
+    work();
+    const auto time = steady::now() - begun;
+    return {time, time > pace::slow && was_preempted()};
+  }
+
+  void note(const time_spent& spent) { steps.took(spent.time, spent.was_preempted); }
+};
+
+/// A place in the hub's list of guests, for as long as it lives.
+class guest_place {
+ public:
+  guest_place(hub& of, guest* who) : hub_(of), at_(of.guests.insert(of.guests.end(), who)) {}
+  ~guest_place() { hub_.guests.erase(at_); }
+  guest_place(const guest_place&) = delete;
+
+ private:
+  hub& hub_;
+  std::list<guest*>::iterator at_;
+};
+
+}  // namespace troupe::openenv_server

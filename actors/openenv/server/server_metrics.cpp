@@ -1,0 +1,41 @@
+#include "actors/openenv/server/server_metrics.hpp"
+
+namespace troupe::openenv_server {
+
+using namespace openenv;  // the messages of both ends
+
+server_metrics::server_metrics(metrics_registry& metrics)
+    : sessions(
+          metrics.gauge("troupe_openenv_server_sessions", "Sessions of OpenEnv clients now open.")),
+      sessions_opened(metrics.counter("troupe_openenv_server_sessions_opened_total",
+                                      "Sessions that OpenEnv clients have opened.")),
+      http_requests(metrics.counter("troupe_openenv_server_http_requests_total",
+                                    "HTTP requests to the OpenEnv server.")),
+      http_errors(metrics.counter("troupe_openenv_server_http_errors_total",
+                                  "Those that were answered with a status of 400 or more.")),
+      slow(metrics.gauge("troupe_openenv_server_slow",
+                         "1 while the served environments are stepped by threads of their own.")) {
+  const auto add = [&](auto& to, const char* name, const char* help, const char* label,
+                       std::initializer_list<const char*> values) {
+    std::size_t i = 0;
+    for (const auto* value : values) to.at(i++) = metrics.counter(name, help, {{label, value}});
+  };
+  add(sessions_refused, "troupe_openenv_server_sessions_refused_total",
+      "Connections to the OpenEnv server that got no session.", "reason",
+      {"capacity", "draining", "environment"});
+  add(sessions_dropped, "troupe_openenv_server_sessions_dropped_total",
+      "Sessions of OpenEnv clients that the server ended.", "reason",
+      {"idle", "no_pong", "slow_reader", "bad_frame", "drained"});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests.at(i) = metrics.counter(
+        "troupe_openenv_server_requests_total", "Requests in sessions of OpenEnv clients.",
+        {{"kind", std::string(to_string(static_cast<request_kind>(i)))}});
+  }
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    errors.at(i) =
+        metrics.counter("troupe_openenv_server_errors_total", "Errors told to OpenEnv clients.",
+                        {{"code", std::string(to_string(static_cast<server_error>(i)))}});
+  }
+}
+
+}  // namespace troupe::openenv_server

@@ -1,0 +1,282 @@
+#include "actors/openenv/server/websocket_session.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "actors/openenv/server/conversation.hpp"
+
+namespace troupe::openenv_server {
+
+namespace {
+
+/// Requests that have come while one was under way. They are answered in order; no more are read.
+constexpr std::size_t waiting_max = 8;
+constexpr std::size_t kept_buffer_bytes = std::size_t{64} << 10;
+constexpr auto close_time = std::chrono::seconds(5);  // for the client to say goodbye, too
+
+/// Reads all the time, so that pings are answered and a client that has gone is noticed while the
+/// environment steps. At most one request is under way.
+class session : public guest, public std::enable_shared_from_this<session> {
+ public:
+  session(hub& of, tcp_socket socket, bool is_rpc);
+  ~session() override;
+
+  void start(const http_request& request);
+  void look_after(steady::time_point now) override;
+  void send_away() override;
+
+ private:
+  using drop = server_metrics::drop;
+
+  void on_accept();
+  void make_environment();
+  void read();
+  void on_read(beast::error_code error);
+  void take_message();
+  void work();
+  void send();
+  void on_sent(beast::error_code error);
+  void heard();
+  void ping();
+  bool begin_closing();
+  void close(websocket::close_code code, const char* reason = "");
+  void drop_for(drop why, websocket::close_code code, const char* reason);
+  void cut();
+
+  hub& hub_;
+  guest_place place_;
+  websocket::stream<tcp_socket, false> socket_;  // without compression
+  const bool is_rpc_;
+  std::unique_ptr<conversation> conversation_;
+  bool has_slot_ = false;
+
+  beast::flat_buffer buffer_;
+  std::deque<std::string> waiting_;  ///< At most waiting_max.
+  std::string text_;                 ///< Of the request under way.
+  answer answer_;
+
+  bool is_reading_ = false;
+  bool is_busy_ = true;  ///< A request is under way, or the session's beginning.
+  bool is_sending_ = false;
+  bool is_pinging_ = false;  ///< A ping is being sent.
+  bool awaits_pong_ = false;
+  bool is_closing_ = false;
+  steady::time_point since_;    ///< It connects, sends or closes.
+  steady::time_point heard_;    ///< Any frame.
+  steady::time_point request_;  ///< The last one.
+};
+
+session::session(hub& of, tcp_socket socket, bool is_rpc)
+    : hub_(of),
+      place_(of, this),
+      socket_(std::move(socket)),
+      is_rpc_(is_rpc),
+      since_(steady::now()) {
+  ++hub_.connections;
+}
+
+session::~session() {
+  if (has_slot_)
+    hub_.metrics.sessions.set(static_cast<double>(--hub_.sessions));
+  else
+    --hub_.connections;
+  if (conversation_ && !hub_.steps.is_fast() && hub_.workers)  // it may take its time to end
+    asio::post(*hub_.workers, [ending = std::move(conversation_)] {});
+}
+
+void session::start(const http_request& request) {
+  socket_.read_message_max(hub_.options.message_bytes_max);
+  socket_.auto_fragment(false);
+  socket_.text(true);
+  socket_.control_callback([this](websocket::frame_type kind, beast::string_view) {
+    heard();
+    if (kind == websocket::frame_type::close) begin_closing();  // the stream answers it
+  });
+  socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
+    if (!error) self->on_accept();
+  });
+}
+
+void session::on_accept() {
+  heard();
+  request_ = heard_;
+  if (hub_.sessions >= hub_.options.sessions_max) {
+    hub_.metrics.refused(server_metrics::refusal::capacity);
+    answer_ = capacity_answer(hub_.sessions, hub_.options.sessions_max);
+    return send();
+  }
+  has_slot_ = true;
+  --hub_.connections;
+  hub_.metrics.sessions.set(static_cast<double>(++hub_.sessions));
+  hub_.metrics.sessions_opened.increment();
+  if (is_rpc_) {
+    is_busy_ = false;
+    return read();
+  }
+  make_environment();
+}
+
+void session::make_environment() {
+  const auto self = shared_from_this();
+  const auto make = [this] {
+    try {
+      conversation_ = std::make_unique<conversation>(hub_.make());
+    } catch (const std::exception& e) {
+      answer_ = factory_answer(e.what(), hub_.api.id());
+    }
+  };
+  hub_.run(make, [this, self] {
+    if (conversation_) {
+      is_busy_ = false;
+      work();
+    } else {
+      hub_.metrics.refused(server_metrics::refusal::environment);
+      send();
+    }
+  });
+  read();
+}
+
+void session::read() {
+  if (is_reading_ || is_closing_ || waiting_.size() >= waiting_max) return;
+  is_reading_ = true;
+  socket_.async_read(buffer_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+    self->on_read(error);
+  });
+}
+
+void session::on_read(beast::error_code error) {
+  is_reading_ = false;
+  if (error) {
+    // The stream has said so to the client, and closed.
+    if (error == websocket::condition::protocol_violation ||
+        error == websocket::error::message_too_big)
+      hub_.metrics.dropped(drop::bad_frame);
+    begin_closing();
+    return;
+  }
+  heard();
+  request_ = heard_;
+  take_message();
+  work();
+  read();
+}
+
+void session::take_message() {
+  if (socket_.got_text()) {
+    waiting_.push_back(beast::buffers_to_string(buffer_.data()));
+  } else if (!is_busy_) {
+    is_busy_ = true;
+    answer_ = binary_answer();
+    send();
+  } else {
+    close(websocket::close_code::normal);  // something else is being said
+  }
+  buffer_.clear();
+  if (buffer_.capacity() > kept_buffer_bytes) buffer_.shrink_to_fit();
+}
+
+void session::work() {
+  if (is_busy_ || is_closing_ || waiting_.empty()) return;
+  is_busy_ = true;
+  text_ = std::move(waiting_.front());
+  waiting_.pop_front();
+  const auto self = shared_from_this();
+  const auto reply = [this] { answer_ = is_rpc_ ? rpc_answer(text_) : conversation_->to(text_); };
+  hub_.run(reply, [this, self] { send(); });
+}
+
+void session::send() {
+  hub_.metrics.count(answer_.request, answer_.error);
+  if (answer_.text.empty()) return close(websocket::close_code::normal);
+  is_sending_ = true;
+  since_ = steady::now();
+  socket_.async_write(
+      asio::buffer(answer_.text),
+      [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_sent(error); });
+}
+
+void session::on_sent(beast::error_code error) {
+  is_sending_ = false;
+  if (error) return cut();
+  if (answer_.closes) return close(websocket::close_code::normal);
+  is_busy_ = false;
+  work();
+  read();
+}
+
+void session::heard() {
+  heard_ = steady::now();
+  awaits_pong_ = false;
+}
+
+void session::ping() {
+  if (is_pinging_) return;
+  is_pinging_ = true;
+  awaits_pong_ = true;
+  socket_.async_ping({},
+                     [self = shared_from_this()](beast::error_code) { self->is_pinging_ = false; });
+}
+
+/// Whatever is still to be done, the client has `close_time` for it.
+bool session::begin_closing() {
+  if (std::exchange(is_closing_, true)) return false;
+  since_ = steady::now();
+  return true;
+}
+
+void session::close(websocket::close_code code, const char* reason) {
+  if (!begin_closing()) return;
+  socket_.async_close({code, reason}, [self = shared_from_this()](beast::error_code) {});
+}
+
+void session::drop_for(drop why, websocket::close_code code, const char* reason) {
+  hub_.metrics.dropped(why);
+  close(code, reason);
+}
+
+void session::cut() {
+  begin_closing();
+  beast::error_code ignored;
+  socket_.next_layer().close(ignored);
+}
+
+void session::look_after(steady::time_point now) {
+  const auto& limits = hub_.options;
+  if (!has_slot_ && !is_closing_) {  // connects, or is told that there is no room
+    if (now - since_ > limits.request_timeout) cut();
+  } else if (is_closing_) {
+    if (now - since_ > close_time) cut();
+  } else if (is_sending_ && now - since_ > limits.write_timeout) {
+    hub_.metrics.dropped(drop::slow_reader);
+    cut();
+  } else if (!is_reading_) {
+    heard_ = now;  // it is not listened to
+  } else if (now - heard_ > limits.ping_interval + limits.ping_timeout && awaits_pong_) {
+    drop_for(drop::no_pong, websocket::close_code::internal_error, "keepalive ping timeout");
+  } else if (now - heard_ > limits.ping_interval && !awaits_pong_) {
+    ping();
+  }
+  if (!is_closing_ && has_slot_ && !is_busy_ && now - request_ > limits.idle_timeout)
+    drop_for(drop::idle, websocket::close_code::policy_error, "no request for too long");
+}
+
+void session::send_away() {
+  if (!has_slot_) return cut();
+  if (!is_closing_)
+    drop_for(drop::drained, websocket::close_code::going_away, "the server is shutting down");
+}
+
+}  // namespace
+
+void begin_session(hub& of, tcp_socket socket, const http_request& request, bool is_rpc) {
+  std::make_shared<session>(of, std::move(socket), is_rpc)->start(request);
+}
+
+}  // namespace troupe::openenv_server

@@ -1,0 +1,17 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/torch/torch_threads.hpp"
+
+#include "actors/kernels/blas_kernels.hpp"
+
+extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+
+namespace troupe {
+
+void use_one_torch_thread() {
+  at::set_num_threads(1);
+  use_wide_blas_kernels();
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+}
+
+}  // namespace troupe

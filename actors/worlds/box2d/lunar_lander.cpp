@@ -1,0 +1,322 @@
+#include "actors/worlds/box2d/lunar_lander.hpp"
+
+#include <box2d/box2d.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+namespace troupe {
+namespace {
+
+constexpr double fps = 50;
+constexpr double scale = 30;                         // pixels a metre
+constexpr double width = 600 / scale;                // m, of what is seen
+constexpr double height = 400 / scale;               // m
+constexpr double pad_height = height / 4;            // m
+constexpr double main_power = 13, side_power = 0.6;  // N s an impulse, by metre of its arm
+constexpr double start_force = 1000;                 // N, the largest along either axis
+constexpr double leg_away = 20 / scale;              // m
+constexpr double leg_down = 18 / scale;              // m
+constexpr std::size_t chunks = 11;                   // of terrain
+
+constexpr std::uint16_t ground_bits = 0x0001, lander_bits = 0x0010, leg_bits = 0x0020;
+
+b2Vec2 vector(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
+
+// Never periodic.
+double gust(std::int64_t index) {
+  const auto i = static_cast<double>(index);
+  return std::tanh(std::sin(0.02 * i) + std::sin(std::numbers::pi * 0.01 * i));
+}
+
+void check(bool held, const char* name, const char* range, double value) {
+  if (!held)
+    throw std::invalid_argument(
+        fmt::format("LunarLander: expected a {} {}, got {}", name, range, value));
+}
+
+}  // namespace
+
+/// Ground, lander and legs, and who touches what.
+struct lunar_lander::world final : b2ContactListener {
+  world(double gravity, const std::array<double, chunks + 1>& heights)
+      : physics(vector(0, gravity)) {
+    physics.SetContactListener(this);
+    make_ground(heights);
+    make_lander();
+  }
+
+  void BeginContact(b2Contact* contact) override {
+    if (involves(contact, lander)) has_crashed = true;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (involves(contact, legs[i])) touches[i] = true;
+  }
+  void EndContact(b2Contact* contact) override {
+    for (std::size_t i = 0; i < 2; ++i)
+      if (involves(contact, legs[i])) touches[i] = false;
+  }
+
+  void make_legs();
+
+  b2World physics;
+  b2Body* ground = nullptr;
+  b2Body* lander = nullptr;
+  std::array<b2Body*, 2> legs{};
+  std::array<bool, 2> touches{};
+  bool has_crashed = false;
+
+ private:
+  static bool involves(b2Contact* contact, const b2Body* body) {
+    return contact->GetFixtureA()->GetBody() == body || contact->GetFixtureB()->GetBody() == body;
+  }
+  void make_ground(const std::array<double, chunks + 1>& heights);
+  void add_edge(b2Vec2 from, b2Vec2 to, float friction);
+  void make_lander();
+};
+
+void lunar_lander::world::make_ground(const std::array<double, chunks + 1>& heights) {
+  const b2BodyDef still;
+  ground = physics.CreateBody(&still);
+  add_edge(vector(0, 0), vector(width, 0), 0.2F);
+  const auto corner = [&heights](std::size_t i) {
+    const double left = heights[i == 0 ? chunks : i - 1];  // Python's index -1
+    return vector(width / (chunks - 1) * static_cast<double>(i),
+                  0.33 * (left + heights[i] + heights[i + 1]));
+  };
+  for (std::size_t i = 0; i + 1 < chunks; ++i) add_edge(corner(i), corner(i + 1), 0.1F);
+}
+
+void lunar_lander::world::add_edge(b2Vec2 from, b2Vec2 to, float friction) {
+  b2EdgeShape edge;
+  edge.SetTwoSided(from, to);
+  b2FixtureDef fixture;
+  fixture.shape = &edge;
+  fixture.friction = friction;
+  ground->CreateFixture(&fixture);
+}
+
+void lunar_lander::world::make_lander() {
+  b2BodyDef body;
+  body.type = b2_dynamicBody;
+  body.position = vector(width / 2, height);
+  lander = physics.CreateBody(&body);
+
+  const std::array outline{
+      vector(-14 / scale, 17 / scale), vector(-17 / scale, 0), vector(-17 / scale, -10 / scale),
+      vector(17 / scale, -10 / scale), vector(17 / scale, 0),  vector(14 / scale, 17 / scale)};
+  b2PolygonShape hull;
+  hull.Set(outline.data(), static_cast<int>(outline.size()));
+  b2FixtureDef fixture;
+  fixture.shape = &hull;
+  fixture.density = 5;
+  fixture.friction = 0.1F;
+  fixture.filter.categoryBits = lander_bits;
+  fixture.filter.maskBits = ground_bits;
+  lander->CreateFixture(&fixture);
+}
+
+void lunar_lander::world::make_legs() {
+  for (const int side : {-1, 1}) {
+    b2BodyDef body;
+    body.type = b2_dynamicBody;
+    body.position = vector(width / 2 - side * leg_away, height);
+    body.angle = static_cast<float>(side * 0.05);
+    auto* leg = physics.CreateBody(&body);
+    legs[side < 0 ? 0 : 1] = leg;
+
+    b2PolygonShape shape;
+    shape.SetAsBox(static_cast<float>(2 / scale), static_cast<float>(8 / scale));
+    b2FixtureDef fixture;
+    fixture.shape = &shape;
+    fixture.density = 1;
+    fixture.filter.categoryBits = leg_bits;
+    fixture.filter.maskBits = ground_bits;
+    leg->CreateFixture(&fixture);
+
+    b2RevoluteJointDef spring;
+    spring.bodyA = lander;
+    spring.bodyB = leg;
+    spring.localAnchorB = vector(side * leg_away, leg_down);
+    spring.referenceAngle = body.angle;  // as pybox2d fills it in
+    spring.enableMotor = true;
+    spring.maxMotorTorque = 40;
+    spring.motorSpeed = static_cast<float>(0.3 * side);
+    spring.enableLimit = true;
+    spring.lowerAngle = side < 0 ? 0.4F : -0.9F;
+    spring.upperAngle = side < 0 ? 0.9F : -0.4F;
+    physics.CreateJoint(&spring);
+  }
+}
+
+lunar_lander::lunar_lander(const lunar_lander_options& options) : options_(options) {
+  const auto& [continuous, gravity, wind, power, turbulence] = options_;
+  check(gravity > -12 && gravity < 0, "gravity", "between -12 and 0", gravity);
+  check(power >= 0 && power <= 20, "wind_power", "from 0 to 20", power);
+  check(turbulence >= 0 && turbulence <= 2, "turbulence_power", "from 0 to 2", turbulence);
+}
+
+lunar_lander::lunar_lander(lunar_lander&&) noexcept = default;
+lunar_lander& lunar_lander::operator=(lunar_lander&&) noexcept = default;
+lunar_lander::~lunar_lander() = default;
+
+env_spec lunar_lander::spec() const {
+  const auto turn = static_cast<float>(2 * std::numbers::pi);
+  return {.id = options_.continuous ? "LunarLanderContinuous-v3" : "LunarLander-v3",
+          .observation_space = spaces::box({-2.5F, -2.5F, -10, -10, -turn, -10, 0, 0},
+                                           {2.5F, 2.5F, 10, 10, turn, 10, 1, 1}),
+          .action_space = options_.continuous ? space(spaces::box(-1.0F, 1.0F, {2}))
+                                              : space(spaces::discrete(4)),
+          .max_episode_steps = 1000,
+          .reward_threshold = 200.0};
+}
+
+void lunar_lander::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
+  random_.begin_episode(seed);
+  random_at_reset_ = random_;
+  begin(obs);
+}
+
+// The draws are Gymnasium's, in its order.
+void lunar_lander::begin(std::span<float> obs) {
+  flown_.clear();
+  std::array<double, chunks + 1> heights;
+  for (auto& each : heights) each = random_->uniform(0, height / 2);
+  std::fill_n(heights.begin() + chunks / 2 - 2, 5, pad_height);
+  world_ = std::make_unique<world>(options_.gravity, heights);
+
+  const double force_x = random_->uniform(-start_force, start_force);
+  const double force_y = random_->uniform(-start_force, start_force);
+  world_->lander->ApplyForceToCenter(vector(force_x, force_y), true);
+  if (options_.enable_wind) {
+    wind_index_ = random_->integers(-9999, 9999);
+    torque_index_ = random_->integers(-9999, 9999);
+  }
+  world_->make_legs();
+  shaping_before_.reset();
+  advance({}, obs);
+}
+
+step_result lunar_lander::step(action_view action, std::span<float> obs) {
+  thrust engines;
+  if (options_.continuous) {
+    const auto throttles = action.continuous();
+    const double main = std::clamp(throttles[0], -1.0F, 1.0F);
+    const double side = std::clamp(throttles[1], -1.0F, 1.0F);
+    if (main > 0) engines.main = (main + 1) * 0.5;
+    if (std::abs(side) > 0.5) engines.side = side;
+  } else {
+    const auto choice = action.discrete();
+    if (choice < 0 || choice > 3)
+      throw std::invalid_argument(
+          fmt::format("LunarLander: expected action 0, 1, 2 or 3, got {}", choice));
+    engines = {.main = choice == 2 ? 1.0 : 0.0,
+               .side = choice == 1   ? -1.0
+                       : choice == 3 ? 1.0
+                                     : 0.0};
+  }
+  flown_.insert(flown_.end(), {engines.main, engines.side});
+  return advance(engines, obs);
+}
+
+step_result lunar_lander::advance(thrust engines, std::span<float> obs) {
+  if (options_.enable_wind && !world_->touches[0] && !world_->touches[1]) blow();
+  fire(engines);
+  // Box2D 2.3 solved a leg's hinge and its limit at once; 2.4 solves them in turn, and under load
+  // needs four times Gymnasium's 180 iterations to come as far: else a lander rests 14 steps later.
+  const bool is_loaded = world_->touches[0] || world_->touches[1];
+  world_->physics.Step(static_cast<float>(1 / fps), is_loaded ? 720 : 180, 60);
+
+  const auto position = world_->lander->GetPosition();
+  const auto velocity = world_->lander->GetLinearVelocity();
+  const std::array<double, 8> seen{
+      (position.x - width / 2) / (width / 2),
+      (position.y - (pad_height + leg_down)) / (height / 2),
+      velocity.x * (width / 2) / fps,
+      velocity.y * (height / 2) / fps,
+      world_->lander->GetAngle(),
+      20.0 * world_->lander->GetAngularVelocity() / fps,
+      world_->touches[0] ? 1.0 : 0.0,
+      world_->touches[1] ? 1.0 : 0.0,
+  };
+  for (std::size_t i = 0; i < seen.size(); ++i) obs[i] = static_cast<float>(seen[i]);
+
+  const double shaped = shaping(seen);
+  step_result result;
+  if (shaping_before_) result.reward = shaped - *shaping_before_;
+  shaping_before_ = shaped;
+  result.reward -= 0.3 * engines.main;
+  result.reward -= 0.03 * std::abs(engines.side);
+  if (world_->has_crashed || std::abs(seen[0]) >= 1) result = {.reward = -100, .terminated = true};
+  if (!world_->lander->IsAwake()) result = {.reward = 100, .terminated = true};
+  return result;
+}
+
+void lunar_lander::blow() {
+  const double force = gust(wind_index_++) * options_.wind_power;
+  world_->lander->ApplyForceToCenter(vector(force, 0), true);
+  const double torque = gust(torque_index_++) * options_.turbulence_power;
+  world_->lander->ApplyTorque(static_cast<float>(torque), true);
+}
+
+// Two numbers are drawn at every step, engines or none. An engine's impulse is along its arm, which
+// they make uncertain.
+void lunar_lander::fire(thrust engines) {
+  const double along = random_->uniform(-1, 1) / scale;
+  const double across = random_->uniform(-1, 1) / scale;
+  auto* lander = world_->lander;
+  const double sine = std::sin(double{lander->GetAngle()});
+  const double cosine = std::cos(double{lander->GetAngle()});
+  // `down` and `left` are metres along the lander's own axes.
+  const auto push = [&](double down, double left, double up_from_arm_x, double up_from_arm_y,
+                        double power) {
+    const double arm_x = sine * down - cosine * left;
+    const double arm_y = -cosine * down - sine * left;
+    const auto centre = lander->GetPosition();
+    lander->ApplyLinearImpulse(
+        vector(-arm_x * power, -arm_y * power),
+        vector(centre.x + arm_x - sine * up_from_arm_x, centre.y + arm_y + cosine * up_from_arm_y),
+        true);
+  };
+  if (engines.main > 0) push(4 / scale + 2 * along, across, 0, 0, main_power * engines.main);
+  if (engines.side != 0) {
+    const double direction = engines.side > 0 ? 1 : -1;
+    // 17 and 14: Gymnasium's two heights of one engine.
+    push(along, 3 * across + direction * 12 / scale, 17 / scale, 14 / scale,
+         side_power * std::abs(engines.side));
+  }
+}
+
+double lunar_lander::shaping(const std::array<double, 8>& seen) const {
+  return -100 * std::sqrt(seen[0] * seen[0] + seen[1] * seen[1]) -
+         100 * std::sqrt(seen[2] * seen[2] + seen[3] * seen[3]) - 100 * std::abs(seen[4]) +
+         10 * seen[6] + 10 * seen[7];
+}
+
+bool lunar_lander::save(state_writer& to) const {
+  if (!world_) return true;
+  random_at_reset_.save(to);
+  to.put("flown", flown_);
+  return true;
+}
+
+void lunar_lander::restore(const state_reader& from) {
+  random_.restore(from);
+  world_.reset();
+  flown_.clear();
+  if (!from.has("flown")) return;
+  random_at_reset_ = random_;
+  const auto flown = from.get<std::vector<double>>("flown");
+  if (flown.size() % 2 != 0)
+    throw state_error(
+        fmt::format("LunarLander: expected two engines a step, got {} numbers", flown.size()));
+  std::array<float, 8> obs;
+  begin(obs);
+  for (std::size_t t = 0; t < flown.size(); t += 2)
+    advance({.main = flown[t], .side = flown[t + 1]}, obs);
+  flown_ = flown;
+}
+
+}  // namespace troupe

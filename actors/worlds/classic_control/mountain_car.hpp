@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "actors/environments/env_state.hpp"
+#include "actors/environments/environment.hpp"
+
+namespace troupe {
+
+struct mountain_car_options {
+  double goal_velocity = 0;  ///< The goal counts only at this velocity or above.
+};
+
+/// A car in a valley, too weak to drive straight up: Moore 1990, "Efficient memory-based learning
+/// for robot control". Equal to Gymnasium's MountainCar-v0 bit for bit. Observation [2]: position
+/// in [-1.2, 0.6], velocity in [-0.07, 0.07]. Actions: 0 pushes left, 1 not at all, 2 right. Reward
+/// -1 a step. Terminates at position 0.5.
+class mountain_car final : public environment {
+ public:
+  mountain_car() = default;
+  explicit mountain_car(const mountain_car_options& options) : options_(options) {}
+
+  env_spec spec() const override;
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
+  /// Throws std::invalid_argument for an action other than 0, 1 and 2.
+  step_result step(action_view action, std::span<float> obs) override;
+
+  bool save(state_writer& to) const override;
+  void restore(const state_reader& from) override;
+
+  /// Position and velocity.
+  const std::array<double, 2>& state() const { return state_; }
+
+ private:
+  void show(std::span<float> obs) const;
+
+  mountain_car_options options_;
+  std::array<double, 2> state_{};
+  detail::env_random random_;
+};
+
+}  // namespace troupe

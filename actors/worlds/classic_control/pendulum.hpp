@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "actors/environments/env_state.hpp"
+#include "actors/environments/environment.hpp"
+
+namespace troupe {
+
+struct pendulum_options {
+  double gravity = 10;  ///< m/s^2
+};
+
+/// A pendulum to be swung up and held there by a motor too weak to lift it at once. Equal to
+/// Gymnasium's Pendulum-v1 with NumPy 2 bit for bit. Observation [3]: cosine and sine of the angle
+/// (0: upright), angular velocity (rad/s), at most 8. Action [1]: torque (N m) between -2 and 2,
+/// for 0.05 s. Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2) of the state before the step.
+/// Never terminates.
+class pendulum final : public environment {
+ public:
+  pendulum() = default;
+  explicit pendulum(const pendulum_options& options) : options_(options) {}
+
+  env_spec spec() const override;
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
+  step_result step(action_view action, std::span<float> obs) override;
+
+  bool save(state_writer& to) const override;
+  void restore(const state_reader& from) override;
+
+  /// Angle (rad, not wrapped) and angular velocity (rad/s).
+  const std::array<double, 2>& state() const { return state_; }
+
+ private:
+  void show(std::span<float> obs);
+
+  pendulum_options options_;
+  std::array<double, 2> state_{};
+  double sine_ = 0;  // of the angle
+  detail::env_random random_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "actors/environments/env_state.hpp"
+#include "actors/environments/environment.hpp"
+
+namespace troupe {
+
+struct blackjack_options {
+  /// The rules of Sutton and Barto 2018, example 5.1: a natural (ace and ten) wins 1 unless the
+  /// dealer has one too.
+  bool sutton_barto = true;
+  /// A winning natural is paid 1.5. Counts only without `sutton_barto`.
+  bool natural = false;
+};
+
+/// Blackjack against a dealer who draws below 17, from a deck without end: Sutton and Barto 2018,
+/// http://incompleteideas.net/book/the-book-2nd.html, example 5.1. Equal to Gymnasium's
+/// Blackjack-v1 draw for draw. Observation, one-hot [45]: my sum (32), the card that the dealer
+/// shows (11; an ace is 1), whether I hold an ace that counts 11 (2). Actions: 0 sticks, 1 hits.
+/// Reward at the end: 1, 0 or -1.
+class blackjack final : public environment {
+ public:
+  blackjack() = default;
+  explicit blackjack(const blackjack_options& options) : options_(options) {}
+
+  env_spec spec() const override;
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
+  /// Throws std::invalid_argument for an action other than 0 and 1.
+  step_result step(action_view action, std::span<float> obs) override;
+
+  bool save(state_writer& to) const override;
+  void restore(const state_reader& from) override;
+
+ private:
+  /// What counts of the cards in a hand.
+  struct hand {
+    int cards = 0;
+    int hard_sum = 0;  // an ace counts 1
+    bool has_ace = false;
+
+    void add(int card);
+    bool usable_ace() const { return has_ace && hard_sum + 10 <= 21; }
+    int sum() const { return hard_sum + (usable_ace() ? 10 : 0); }
+    int score() const { return sum() > 21 ? 0 : sum(); }
+    bool natural() const { return cards == 2 && sum() == 21; }
+  };
+
+  int draw_card();
+  double settle();
+  void show(std::span<float> obs) const;
+
+  blackjack_options options_;
+  hand player_, dealer_;
+  int shown_ = 1;  // the dealer's first card
+  detail::env_random random_;
+};
+
+}  // namespace troupe

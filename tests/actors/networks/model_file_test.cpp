@@ -1,0 +1,199 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/model_file.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "actors/networks/actor_critic.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder of this test's own, gone with it.
+struct temporary_folder {
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "model_file_XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()));
+    path = name;
+  }
+  ~temporary_folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+network_shape shape() { return {.obs_size = 4, .discrete_actions = 2}; }
+network_options small() { return {.hidden = {8, 8}, .hidden_activation = activation::relu}; }
+
+}  // namespace
+
+TEST_CASE("model_file: a saved model comes back with every bit", "[policy]") {
+  temporary_folder folder;
+  for (const network_shape& kind : {shape(), network_shape{.obs_size = 3, .continuous_size = 2},
+                                    network_shape{.obs_size = 3, .multi_discrete = {2, 3}}}) {
+    actor_critic model(kind, small(), 1);
+    save_model(folder.path / "model.pt", model, 42);
+    const auto saved = load_model(folder.path / "model.pt");
+    CHECK(saved.shape == model.shape());
+    CHECK(saved.options.hidden == std::vector<int>{8, 8});
+    CHECK(saved.options.hidden_activation == activation::relu);
+    CHECK(saved.policy_version == 42);
+
+    actor_critic other(kind, small(), 2);
+    CHECK(load_model(folder.path / "model.pt", other) == 42);
+    CHECK(at::equal(other.parameters(), model.parameters()));
+    CHECK(weights_sha256(other.parameters()) == weights_sha256(model.parameters()));
+  }
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("model_file: a model that was kept for a score has it in its file", "[policy]") {
+  temporary_folder folder;
+  actor_critic model(shape(), small(), 1);
+  saved_model kept{model.shape(), model.options(), model.parameters(), 42};
+  save_model(folder.path / "model.pt", kept);
+  CHECK_FALSE(load_model(folder.path / "model.pt").score);
+  kept.score = 0.1 + 0.2;
+  save_model(folder.path / "model.pt", kept);
+  CHECK(load_model(folder.path / "model.pt").score == 0.1 + 0.2);
+}
+
+TEST_CASE("model_file: state-dependent exploration is part of a model", "[policy]") {
+  temporary_folder folder;
+  const network_shape box{.obs_size = 3, .continuous_size = 2};
+  auto options = small();
+  options.use_sde = options.use_expln = true;
+  actor_critic model(box, options, 1);
+  save_model(folder.path / "model.pt", model);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.options.use_sde);
+  CHECK(saved.options.use_expln);
+  actor_critic other(box, saved.options, 2), without(box, small(), 2);
+  load_model(folder.path / "model.pt", other);
+  CHECK(at::equal(other.parameters(), model.parameters()));
+  CHECK_THROWS_WITH(load_model(folder.path / "model.pt", without),
+                    Catch::Contains("state-dependent exploration"));
+}
+
+TEST_CASE("model_file: a model with convolutions tells its layers", "[policy]") {
+  temporary_folder folder;
+  const network_shape image{.obs_size = 64, .discrete_actions = 2, .image = {1, 8, 8}};
+  network_options layers{.body = network_body::cnn};
+  layers.cnn = {.channels = {2}, .kernels = {3}, .strides = {2}, .features = 4};
+  const actor_critic model(image, layers, 1);
+  save_model(folder.path / "model.pt", model);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.shape == image);
+  CHECK(saved.options.body == network_body::cnn);
+  CHECK(saved.options.cnn == layers.cnn);
+  actor_critic other(saved.shape, saved.options, 2);
+  load_model(folder.path / "model.pt", other);
+  CHECK(at::equal(other.parameters(), model.parameters()));
+  layers.cnn.features = 5;
+  actor_critic wider(image, layers, 1);
+  CHECK_THROWS_WITH(load_model(folder.path / "model.pt", wider),
+                    Catch::Contains("holds (image 1x8x8, discrete 2, cnn 2x3/2-4)") &&
+                        Catch::Contains("expected (image 1x8x8, discrete 2, cnn 2x3/2-5)"));
+}
+
+TEST_CASE("model_file: a damaged or cut file is refused before it is parsed", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  save_model(path, actor_critic(shape(), small(), 1));
+  const auto good = read(path);
+  for (std::size_t i = 0; i < good.size(); i += 97) {
+    auto bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
+    write(path, bad);
+    CHECK_THROWS_AS(load_model(path), model_file_error);
+  }
+  for (std::size_t size : {std::size_t{0}, std::size_t{10}, good.size() / 2, good.size() - 1}) {
+    write(path, good.substr(0, size));
+    CHECK_THROWS_WITH(load_model(path), Catch::Contains("damaged"));
+  }
+  write(path, good);
+  CHECK_NOTHROW(load_model(path));
+}
+
+TEST_CASE("model_file: parameters that are not in the file are refused", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  auto forged = at::zeros({4});
+  forged.unsafeGetTensorImpl()->set_sizes_contiguous({1000});
+  save_model(path, {shape(), small(), forged, 0});
+  CHECK_THROWS_WITH(load_model(path), Catch::Contains("model.pt: not a model of this program") &&
+                                          Catch::Contains("of 4, got 1000 from 0 on"));
+  save_model(path, {shape(), small(), at::arange(9, at::kFloat).slice(0, 3, 7), 0});
+  CHECK(at::equal(load_model(path).parameters, at::arange(3, 7, at::kFloat)));
+}
+
+TEST_CASE("model_file: a model of another shape is refused with both shapes named", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  save_model(path, actor_critic(shape(), small(), 1));
+  actor_critic other({.obs_size = 3, .continuous_size = 1}, {}, 1);
+  const auto before = other.parameters().clone();
+  CHECK_THROWS_WITH(load_model(path, other),
+                    Catch::Contains("holds (obs 4, discrete 2, hidden 8-8 relu)") &&
+                        Catch::Contains("expected (obs 3, continuous 1, hidden 64-64 tanh)"));
+  CHECK(at::equal(other.parameters(), before));
+}
+
+TEST_CASE("model_file: a missing file and a missing folder are named", "[policy]") {
+  CHECK_THROWS_WITH(load_model("/nowhere/model.pt"), Catch::Contains("/nowhere/model.pt"));
+  CHECK_THROWS_WITH(save_model("/nowhere/model.pt", actor_critic(shape(), small(), 1)),
+                    Catch::Contains("/nowhere/model.pt"));
+}
+
+TEST_CASE("model_file: when the disk takes no more, the old model stays whole", "[policy]") {
+  temporary_folder folder;
+  const auto path = folder.path / "model.pt";
+  actor_critic old(shape(), small(), 1), larger(shape(), {.hidden = {256, 256}}, 2);
+  save_model(path, old);
+
+  // A limit on file sizes fails a write as a full disk does.
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limited{.rlim_cur = 65536, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
+  std::string message;
+  try {
+    save_model(path, larger);
+  } catch (const model_file_error& error) {
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+
+  CHECK_THAT(message, Catch::Contains("cannot be written"));
+  CHECK(at::equal(load_model(path).parameters, old.parameters()));
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("weights_sha256: the digest of the weights' bytes", "[policy]") {
+  // printf '\x00\x00\x80\x3f' | sha256sum, the bytes of 1.0f
+  CHECK(weights_sha256(at::ones({1})) ==
+        "e00e5eb9444182f352323374ef4e08ebcb784725fdd4fd612d7730540b3e0c8c");
+  auto weights = at::ones({100});
+  const auto before = weights_sha256(weights);
+  weights[99] = 1.0000001f;
+  CHECK(weights_sha256(weights) != before);
+}

@@ -1,0 +1,112 @@
+#include "actors/networks/plain_pickle.hpp"
+
+#include <random>
+#include <string>
+
+#include "tests/test.hpp"
+
+namespace troupe {
+namespace {
+
+using Catch::Contains;
+
+std::string byte(int value) { return std::string(1, static_cast<char>(value)); }
+
+std::string text(const std::string& characters) {
+  return "X" + byte(static_cast<int>(characters.size())) + std::string(3, '\0') + characters;
+}
+
+// A dictionary with this one value, PROTO and STOP around it.
+std::string with_value(const std::string& value) {
+  return "\x80\x02}(" + text("key") + value + "u.";
+}
+
+plain_value read_value(const std::string& value) {
+  return read_plain_pickle(with_value(value)).at("key");
+}
+
+const std::string floats =
+    "(" + text("storage") + "ctorch\nFloatStorage\n" + text("0") + text("cpu") + "K\x06tQ";
+const std::string tensor = "ctorch._utils\n_rebuild_tensor_v2\n(" + floats +
+                           "K\x01(K\x02K\x03t(K\x03K\x01t\x89" + "ccollections\nOrderedDict\n)RtR";
+
+TEST_CASE("plain_pickle: numbers, texts, lists of numbers and tensors are read", "[policy]") {
+  CHECK(std::get<bool>(read_value("\x88")));
+  CHECK(std::get<std::int64_t>(read_value("K\xff")) == 255);
+  CHECK(std::get<std::int64_t>(read_value("M\xff\xff")) == 65535);
+  CHECK(std::get<std::int64_t>(read_value("J\xff\xff\xff\xff")) == -1);
+  CHECK(std::get<std::int64_t>(read_value("\x8a\x05" + std::string(4, '\0') + "\x81")) ==
+        -127 * (std::int64_t{1} << 32));
+  CHECK(std::get<double>(read_value("G?" + byte(0xf8) + std::string(6, '\0'))) == 1.5);
+  CHECK(std::get<std::string>(read_value(text("relu"))) == "relu");
+  CHECK(std::get<std::vector<std::int64_t>>(
+            read_value("ctorch.jit._pickle\nbuild_intlist\n(](K\x01K\x02"
+                       "etR")) == std::vector<std::int64_t>{1, 2});
+  CHECK(std::get<bool>(
+      read_value("ctorch.jit._pickle\nrestore_type_tag\n(\x88" + text("bool") + "tR")));
+  const auto held = std::get<pickled_tensor>(read_value(tensor));
+  CHECK(held.storage == "0");
+  CHECK(held.offset == 1);
+  CHECK(held.sizes == std::vector<std::int64_t>{2, 3});
+  CHECK(held.strides == std::vector<std::int64_t>{3, 1});
+}
+
+TEST_CASE("plain_pickle: a pickle that calls something is refused with its name", "[policy]") {
+  CHECK_THROWS_WITH(read_value("cos\nsystem\n(" + text("echo") + "tR"),
+                    Contains("calls os system with 1 values"));
+  CHECK_THROWS_WITH(read_value("ctorch._utils\n_rebuild_tensor_v2\n)R"),
+                    Contains("_rebuild_tensor_v2 with 0 values"));
+  CHECK_THROWS_WITH(read_value("cos\nsystem\n"), Contains("expected a number, a text"));
+  CHECK_THROWS_WITH(read_value("K\x01"
+                               "b"),
+                    Contains("operation 0x62"));
+  CHECK_THROWS_WITH(
+      read_value("(" + text("storage") + "cos\nsystem\n" + text("0") + text("cpu") + "K\x06tQ"),
+      Contains("expected a storage of floats, got os system"));
+}
+
+TEST_CASE("plain_pickle: a pickle that grows or nests without bound is refused", "[policy]") {
+  std::string deep = ")";
+  for (int i = 0; i < 100000; ++i) deep += "\x85";
+  CHECK_THROWS_WITH(read_value(deep), Contains("too deep"));
+  CHECK_THROWS_WITH(read_value(std::string(100000, '(')), Contains("more than 65536 values"));
+  // One tuple on the stack, of many copies of a long name.
+  std::string copies = "c" + std::string(1000, 'a') + "\nb\nq" + byte(0);
+  for (int block = 0; block < 2; ++block) {
+    copies += "(";
+    for (int i = 0; i < 40000; ++i) copies += "h" + byte(0);
+    copies += "t";
+  }
+  CHECK_THROWS_WITH(read_value(copies), Contains("more than 65536 values"));
+  std::string doubled =
+      "](K\x01"
+      "eq" +
+      byte(0);
+  CHECK_THROWS_WITH(read_value(doubled + "h" + byte(0)), Contains("recalls value 0"));
+  CHECK_THROWS_WITH(read_value("X\xff\xff\xff\xff"), Contains("at most 1024 bytes"));
+}
+
+TEST_CASE("plain_pickle: a cut or mutilated pickle is read or refused, no more", "[policy]") {
+  const auto good = with_value(tensor);
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    CHECK_THROWS_AS(read_plain_pickle(good.substr(0, size)), std::invalid_argument);
+  }
+  CHECK_THROWS_WITH(read_plain_pickle(good + "."), Contains("ends before the bytes do"));
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 100000; ++i) {
+    auto bad = good;
+    for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes) {
+      bad[random() % bad.size()] = static_cast<char>(random());
+    }
+    try {
+      read_plain_pickle(bad);
+    } catch (const std::invalid_argument&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 50000);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,395 @@
+#include "actors/openenv/server/server.hpp"
+
+#include <future>
+#include <nlohmann/json.hpp>
+#include <semaphore>
+#include <thread>
+
+#include "actors/worlds/registry.hpp"
+#include "tests/actors/environments/scripted_environment.hpp"
+#include "tests/actors/openenv/server/raw_websocket.hpp"
+#include "tests/runtime/metrics/text.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::openenv_server {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::StartsWith;
+using nlohmann::json;
+
+std::unique_ptr<vector_environment> make_cartpole() {
+  return make_vector_environment("CartPole-v1", 1);
+}
+
+/// A server of the tests, its metrics, and clients of it.
+struct house {
+  explicit house(server_options options = {}, environment_maker make = make_cartpole)
+      : serving(std::move(make), with_any_port(std::move(options)), metrics) {}
+
+  static server_options with_any_port(server_options options) {
+    options.port = 0;
+    return options;
+  }
+  raw_websocket client(const std::string& path = "/ws") const {
+    return raw_websocket(serving.port(), path);
+  }
+  double value(const std::string& name) const { return series(metrics.text(), name); }
+  /// Until it is, for at most 20 s.
+  bool becomes(const std::string& name, double wanted) const {
+    for (int i = 0; i < 4000 && value(name) != wanted; ++i) std::this_thread::sleep_for(5ms);
+    return value(name) == wanted;
+  }
+  double dropped(const std::string& reason) const {
+    return value("troupe_openenv_server_sessions_dropped_total{reason=\"" + reason + "\"}");
+  }
+
+  metrics_registry metrics;
+  server serving;
+};
+
+/// Lets a step of a scripted environment by action 1 wait until it is let go.
+struct gate {
+  std::counting_semaphore<> open{0};
+  std::atomic<int> waiting{0};  ///< Those that have come to it.
+
+  environment_maker maker() {
+    const auto step = [this](auto, action_view action, auto) {
+      if (action.discrete() == 1) {
+        ++waiting;
+        open.acquire();
+      }
+      return step_result{.reward = 1};
+    };
+    return [step] {
+      return std::make_unique<vector_env<scripted_environment>>(
+          1, [step] { return scripted_environment({.on_step = step}); });
+    };
+  }
+  void await(int wanted) const {
+    while (waiting < wanted) std::this_thread::sleep_for(1ms);
+  }
+  void let_go() { open.release(); }
+};
+
+const std::string reset = R"({"type":"reset","data":{"seed":1}})";
+const std::string step = R"({"type":"step","data":{"action":0}})";
+const std::string slow_step = R"({"type":"step","data":{"action":1}})";
+
+TEST_CASE("openenv server: a WebSocket is a session of its own") {
+  const house here;
+  auto one = here.client();
+  auto other = here.client("/ws?any=thing");
+  CHECK(one.ask(reset) == other.ask(reset));
+  one.ask(step);
+  CHECK(json::parse(one.ask(R"({"type":"state"})"))["data"]["step_count"] == 1);
+  CHECK(json::parse(other.ask(R"({"type":"state"})"))["data"]["step_count"] == 0);
+  CHECK(here.value("troupe_openenv_server_sessions") == 2);
+  one.send(R"({"type":"close"})");
+  CHECK(one.read_close_code() == 1000);
+  one.close();
+  other.close();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+  CHECK(here.value("troupe_openenv_server_sessions_opened_total") == 2);
+  CHECK(here.value(R"(troupe_openenv_server_requests_total{kind="step"})") == 1);
+}
+
+TEST_CASE("openenv server: HTTP requests share a connection") {
+  const house here;
+  http_client client(here.serving.port());
+  client.send(
+      "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /reset HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Length: 0\r\n\r\n");
+  CHECK_THAT(client.read_answer(), StartsWith("HTTP/1.1 200 OK\r\n") && holds("healthy"));
+  CHECK_THAT(client.read_answer(), holds("\"obs\""));
+  client.send("GET /reset HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  CHECK_THAT(client.read_all(), StartsWith("HTTP/1.1 405 ") && holds("Allow: POST\r\n"));
+  CHECK(here.value("troupe_openenv_server_http_requests_total") == 3);
+}
+
+/// What a browser sends for a page of that origin.
+std::string asked_by_page(const std::string& what, const std::string& origin,
+                          const std::string& host = "localhost") {
+  return what + " HTTP/1.1\r\nHost: " + host + "\r\nOrigin: " + origin +
+         "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+}
+
+TEST_CASE("openenv server: no page of a browser can use it but those that may") {
+  const house here({.allowed_origins = {"https://games.example"}});
+  const auto answer = [&](const std::string& request) {
+    http_client client(here.serving.port());
+    client.send(request);
+    return client.read_all();
+  };
+  CHECK_THAT(answer(asked_by_page("POST /reset", "https://evil.example")),
+             StartsWith("HTTP/1.1 403 ") && holds("evil.example") && !holds("\"obs\""));
+  CHECK_THAT(answer(asked_by_page("POST /reset", "http://rebound.example", "rebound.example")),
+             StartsWith("HTTP/1.1 403 ") && holds("as the Host"));
+  CHECK_THROWS_WITH(raw_websocket(here.serving.port(), "/ws", "Origin: https://evil.example\r\n"),
+                    holds("HTTP/1.1 403 "));
+  CHECK(here.value("troupe_openenv_server_http_requests_total") == 0);
+  CHECK(here.value("troupe_openenv_server_sessions_opened_total") == 0);
+
+  CHECK_THAT(answer(asked_by_page("POST /reset", "https://games.example")),
+             StartsWith("HTTP/1.1 200 ") && holds("\"obs\"") &&
+                 holds("Access-Control-Allow-Origin: https://games.example\r\n"));
+  CHECK_THAT(answer(asked_by_page("OPTIONS /step", "https://games.example")),
+             StartsWith("HTTP/1.1 204 ") && holds("Access-Control-Allow-Methods: GET, POST\r\n"));
+  CHECK_THAT(answer(asked_by_page("OPTIONS /step", "https://evil.example")),
+             StartsWith("HTTP/1.1 403 ") && !holds("Access-Control"));
+  raw_websocket page(here.serving.port(), "/ws", "Origin: https://games.example\r\n");
+  CHECK(json::parse(page.ask(reset))["type"] == "observation");
+}
+
+TEST_CASE("openenv server: a full server says so first, and takes the next when one has left") {
+  const house here({.sessions_max = 1});
+  auto one = here.client();
+  one.ask(reset);
+  auto refused = here.client();
+  CHECK(json::parse(refused.read_text())["data"] ==
+        json::parse(R"({"message":"Server at capacity: 1/1 sessions active. Cannot accept new )"
+                    R"(connections.","code":"CAPACITY_REACHED","active_sessions":1,)"
+                    R"("max_sessions":1})"));
+  CHECK(refused.read_close_code() == 1000);
+  CHECK(here.value(R"(troupe_openenv_server_sessions_refused_total{reason="capacity"})") == 1);
+  one.close();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+  CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
+}
+
+TEST_CASE("openenv server: an environment that can't be made is the first message") {
+  int made = 0;
+  const house here({}, [&] {
+    if (++made > 1) throw std::runtime_error("no room on the board");
+    return make_cartpole();
+  });
+  auto client = here.client();
+  const auto told = json::parse(client.read_text())["data"];
+  CHECK(told["code"] == "FACTORY_ERROR");
+  CHECK(told["message"] == "no room on the board");
+  CHECK(client.read_close_code() == 1000);
+}
+
+TEST_CASE("openenv server: requests that don't wait for answers are answered in order") {
+  const house here;
+  auto client = here.client();
+  std::string bytes = client_frame(1, reset);
+  for (int i = 0; i < 50; ++i)
+    bytes += client_frame(1, step) + client_frame(1, R"({"type":"state"})");
+  client.send_bytes(bytes);
+  CHECK(json::parse(client.read_text())["data"]["reward"].is_null());
+  int ended = 0;
+  for (int i = 1; i <= 50; ++i) {
+    ended += json::parse(client.read_text())["type"] == "error";
+    CHECK(json::parse(client.read_text())["data"]["step_count"] == i - ended);
+  }
+}
+
+TEST_CASE("openenv server: a message may come in parts") {
+  const house here;
+  auto client = here.client();
+  client.send_bytes(client_frame(1, reset.substr(0, 5), false) + client_frame(9, "now?") +
+                    client_frame(0, reset.substr(5)));
+  CHECK(client.read().opcode == 10);
+  CHECK(json::parse(client.read_text())["type"] == "observation");
+}
+
+TEST_CASE("openenv server: a slow environment holds up nobody, and pings are answered meanwhile") {
+  gate holding;
+  const house here({.threads = 2}, holding.maker());
+  auto first = here.client();
+  first.ask(reset);
+  for (int noticed = 1; noticed <= 2; ++noticed) {  // by having held up everybody
+    first.send(slow_step);
+    holding.await(noticed);
+    std::this_thread::sleep_for(3ms);
+    holding.let_go();
+    first.read_text();
+  }
+  CHECK(here.becomes("troupe_openenv_server_slow", 1));
+
+  auto slow = here.client();
+  auto fast = here.client();
+  slow.ask(reset);
+  fast.ask(reset);
+  slow.send(slow_step);
+  holding.await(3);
+  for (int i = 0; i < 20; ++i) CHECK(json::parse(fast.ask(step))["type"] == "observation");
+  slow.send_bytes(client_frame(9, "are you there?"));
+  CHECK(slow.read().opcode == 10);
+  holding.let_go();
+  CHECK(json::parse(slow.read_text())["data"]["reward"] == 1.0);
+}
+
+TEST_CASE("openenv server: bytes that are no WebSocket's are refused by their codes") {
+  const house here({.message_bytes_max = 1000});
+  const auto code = [&](const std::string& bytes) {
+    auto client = here.client();
+    client.ask(reset);
+    client.send_bytes(bytes);
+    return client.read_close_code();
+  };
+  CHECK(code(client_frame(1, std::string(1001, 'x'))) == 1009);
+  CHECK(code(client_frame(1, "\xff\xfe")) == 1007);
+  CHECK(code(client_frame(3, "reserved opcode")) == 1002);
+  CHECK(code(client_frame(0, "goes on with nothing")) == 1002);
+  CHECK(code(std::string("\x81\x05") + "plain") == 1002);  // not masked
+  CHECK(code(client_frame(9, std::string(126, 'x'))) == 1002);
+  auto binary = here.client();
+  binary.send_bytes(client_frame(2, reset));
+  CHECK(json::parse(binary.read_text())["data"]["code"] == "SESSION_ERROR");
+  CHECK(binary.read_close_code() == 1000);
+  binary.close();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+  CHECK(here.dropped("bad_frame") == 6);
+}
+
+TEST_CASE("openenv server: bytes that are no HTTP are refused, and too many too") {
+  const house here({.message_bytes_max = 1000});
+  const auto answer = [&](const std::string& bytes) {
+    http_client client(here.serving.port());
+    client.send(bytes);
+    return client.read_all();
+  };
+  CHECK_THAT(answer("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  CHECK_THAT(answer("GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
+             StartsWith("HTTP/1.1 431 "));
+  CHECK_THAT(
+      answer("POST /reset HTTP/1.1\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'x')),
+      StartsWith("HTTP/1.1 413 "));
+  CHECK_THROWS_WITH(here.client("/nosuch"), holds("HTTP/1.1 403 "));
+  CHECK_THAT(answer("POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nConnection: "
+                    "close\r\n\r\n\xff\xfe\xfd"),
+             StartsWith("HTTP/1.1 422 "));
+}
+
+TEST_CASE("openenv server: who sends nothing, or a byte now and then, is closed") {
+  const house here({.request_timeout = 60ms});
+  http_client silent(here.serving.port());
+  CHECK(silent.is_closed());
+  http_client trickling(here.serving.port());
+  std::jthread sender([&](const std::stop_token& stop) {
+    const std::string request = "GET /health HTTP/1.1\r\n" + std::string(10'000, 'X');
+    for (std::size_t i = 0; i < request.size() && !stop.stop_requested(); ++i) {
+      trickling.send(request.substr(i, 1));
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  std::string none;
+  while (trickling.read_more(none)) {
+  }
+  sender.request_stop();
+  CHECK(none.empty());
+}
+
+TEST_CASE("openenv server: a half-closed connection gives its slot back") {
+  const house here({.sessions_max = 1});
+  auto client = here.client();
+  client.ask(reset);
+  client.finish();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+}
+
+TEST_CASE("openenv server: who answers no ping is dropped") {
+  const house here({.ping_interval = 40ms, .ping_timeout = 40ms});
+  auto client = here.client();
+  client.ask(reset);
+  CHECK(client.read().opcode == 9);
+  CHECK(client.read_close_code() == 1011);
+  CHECK(here.dropped("no_pong") == 1);
+  client.close();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+}
+
+TEST_CASE("openenv server: who answers pings may be silent until the idle time-out") {
+  const house here({.ping_interval = 20ms, .ping_timeout = 2000ms, .idle_timeout = 300ms});
+  auto client = here.client();
+  client.ask(reset);
+  int pings = 0;
+  auto frame = client.read();
+  for (; frame.opcode == 9; frame = client.read()) {
+    ++pings;
+    client.send_bytes(client_frame(10, frame.payload));
+  }
+  CHECK(pings > 1);
+  CHECK(frame.close_code() == 1008);
+  CHECK(here.dropped("idle") == 1);
+}
+
+TEST_CASE("openenv server: who takes no answers is cut off") {
+  const house here({.write_timeout = 100ms});
+  auto client = here.client();
+  // Answers as long as their questions, of which the buffers between take but a few.
+  const auto question = R"({"type":"step","data":{"other":")" + std::string(900'000, 'x') + "\"}}";
+  std::jthread sender([&] {
+    for (int i = 0; i < 100; ++i) client.send(question);
+  });
+  CHECK(here.becomes(R"(troupe_openenv_server_sessions_dropped_total{reason="slow_reader"})", 1));
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+}
+
+TEST_CASE("openenv server: it drains: no new session, and those there are may end") {
+  house here;
+  auto staying = here.client();
+  staying.ask(reset);
+  auto drained = std::async(std::launch::async, [&] { here.serving.drain(20s); });
+  while (!here.serving.is_draining()) std::this_thread::sleep_for(1ms);
+  while (ask(here.serving.port(), "/health").starts_with("HTTP/1.1 200")) {
+  }
+  CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
+  CHECK(json::parse(staying.ask(step))["type"] == "observation");
+  staying.close();
+  drained.get();
+  CHECK(here.dropped("drained") == 0);
+}
+
+TEST_CASE("openenv server: who does not end in time is sent away") {
+  house here;
+  auto staying = here.client();
+  staying.ask(reset);
+  auto drained = std::async(std::launch::async, [&] { here.serving.drain(0s); });
+  CHECK(staying.read_close_code() == 1001);
+  staying.close();
+  drained.get();
+  CHECK(here.dropped("drained") == 1);
+}
+
+TEST_CASE("openenv server: it may end while an environment steps") {
+  gate holding;
+  {
+    const house here({}, holding.maker());
+    auto client = here.client();
+    client.ask(reset);
+    client.send(slow_step);
+    holding.await(1);
+    holding.let_go();
+  }
+  CHECK(holding.waiting == 1);
+}
+
+TEST_CASE("openenv server: /mcp speaks JSON-RPC over a WebSocket") {
+  const house here;
+  auto client = here.client("/mcp");
+  CHECK(json::parse(client.ask("xx"))["error"]["code"] == -32700);
+  CHECK(json::parse(client.ask(R"({"jsonrpc":"2.0","method":"ping","id":6})"))["error"]["code"] ==
+        -32601);
+}
+
+TEST_CASE("openenv server: what it can't serve is refused at once") {
+  metrics_registry metrics;
+  const auto make = [&](server_options options, environment_maker maker = make_cartpole) {
+    server made(std::move(maker), std::move(options), metrics);
+  };
+  CHECK_THROWS_WITH(make({.address = "nowhere"}),
+                    "OpenEnv server: expected an IP address, got \"nowhere\"");
+  CHECK_THROWS_WITH(make({.sessions_max = 0}), holds("sessions_max > 0"));
+  const house here;
+  CHECK_THROWS_WITH(make({.port = here.serving.port()}), holds("the port is in use"));
+  CHECK_THROWS_AS(make({}, [] { return make_vector_environment("nosuch", 1); }),
+                  unknown_environment);
+  CHECK_THROWS_WITH(make({}, [] { return make_vector_environment("CartPole-v1", 2); }),
+                    holds("expected one environment, got 2"));
+}
+
+}  // namespace
+}  // namespace troupe::openenv_server
