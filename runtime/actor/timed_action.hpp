@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// Does something when the clock rings.
+/// A mailbox that runs an action when the clock rings it, and drops all other messages.
 class timed_action final : public inbox {
  public:
   explicit timed_action(std::function<void()> action) : action_(std::move(action)) {}
