@@ -27,10 +27,11 @@ namespace detail {
 class metrics_store {
  public:
   metrics_store()
-      : rejections(prometheus::BuildCounter()
-                       .Name("troupe_metrics_rejected_total")
-                       .Help("What was refused so that it could not spoil a scrape.")
-                       .Register(registry)),
+      : rejections(
+            prometheus::BuildCounter()
+                .Name("troupe_metrics_rejected_total")
+                .Help("Values and names that were refused because they would spoil a scrape.")
+                .Register(registry)),
         retired_(rejections) {}
 
   /// Returns every collector that still exists, in the order of registration. If `of_the_retired`
