@@ -55,16 +55,17 @@ class replay_starved : public std::runtime_error {
 /// The endpoints of every replay. T::item_type has a member `version`, the version of the oldest
 /// weights that made any part of the item.
 ///
-///   admit     waits until another item may begin and still be within max_staleness when it is
-///             trained on; false once the replay is closed
-///   close     nothing is admitted any more; what is under way may still be inserted
-///   insert    takes an item; one with a producer's item_id is taken once, however often it comes
-///   sample    waits for the items that the next update is for; throws replay_starved
-///   trained   that update is done: weights of this version are in use
-///   version   the one that `trained` was told last
-///   counts    see replay_counts
-///   save      all that there is, for a checkpoint
-///   restore   goes on from what `save` gave
+///   admit     waits until another item may begin that will be within max_staleness when it is
+///             trained on; returns false once the replay is closed
+///   close     stops admitting items; items that have begun may still be inserted
+///   insert    adds an item; one with a producer's item_id is added once, however often it comes
+///   sample    waits for the items that the next update is for, and returns them; throws
+///             replay_starved
+///   trained   says that this update is done: weights of this version are in use
+///   version   returns the version of the last call of `trained`
+///   counts    returns the replay_counts
+///   save      returns the whole state, for a checkpoint
+///   restore   restores a state of `save`
 template <class T>
 concept replay = requires(T& to, const T& of, typename T::item_type item, std::int64_t version) {
   { item.version } -> std::convertible_to<std::int64_t>;
@@ -78,8 +79,8 @@ concept replay = requires(T& to, const T& of, typename T::item_type item, std::i
   to.restore(of.save());
 };
 
-/// A replay that draws some rows more often than others, and is told what an update found for
-/// them. A queue is none: each of its items is trained on once.
+/// A replay that draws some rows more often than others, according to the errors that updates have
+/// found for them. A replay_queue is none, because each of its items is trained on once.
 template <class T>
 concept prioritised_replay =
     replay<T> && requires(T& to, std::vector<std::int64_t> numbers, std::vector<float> td_errors) {

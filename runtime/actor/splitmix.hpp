@@ -1,4 +1,5 @@
 #pragma once
+// The generator splitmix64, from which the runtime's random streams are made. Internal to runtime/.
 
 #include <cstdint>
 

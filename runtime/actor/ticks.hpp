@@ -1,4 +1,5 @@
 #pragma once
+// Times as integers, for atomics. Internal to runtime/.
 
 #include <algorithm>
 

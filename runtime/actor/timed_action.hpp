@@ -1,4 +1,5 @@
 #pragma once
+// Runs an action at a given time without an actor. Internal to runtime/.
 
 #include <functional>
 
