@@ -24,7 +24,7 @@ struct learning_curve {
   std::string title;
   std::string x_label = "environment steps";
   std::string y_label = "episode return";
-  std::string dot = "episode";  ///< The name of one point in the legend.
+  std::string dot = "episode";  ///< The name of an episode in the texts of the picture.
   /// The episodes ordered by step. They are drawn as faint dots, or as a band if there are many.
   std::vector<curve_point> episodes;
   /// The means ordered by step. Empty means moving_mean(episodes, mean_window).

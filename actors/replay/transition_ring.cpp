@@ -52,7 +52,7 @@ transition_ring::transition_ring(const transition_widths& widths,
 
 namespace {
 
-/// The column has n rows of `width` numbers.
+/// Copies n rows of `width` numbers.
 template <class From, class To>
 void copy_rows(const From& from, std::size_t first, To& to, std::size_t place, std::size_t n,
                std::size_t width) {

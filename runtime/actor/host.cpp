@@ -129,7 +129,8 @@ void host::turn_with(F handle) {
     if (run()) turn_timed_ = false;
     destroy_all(finished_roots_);
   } catch (...) {
-    log::error("an actor's turn threw", {{"error", describe(std::current_exception())}});
+    log::error("a turn of an actor threw an exception",
+               {{"error", describe(std::current_exception())}});
     end();
   }
   rearm();

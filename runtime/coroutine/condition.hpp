@@ -24,8 +24,8 @@ class condition {
     detail::list<detail::waiter>& place_;
   };
 
-  /// Suspends the coroutine until the next notify_all. Check the condition again afterwards, because
-  /// another coroutine may have run first.
+  /// Suspends the coroutine until the next notify_all. Check the condition again afterwards,
+  /// because another coroutine may have run first.
   waiting wait() { return waiting(waiting_); }
 
   /// Wakes every coroutine that waits.

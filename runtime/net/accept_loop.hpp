@@ -24,7 +24,7 @@ class accept_loop {
 
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
-  /// Starts the loop, which then accepts connections until the acceptor is closed.
+  /// Starts the loop, which accepts connections for as long as the io_context runs.
   void accept() {
     acceptor_.async_accept(io_.get_executor(), [this](error_code error, socket came) {
       if (error) return retry();

@@ -49,7 +49,7 @@ class wire_reader {
   }
 
   /// Counts the nesting of values within a scope. Throws wire_error for more than depth_max levels,
-  /// which only a type that contains itself can have.
+  /// as values of a type that contains itself may have.
   class level {
    public:
     level(wire_reader& reader, std::string_view type) : reader_(reader) {
