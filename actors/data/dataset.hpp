@@ -20,8 +20,8 @@ struct dataset_options {
   /// If true, each epoch has a new order; otherwise it is always the order of the items.
   bool shuffle = true;
   std::uint64_t seed = 0;  ///< The seed of the shuffling and of `sample`.
-  std::int64_t epochs =
-      0;  ///< The number of epochs after which `next` throws dataset_exhausted; 0 means no limit.
+  /// The number of epochs after which `next` throws dataset_exhausted; 0 means no limit.
+  std::int64_t epochs = 0;
 };
 
 /// Thrown if `next` is called after the last item of the last epoch.

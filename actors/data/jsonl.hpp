@@ -11,6 +11,7 @@
 
 namespace troupe {
 
+/// The limits of a JSON Lines file, in bytes.
 struct jsonl_options {
   std::uint64_t file_bytes_max = std::uint64_t{1} << 30;
   std::size_t line_bytes_max = std::size_t{1} << 20;

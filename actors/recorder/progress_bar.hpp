@@ -22,8 +22,9 @@ struct progress_state {
   run_words words = {};
 };
 
-/// Returns a line such as ` 42% |######## | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2`,
-/// with or without the bar.
+/// Returns a line such as the following, with or without the bar:
+///
+///    42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2
 std::string progress_line(const progress_state& state, bool with_bar = true);
 
 /// Shows the progress of a run. On a terminal it redraws one line. Otherwise, such as in a file or

@@ -45,8 +45,9 @@ bool is_decimal(std::string_view text) {
   return skip_digits(text) > 0 && text.empty();
 }
 
-/// Returns true if `text` is a float of the core schema: [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )?
-/// ) ( [eE] [-+]? [0-9]+ )?
+/// Returns true if `text` is a float of the core schema:
+///
+///   [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 bool is_float(std::string_view text) {
   text = without_sign(text);
   auto count = skip_digits(text);

@@ -38,7 +38,7 @@ struct metrics_server_options {
   std::chrono::milliseconds header_timeout{5000};
   /// The time between two requests of a connection.
   std::chrono::milliseconds idle_timeout{30000};
-  std::size_t connections_max = 64;
+  std::size_t connections_max = 64;  ///< The number of connections that may be open at once.
 };
 
 /// Serves GET and HEAD of /metrics, /livez, /readyz, / (a page that shows the metrics live) and
