@@ -6,10 +6,10 @@
 
 namespace troupe {
 
-/// Weights at places 0, 1, ... It sets a weight, and finds the place on which a point of the line
-/// of weights falls, in O(log n). A node is the sum of its two children and is computed anew
-/// whenever one changes. So the sums depend only on the current weights, and a restored tree is
-/// equal bit for bit.
+/// A tree with weights at the places 0, 1, ... Setting a weight, and finding the place on which a
+/// point of the line of weights falls, take O(log n). A node is the sum of its two children and is
+/// computed anew whenever one changes. So the sums depend only on the current weights, and a
+/// restored tree is equal bit for bit.
 class sum_tree {
  public:
   /// Sets a weight. The tree grows to hold `place`; all other new weights are 0. REQUIRES: weight
