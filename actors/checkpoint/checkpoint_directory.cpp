@@ -41,14 +41,14 @@ std::string manifest_of(const checkpoint& state) {
   return manifest.dump(2) + '\n';
 }
 
-/// A line of `sha256sum`.
+/// Returns the manifest's hash as a line in the form of `sha256sum`.
 std::string seal_of(const std::string& manifest) { return sha256(manifest) + "  manifest.json\n"; }
 
 void require(bool holds, const fs::path& path, const std::string& what) {
   if (!holds) throw checkpoint_damaged(path.string() + ": " + what);
 }
 
-/// Whether a file was not there, or something else was in its place.
+/// Returns true if the error means that a file does not exist, or is not a file.
 bool is_of_missing_file(const std::error_code& code) {
   return code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory ||
          code == std::errc::is_a_directory;
@@ -66,12 +66,13 @@ void write_folder(const fs::path& folder, const checkpoint& state) {
 
 fs::path with(fs::path place, std::string_view ending) { return place += ending; }
 
-/// Renames `fresh` to `place`, where another may be: it is there, or aside, until `fresh` is.
+/// Renames `fresh` to `place`, and replaces a folder there. The old folder is at `place` or aside
+/// until `fresh` is in place.
 void put_in_place(const fs::path& fresh, const fs::path& place) {
   const auto exchanged =
       ::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE);
   if (exchanged == 0) return;
-  if (fs::exists(place)) {  // a folder is not renamed over another that is not empty
+  if (fs::exists(place)) {  // A folder can't be renamed over a non-empty one.
     const auto aside = with(place, replaced);
     fs::remove_all(aside);
     fs::rename(place, aside);
@@ -79,11 +80,11 @@ void put_in_place(const fs::path& fresh, const fs::path& place) {
   fs::rename(fresh, place);
 }
 
-/// False where the disk is full. Where it can't be written, nothing is left of it.
+/// Writes a checkpoint. Returns false if the disk is full. If it fails, no part of it stays.
 bool try_to_write(const fs::path& temporary, const fs::path& place, const checkpoint& state) {
   const auto give_up = [&] {
     std::error_code ignored;
-    fs::remove_all(temporary, ignored);  // what was written of it fills a full disk
+    fs::remove_all(temporary, ignored);  // The written part would keep a full disk full.
   };
   try {
     write_folder(temporary, state);
@@ -99,7 +100,7 @@ bool try_to_write(const fs::path& temporary, const fs::path& place, const checkp
   }
 }
 
-/// The entries of a folder that are of checkpoints; none where there is no such folder.
+/// Returns the entries of a folder that belong to checkpoints; empty if the folder doesn't exist.
 std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -112,7 +113,7 @@ std::vector<fs::path> checkpoint_entries(const fs::path& folder) {
   return found;
 }
 
-/// The manifest's values, verified; the files are still to be read.
+/// Reads and verifies the manifest. It doesn't read the other files.
 nlohmann::json read_manifest(const fs::path& folder) {
   const auto path = folder / "manifest.json";
   const auto text = read_whole(path);
@@ -172,8 +173,8 @@ fs::path checkpoint_directory::place_of(std::int64_t step) const {
   return folder_ / (std::string(prefix) + std::to_string(step));
 }
 
-/// Where the checkpoint of a step is read from: after a crash while it was written over, it may be
-/// there as the replaced one alone.
+/// Returns the folder from which the checkpoint of a step is read. After a crash while it was
+/// replaced, it may only exist under the name of a replaced one.
 fs::path checkpoint_directory::found_at(std::int64_t step) const {
   const auto place = place_of(step);
   const auto aside = with(place, replaced);
@@ -196,7 +197,7 @@ fs::path checkpoint_directory::write(const checkpoint& state,
   return place;
 }
 
-/// Gives those their names back that a crash has left as replaced ones alone.
+/// Restores the names of checkpoints that a crash has left only under the name of a replaced one.
 void checkpoint_directory::restore_replaced() const {
   for (const auto& path : checkpoint_entries(folder_)) {
     if (path.extension() != replaced) continue;
@@ -214,8 +215,8 @@ bool checkpoint_directory::is_whole(std::int64_t step) const {
   }
 }
 
-/// Removes what crashes have left, or the oldest checkpoint before `step`; never the newest whole
-/// one of these. False where there is nothing to remove.
+/// Removes the remains of crashes or, if there are none, the oldest checkpoint before `step`, but
+/// never the newest undamaged one of these. Returns false if there is nothing to remove.
 bool checkpoint_directory::make_room(std::int64_t step) const {
   if (remove_leftovers()) return true;
   auto older = steps();
@@ -228,7 +229,8 @@ bool checkpoint_directory::make_room(std::int64_t step) const {
   return fs::remove_all(found_at(older.back()), error) > 0 && !error;
 }
 
-/// Whether there were any. A replaced one that is there alone is none.
+/// Removes unfinished and replaced checkpoints, and returns true if there were any. A replaced
+/// checkpoint that exists only under that name stays.
 bool checkpoint_directory::remove_leftovers() const {
   bool any = false;
   std::error_code error;
@@ -242,7 +244,7 @@ bool checkpoint_directory::remove_leftovers() const {
   return any;
 }
 
-/// What can't be removed is in nobody's way.
+/// Failures to remove a checkpoint are ignored, because it does no harm.
 void checkpoint_directory::remove_others(std::int64_t newest,
                                          std::span<const std::int64_t> abandoned) const {
   std::error_code ignored;

@@ -1,4 +1,5 @@
 #pragma once
+// Files that survive a power loss once they are written.
 
 #include <filesystem>
 #include <span>
@@ -7,17 +8,17 @@
 
 namespace troupe {
 
-// All throw std::system_error naming what was tried and the path.
+// All functions throw std::system_error naming the action and the path.
 
-/// Makes the file, or empties it, and returns once its bytes are on the disk.
+/// Creates the file, or replaces its content, and returns once the bytes are on disk.
 void write_durably(const std::filesystem::path& path, std::string_view bytes);
 
-/// Writes the pieces one after the other beside the file, and takes its place once they are on the
-/// disk: `path` is the old file or the new one, whole, also where the disk is full.
+/// Writes the pieces one after the other into a new file beside `path`, and renames it once they
+/// are on disk. So `path` is always the complete old file or the complete new one, even if the disk
+/// is full.
 void replace_durably(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 
-/// Returns once the folder's list of names is on the disk: without it a power loss may undo a
-/// rename.
+/// Returns once the folder's list of names is on disk. Without it, a power loss may undo a rename.
 void sync_folder(const std::filesystem::path& path);
 
 std::string read_whole(const std::filesystem::path& path);

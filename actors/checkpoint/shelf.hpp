@@ -1,4 +1,5 @@
 #pragma once
+// State that outlives the replica of a role, such as the items of a replay.
 
 #include <atomic>
 #include <stdexcept>
@@ -6,19 +7,20 @@
 
 namespace troupe {
 
-/// A base of what a role keeps outside of itself: given to `serve`, it outlives the replica, and
-/// one that is restarted has all that the one before it had.
+/// The base of state that a role keeps outside of itself. It is given to `serve` and outlives the
+/// replica, so that a restarted replica has the state of its predecessor.
 class shelf_base {
   friend class shelf_claim;
   std::atomic<bool> claimed_{false};
 };
 
-/// Of a role, from its beginning to its end: nobody else uses its shelf. A replica that was
-/// abandoned, as an endpoint of it hangs, still writes to the shelf when that goes on: its
-/// successor can't start before it has ended, and is tried again and again until then.
+/// A role holds it from its constructor to its destructor, so that no other role uses its shelf. A
+/// replica that was abandoned because its endpoint hangs would still write to the shelf once the
+/// endpoint continues. So its successor can't start before it has ended, and is tried again until
+/// then.
 class shelf_claim {
  public:
-  /// Throws std::logic_error naming the role where another has the shelf.
+  /// Throws std::logic_error naming the role if another one has the shelf.
   shelf_claim(shelf_base& of, const std::string& role) : of_(of) {
     if (of_.claimed_.exchange(true)) {
       throw std::logic_error(role + ": expected a shelf that no other replica has; one that was " +

@@ -28,22 +28,24 @@ std::string_view text_of(const nlohmann::json::binary_t& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Null where there is none of that name.
+/// Returns the value of that name; null if there is none.
 const nlohmann::json* find(const detail::state_values& values, std::string_view name) {
   const auto place = values.map.find(std::string(name));
   return place == values.map.end() ? nullptr : &*place;
 }
 
-// Kinds of CBOR items (RFC 8949, section 3.1); 4 are arrays, others numbers and the like.
+// The major types of CBOR items (RFC 8949, section 3.1). 4 is an array; the others are numbers and
+// simple values.
 constexpr unsigned cbor_bytes = 2, cbor_text = 3, cbor_map = 5, cbor_tag = 6;
 
-/// How an item begins.
+/// The head of an item: its major type and its argument.
 struct cbor_head {
   unsigned major = 0;
   std::uint64_t argument = 0;
 };
 
-/// The next item's, taken off. None where it is cut off, or tells a length in parts.
+/// Reads the head of the next item and removes it from `bytes`. Returns nullopt if it is cut off,
+/// or if the item has an indefinite length.
 std::optional<cbor_head> take_head(std::string_view& bytes) {
   const auto take_byte = [&] {
     const auto byte = static_cast<unsigned char>(bytes.front());
@@ -63,11 +65,12 @@ std::optional<cbor_head> take_head(std::string_view& bytes) {
   return head;
 }
 
-/// Whether the bytes begin with an item of CBOR whose lengths can be true. Throws state_error for
-/// one with too many values within each other: nlohmann's reader calls itself for each of them, and
-/// for each part of a text in parts.
+/// Returns true if the bytes begin with a CBOR item whose lengths fit into them. Throws state_error
+/// if values are nested too deeply, because nlohmann's reader recurses for each level, and for each
+/// part of a text of indefinite length.
 bool is_safe(std::string_view bytes) {
-  std::vector<std::uint64_t> to_come{1};  // of each container around the next item
+  // The number of items that each open container still needs.
+  std::vector<std::uint64_t> to_come{1};
   while (!to_come.empty()) {
     if (to_come.back() == 0) {
       to_come.pop_back();
@@ -77,7 +80,8 @@ bool is_safe(std::string_view bytes) {
     const auto head = take_head(bytes);
     if (!head) return false;
     if (head->major == cbor_tag) return false;
-    if (head->major < cbor_bytes || head->major > cbor_map) continue;  // a number: its head is all
+    // A number consists of its head only.
+    if (head->major < cbor_bytes || head->major > cbor_map) continue;
     if (head->argument > bytes.size()) return false;
     if (head->major == cbor_bytes || head->major == cbor_text) {
       bytes.remove_prefix(head->argument);

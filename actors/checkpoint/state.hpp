@@ -1,5 +1,6 @@
 #pragma once
-// A role's state as bytes. What a role saves it can restore exactly: floats keep their bits.
+// The state of a role as bytes, for checkpoints. Restored values are exactly the saved ones: floats
+// keep their bits.
 //
 //   state_writer to;                       const state_reader from(bytes);
 //   to.put("steps", steps_);               from.get("steps", steps_);
@@ -17,8 +18,8 @@
 
 namespace troupe {
 
-/// Bytes that are no saved state, or a value in it that is missing or of another kind. The message
-/// names the value.
+/// Thrown for bytes that are no saved state, and for a value that is missing or of another kind.
+/// The message names the value.
 class state_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,8 +32,8 @@ template <class T>
 concept state_number = std::is_arithmetic_v<T>;
 }  // namespace detail
 
-/// Gathers named values. The bytes are CBOR (RFC 8949): a map from names to numbers and byte
-/// strings, readable by other programs. Vectors of numbers are their little-endian bytes.
+/// Collects named values. Its bytes are CBOR (RFC 8949), which other programs can read: a map from
+/// names to numbers and byte strings. A vector of numbers is saved as its little-endian bytes.
 class state_writer {
  public:
   state_writer();
@@ -53,12 +54,12 @@ class state_writer {
   void put(std::string_view name, const std::vector<T>& values) {
     put_bits(name, values.data(), values.size() * sizeof(T));
   }
-  /// Any bytes: a text, or another state's.
+  /// Adds any bytes, such as a text or another state.
   void put(std::string_view name, std::string_view bytes) {
     put_bits(name, bytes.data(), bytes.size());
   }
   void put(std::string_view name, const std::string& bytes) { put(name, std::string_view(bytes)); }
-  void put(std::string_view name, const char* text) = delete;  // would be a bool
+  void put(std::string_view name, const char* text) = delete;  // A pointer would convert to bool.
   void put(std::string_view name, const std::vector<std::string>& each);
 
   std::string bytes() const;
@@ -71,7 +72,7 @@ class state_writer {
   std::unique_ptr<detail::state_values> values_;
 };
 
-/// What a state_writer gathered. Members throw state_error naming the value.
+/// Reads the values of a state_writer. Its member functions throw state_error naming the value.
 class state_reader {
  public:
   explicit state_reader(std::string_view bytes);
@@ -114,7 +115,7 @@ class state_reader {
   [[noreturn]] static void refuse(std::string_view name, std::string_view expected);
   std::int64_t signed_of(std::string_view name) const;
   std::uint64_t unsigned_of(std::string_view name) const;
-  /// Borrowed; a multiple of `width` bytes.
+  /// Returns a view of the value's bytes, whose number is a multiple of `width`.
   std::string_view bytes_of(std::string_view name, std::size_t width) const;
 
   std::unique_ptr<const detail::state_values> values_;

@@ -1,7 +1,7 @@
 #pragma once
-// A value's state as the bytes of a checkpoint's file: the bytes by which it crosses processes (see
-// runtime/wire/codec.hpp), behind a header that says what it is of. What a struct is made of is
-// stated once, for the wire and for the file.
+// Saves a value as the bytes of a checkpoint file: a header with its type, followed by the same
+// encoding that is used between processes (runtime/wire/codec.hpp). So a struct describes its
+// members once, for messages and for files.
 //
 //   std::string bytes = state_bytes(learner.state());
 //   learner.set_state(state_of<learner_state>(bytes));
@@ -31,7 +31,8 @@ consteval std::uint64_t layout_of_parts(types<Part...>) {
   return hash;
 }
 
-/// A number for what T is made of, so that the bytes of a T with another member are refused.
+/// Returns a hash of the types that T consists of, so that the bytes of a T with other members are
+/// refused.
 template <class T, class... Around>
 consteval std::uint64_t layout_of() {
   if constexpr ((std::is_same_v<T, Around> || ...)) {
@@ -41,15 +42,16 @@ consteval std::uint64_t layout_of() {
   }
 }
 
-/// What a T is called in the header and in messages.
+/// The name and the layout of a type, for the header and for messages.
 struct state_type {
   std::string_view name;
   std::uint64_t layout;
 };
 
-/// What comes before the value; `value_size`: room for what is to come.
+/// Returns the header that precedes the value. `value_size` is the number of bytes to reserve for
+/// it.
 std::string begin_state(state_type type, std::size_t value_size);
-/// The value's bytes. Throws state_error unless they are of that type.
+/// Returns the bytes of the value. Throws state_error unless they are of that type.
 std::span<const std::byte> value_in(std::string_view bytes, state_type expected);
 [[noreturn]] void refuse_state(std::string_view type, std::string_view why);
 
@@ -58,7 +60,7 @@ inline constexpr state_type state_type_of{type_name<T>(), layout_of<T>()};
 
 }  // namespace detail
 
-/// Floats keep their bits.
+/// Returns the bytes of a value. Floats keep their bits.
 template <encodable T>
 std::string state_bytes(const T& value) {
   const auto size = wire_size(value);
@@ -70,8 +72,8 @@ std::string state_bytes(const T& value) {
   return bytes;
 }
 
-/// Throws state_error, naming T, for bytes that `state_bytes` has not made of a T, whatever they
-/// are. Numbers in it may still not fit where they go.
+/// Reads a value from bytes of `state_bytes`. Throws state_error naming T for any other bytes. The
+/// values of its members are not checked.
 template <encodable T>
 T state_of(std::string_view bytes) {
   constexpr auto type = detail::state_type_of<T>;
@@ -83,8 +85,8 @@ T state_of(std::string_view bytes) {
   }
 }
 
-/// Gives `to` what state_bytes(from.state()) has told of an equal one. Throws state_error also
-/// where set_state finds that it does not fit.
+/// Restores the state of `to` from the bytes of state_bytes(x.state()) of an object x of the same
+/// type. Throws state_error also if set_state refuses the state.
 template <class T>
 void restore_state(T& to, std::string_view bytes) {
   using state = std::remove_cvref_t<decltype(to.state())>;

@@ -1,6 +1,6 @@
 #pragma once
-// What the ranks of a data-parallel trainer do together. There are world() of them, each with a
-// number from 0 on, in processes or threads of their own; all make the same calls in the same
+// Collective operations of the ranks of a data-parallel trainer. There are world() ranks, numbered
+// from 0, each in a process or thread of its own. All of them make the same calls in the same
 // order.
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace troupe {
 
-/// A rank is missing, lost or late, or the ranks don't make the same calls. The message names the
-/// rank that says so, the number of ranks and the time-out. The group is of no more use.
+/// Thrown if a rank is missing, lost or late, or if the ranks don't make the same calls. The
+/// message names the rank that reports it, the number of ranks and the time-out. The group can't be
+/// used any more.
 class collective_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// One rank's end of the group. Used by one thread at a time. Every call waits until all ranks have
-/// made it, but no longer than the group's time-out. Throws collective_error.
+/// The group as one rank sees it. Only one thread may use it at a time. Every operation waits until
+/// all ranks have called it, but no longer than the group's time-out. Throws collective_error.
 class collective {
  public:
   virtual ~collective() = default;
@@ -25,14 +26,14 @@ class collective {
   virtual std::size_t rank() const noexcept = 0;
   virtual std::size_t world() const noexcept = 0;
 
-  /// Each value becomes its sum over the ranks, the same bits on every rank.
+  /// Replaces each value by its sum over the ranks, with the same bits on every rank.
   virtual void sum(std::span<float> values) = 0;
   virtual void sum(std::span<double> values) = 0;
-  /// The values become rank 0's.
+  /// Replaces the values by those of rank 0.
   virtual void broadcast(std::span<float> values) = 0;
 };
 
-/// The only rank there is: nothing to do.
+/// A group of a single rank, whose operations do nothing.
 class lone_rank final : public collective {
  public:
   std::size_t rank() const noexcept override { return 0; }

@@ -40,7 +40,7 @@ class gloo_collective final : public collective {
       store->setTimeout(where.timeout);
       auto options = c10d::ProcessGroupGloo::Options::create(where.timeout);
       options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")};
-      options->threads = 1;  // one call is under way at a time
+      options->threads = 1;  // Only one call runs at a time.
       group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(store, static_cast<int>(where.rank),
                                                            static_cast<int>(where.world), options);
     } catch (const std::exception& e) {
@@ -87,7 +87,7 @@ class gloo_collective final : public collective {
   [[noreturn]] void fail(const std::string& call, std::chrono::steady_clock::time_point began,
                          std::string_view why) const {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
-    // Of c10's message the first line is the message, the rest is where it was thrown.
+    // The first line of c10's text is the message. The rest is the stack trace.
     throw collective_error(fmt::format(
         "data-parallel rank {} of {}: {} failed after {:.3f} s (time-out {:.3f} s), "
         "another rank is missing, lost or late: {}",

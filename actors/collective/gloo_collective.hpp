@@ -1,4 +1,5 @@
 #pragma once
+// Collectives by libtorch's Gloo backend.
 
 #include <chrono>
 #include <memory>
@@ -8,20 +9,21 @@
 
 namespace troupe {
 
-/// Where and as whom to join a group.
+/// The place of a group, and the rank as which to join it.
 struct gloo_rendezvous {
-  std::size_t rank = 0;   ///< Below `world`; another for each member.
-  std::size_t world = 1;  ///< Members of the group, at least 1.
-  /// The file in which members find each other, on a disk that all of them see. Made by the first.
-  /// A group that has failed is never joined again: the next one takes another file.
+  std::size_t rank = 0;   ///< The rank of this member, below `world` and different for each member.
+  std::size_t world = 1;  ///< The number of members of the group, at least 1.
+  /// The file by which members find each other, on a disk that all of them see. The first member
+  /// creates it. A group that has failed can't be joined again; the next group must take another
+  /// file.
   std::string file;
-  /// Of the rendezvous, and of each call after it.
+  /// The time-out of the rendezvous and of each operation after it.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
 };
 
 /// Joins a group of processes on this machine, or of threads of this process, by libtorch's Gloo
-/// process group; its connections are on the loopback interface alone. Returns when all ranks have
-/// joined. Throws std::invalid_argument for a rank, a world or a time-out out of range, and
+/// process group, which only uses the loopback interface. Returns when all ranks have joined.
+/// Throws std::invalid_argument for a rank, a world or a time-out out of range, and
 /// collective_error.
 std::unique_ptr<collective> join_gloo(const gloo_rendezvous& where);
 

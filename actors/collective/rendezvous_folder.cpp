@@ -17,7 +17,7 @@ rendezvous_folder::rendezvous_folder() {
 }
 
 rendezvous_folder::~rendezvous_folder() {
-  std::error_code ignored;  // a folder that stays is of no harm
+  std::error_code ignored;  // A folder that can't be removed does no harm.
   std::filesystem::remove_all(path_, ignored);
 }
 

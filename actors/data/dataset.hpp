@@ -1,4 +1,5 @@
 #pragma once
+// Datasets for language models: a role that holds examples and hands them out epoch after epoch.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,21 +17,22 @@
 namespace troupe {
 
 struct dataset_options {
-  bool shuffle = true;     ///< Anew each epoch; false: always in the order of the items.
-  std::uint64_t seed = 0;  ///< Of the shuffling and of `sample`.
-  std::int64_t epochs =
-      0;  ///< After which `next` throws dataset_exhausted; 0: it goes on for ever.
+  /// If true, each epoch has a new order; otherwise it is always the order of the items.
+  bool shuffle = true;
+  std::uint64_t seed = 0;  ///< The seed of the shuffling and of `sample`.
+  /// The number of epochs after which `next` throws dataset_exhausted; 0 means no limit.
+  std::int64_t epochs = 0;
 };
 
-/// `next` was called after the last item of the last epoch.
+/// Thrown if `next` is called after the last item of the last epoch.
 class dataset_exhausted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The role that holds examples. Its replicas share one copy of the items and each go through all
-/// of them, the first in the order of `seed`, the others in orders of their own; let one replica
-/// serve where every item is wanted exactly once an epoch. A replica that died begins anew.
+/// The role that holds examples. Its replicas share one copy of the items, and each replica goes
+/// through all of them: the first in the order of `seed`, the others in orders of their own. Use
+/// one replica if every item is wanted exactly once per epoch. A replica that died begins anew.
 ///
 ///   auto items = dataset<question>::shared(read_jsonl<question>("questions.jsonl", to_question));
 ///   auto data = co_await sys.serve<dataset<question>>({.name = "dataset"}, items);
@@ -40,10 +42,11 @@ class dataset {
  public:
   using items_type = std::shared_ptr<const std::vector<Item>>;
 
-  /// For one replica: several would each copy the items, and give them in the same order.
+  /// Makes a dataset for a single replica. Several replicas would each copy the items and give them
+  /// in the same order.
   explicit dataset(std::vector<Item> items, dataset_options options = {})
       : dataset(replica_info{}, shared(std::move(items)), options) {}
-  /// Throws std::invalid_argument for no items and for negative `epochs`.
+  /// Throws std::invalid_argument if there are no items or if `epochs` is negative.
   dataset(const replica_info& info, items_type items, dataset_options options = {})
       : items_(std::move(items)),
         epochs_(options.epochs),
@@ -54,31 +57,33 @@ class dataset {
                                   std::to_string(epochs_));
   }
 
-  /// The next item of the epoch; after its last one a new epoch begins.
+  /// Returns the next item of the epoch. A new epoch begins after the last one. Throws
+  /// dataset_exhausted.
   Item next() {
     if (epochs_ > 0 && order_.epoch() >= epochs_)
       throw dataset_exhausted("dataset: all " + std::to_string(epochs_) + " epochs of " +
                               std::to_string(size()) + " items have been given");
     return (*items_)[order_.next()];
   }
-  /// Any item, each as likely as the others; the epoch does not move.
+  /// Returns a random item, with equal probabilities. It doesn't advance the epoch.
   Item sample() { return (*items_)[draws_.below(items_->size())]; }
 
   std::size_t size() const { return items_->size(); }
-  /// Of the next item, from 0.
+  /// The epoch of the next item, from 0.
   std::int64_t epoch() const { return order_.epoch(); }
 
-  /// The cursor, for checkpoints: restored over the same items it gives exactly the same ones from
-  /// there on, by `next` and by `sample`.
+  /// Returns the cursor for checkpoints. If it is restored over the same items, `next` and `sample`
+  /// give exactly the same items from there on.
   std::string save() const { return state_bytes(cursor{order_.state(), draws_.state()}); }
-  /// Throws state_error for what is no cursor over as many items. The dataset is then as before.
+  /// Restores a cursor. Throws state_error if `bytes` is no cursor over as many items; the dataset
+  /// is then unchanged.
   void restore(std::string bytes) {
     const auto saved = state_of<cursor>(bytes);
     order_.set_state(saved.order);
     draws_.set_state(saved.draws);
   }
 
-  /// Items as all replicas share them.
+  /// Returns the items in the form that all replicas share.
   static items_type shared(std::vector<Item> items) {
     return std::make_shared<const std::vector<Item>>(std::move(items));
   }

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
-/// A file's lines, read in blocks and counted.
+/// Reads the lines of a file in blocks, and counts them.
 class line_reader {
  public:
   line_reader(const std::filesystem::path& path, const jsonl_options& options)
       : name_(path.string()), options_(options) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
-    // A pipe could let the reader wait for ever.
+    // Only regular files are read, because a pipe could block the reader for ever.
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
       throw jsonl_error(name_ + ": expected a regular file, got another kind");
     errno = 0;
@@ -30,7 +30,7 @@ class line_reader {
       throw jsonl_error(name_ + ": expected a readable file, got: " + std::strerror(errno));
   }
 
-  /// The next line without its end; none after the last.
+  /// Returns the next line without its line break; nullopt after the last one.
   std::optional<std::string> next() {
     std::string line;
     ++number_;
@@ -85,7 +85,8 @@ nlohmann::json parse_line(const line_reader& lines, const std::string& line) {
   } catch (const config_error& e) {
     std::string what = e.what();
     if (e.pointer() == source) what.erase(0, source.size() + 2);
-    // The line it is, not the only one of its text.
+    // The parser saw a single line, so its line number is removed; the error names the line of the
+    // file.
     const std::string in_text = " at line 1, column";
     if (const auto at = what.find(in_text); at != what.npos) {
       what.replace(at, in_text.size(), " at column");

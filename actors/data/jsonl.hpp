@@ -1,4 +1,5 @@
 #pragma once
+// Reading of JSON Lines files, for datasets.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,28 +11,30 @@
 
 namespace troupe {
 
+/// The limits of a JSON Lines file, in bytes.
 struct jsonl_options {
   std::uint64_t file_bytes_max = std::uint64_t{1} << 30;
   std::size_t line_bytes_max = std::size_t{1} << 20;
 };
 
-/// A file of examples that is refused: the message begins with its name and the number of the line,
-/// as in `questions.jsonl:17: expected an object, got 3`.
+/// Thrown for a file that is refused. The message begins with the name of the file and the number
+/// of the line, as in `questions.jsonl:17: expected an object, got 3`.
 class jsonl_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Calls `take` with every line of a JSON Lines file (https://jsonlines.org), a JSON object each,
-/// in order. Lines of white space only are passed over. Reads line by line, so that no more than
-/// one line is held. Throws jsonl_error for a file that can not be read, is no regular file, is
-/// above its bound or has no object in it; and for a line that is above its bound, that is not
-/// JSON, not an object, or for which `take` throws a std::exception.
+/// Calls `take` with the object on every line of a JSON Lines file (https://jsonlines.org), in
+/// order. Lines of white space only are skipped. The file is read line by line, so that only one
+/// line is held in memory. Throws jsonl_error if the file can't be read, is no regular file, is
+/// larger than its bound or has no object in it. Throws it also if a line is longer than its bound,
+/// is not JSON or not an object, or if `take` throws a std::exception for it.
 void for_each_jsonl(const std::filesystem::path& path,
                     const std::function<void(const nlohmann::json&)>& take,
                     const jsonl_options& options = {});
 
-/// The objects of such a file as items: `to_item` makes one, and refuses an object by throwing.
+/// Reads the objects of a JSON Lines file as items. `to_item` makes an item from an object, and
+/// refuses an object by throwing. Throws like for_each_jsonl.
 template <class Item>
 std::vector<Item> read_jsonl(const std::filesystem::path& path,
                              const std::function<Item(const nlohmann::json&)>& to_item,

@@ -32,7 +32,8 @@ void shuffled_order::begin_epoch() {
   position_ = 0;
   if (!shuffle_) return;
   random_at_begin_ = random_.state();
-  // From the same order each time, so that the generator's state is all there is to an epoch.
+  // The shuffle starts from the same order each time, so that the generator's state alone
+  // determines an epoch.
   order_.resize(items_);
   std::iota(order_.begin(), order_.end(), 0U);
   for (std::size_t left = items_; left > 1; --left) {

@@ -1,4 +1,5 @@
 #pragma once
+// The order in which datasets give their items.
 
 #include <cstdint>
 #include <string>
@@ -10,29 +11,29 @@ namespace troupe {
 
 namespace detail {
 
-/// Where in which epoch an order is.
+/// The position of a shuffled_order, for checkpoints.
 struct order_state {
   std::uint64_t items = 0;
   bool shuffled = false;
   std::int64_t epoch = 0;
   std::uint64_t position = 0;
-  action_random::state_type random{};  ///< What this epoch was shuffled with.
+  action_random::state_type random{};  ///< The generator's state before this epoch was shuffled.
 };
 
-/// The order in which the items 0 .. n - 1 are gone through, epoch after epoch, each item once an
-/// epoch. Shuffled anew each epoch (Fisher and Yates), or always as they stand.
+/// Goes through the items 0 .. n - 1 epoch after epoch, each item once per epoch. The order is
+/// shuffled anew for each epoch (Fisher and Yates), or is always 0 .. n - 1.
 class shuffled_order {
  public:
   shuffled_order(std::size_t items, bool shuffle, std::uint64_t seed);
 
-  /// The next item; after the last one another epoch begins.
+  /// Returns the next item. After the last item, another epoch begins.
   std::size_t next();
   std::size_t items() const { return items_; }
-  std::int64_t epoch() const { return epoch_; }  ///< of the next item, from 0
+  std::int64_t epoch() const { return epoch_; }  ///< The epoch of the next item, from 0.
   std::size_t position() const { return position_; }
 
   order_state state() const { return {items_, shuffle_, epoch_, position_, random_at_begin_}; }
-  /// Throws state_error, naming both numbers, for the state of another number of items.
+  /// Throws state_error naming both numbers if the state is for another number of items.
   void set_state(const order_state& state);
 
  private:
@@ -40,9 +41,10 @@ class shuffled_order {
 
   std::size_t items_;
   bool shuffle_;
-  action_random random_;                       // of the epochs after this one
-  action_random::state_type random_at_begin_;  // what this epoch was shuffled with
-  std::vector<std::uint32_t> order_;           // [items_], empty if not shuffled
+  action_random random_;  // The generator for the epochs after this one.
+  // The generator's state before this epoch was shuffled.
+  action_random::state_type random_at_begin_;
+  std::vector<std::uint32_t> order_;  // [items_], empty if it is not shuffled.
   std::int64_t epoch_ = 0;
   std::size_t position_ = 0;
 };

@@ -14,7 +14,7 @@ namespace troupe {
 
 namespace {
 
-/// The mean return of each task.
+/// Returns the mean return of each task.
 std::vector<double> means_of(const std::vector<evaluated_episode>& episodes, std::size_t tasks) {
   if (tasks == 0) return {};
   std::vector<double> means(tasks);
@@ -67,7 +67,8 @@ evaluator::evaluator(evaluator_options options, std::function<bool()> stop_asked
     throw std::invalid_argument("evaluator: environment " + spec.id + " needs a network of " +
                                 to_string(needed) + ", got " + to_string(options_.shape));
   }
-  constexpr std::uint64_t any_seed = 0;  // evaluate loads all weights
+  // The seed doesn't matter, because evaluate loads all weights.
+  constexpr std::uint64_t any_seed = 0;
   network_ = make_acting_network(options_.shape, options_.network, spec.action_space, any_seed);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+// The evaluation of policies: the role evaluator, which plays whole episodes with given weights.
 
 #include <cstdint>
 #include <functional>
@@ -13,67 +14,71 @@
 
 namespace troupe {
 
-/// An evaluation that had to be given up, for its environments or for a stop.
+/// Thrown if an evaluation is given up, because its environments fail or because of a stop.
 class evaluation_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// An episode that an evaluation played.
+/// One episode of an evaluation.
 struct evaluated_episode {
-  double episode_return = 0;  ///< Undiscounted.
-  double length = 0;          ///< Steps.
-  std::size_t task = 0;       ///< Of an environment with several.
+  double episode_return = 0;  ///< The undiscounted return.
+  double length = 0;          ///< The number of steps.
+  std::size_t task = 0;       ///< The index of the task, in an environment with several tasks.
 };
 
-/// Undiscounted returns of whole episodes by one version of the weights. Of several tasks they are
-/// relative returns (env_task): those of different environments can't be added as they are.
+/// The result of an evaluation: undiscounted returns of whole episodes with one version of the
+/// weights. With several tasks they are relative returns (env_task), because returns of different
+/// environments can't be averaged as they are.
 struct evaluation {
   std::vector<double> returns;
   double mean = 0;
-  double std = 0;  ///< Of the population, as Stable-Baselines3's evaluate_policy.
+  /// The standard deviation of the population, as in Stable-Baselines3's evaluate_policy.
+  double std = 0;
   double mean_length = 0;
   std::int64_t version = 0;
-  std::vector<double> task_means = {};  ///< The mean of each task's returns as they are.
+  std::vector<double> task_means = {};  ///< The mean of the unscaled returns of each task.
 };
 
-/// Mean and standard deviation of the returns, and the mean length. `tasks`: the environment's, if
-/// it has several, each of which has been played.
+/// Computes the mean and standard deviation of the returns, and the mean length. `tasks` are the
+/// tasks of an environment with several, each of which must have been played.
 evaluation summarise(const std::vector<evaluated_episode>& episodes, std::int64_t version,
                      const std::vector<env_task>& tasks = {});
 
-/// So many episodes, and more until each task has the same number of them.
+/// Returns the number of episodes rounded up so that each task has the same number of them.
 int episodes_of_all_tasks(int episodes, std::size_t tasks);
-/// Environments that are to play so many episodes: at most ten, unless there are more tasks, and as
-/// many of each task.
+/// Returns the number of environments that play so many episodes: at most ten, unless there are
+/// more tasks, and the same number for each task.
 int environments_of_evaluation(int episodes, std::size_t tasks);
 
 struct evaluator_options {
-  hosted_environment::factory environments;  ///< For evaluation alone.
+  /// Makes the environments, which are used for evaluation only.
+  hosted_environment::factory environments;
   network_shape shape;
   network_options network;
-  bool deterministic = true;  ///< Takes the likeliest action.
+  /// If true, the policy takes the likeliest action; otherwise it samples.
+  bool deterministic = true;
 };
 
-/// The role that measures how good weights are, on environments of its own.
+/// The role that measures the quality of weights, on environments of its own.
 class evaluator {
  public:
-  /// Steps without the end of an episode, after which an evaluation is given up.
+  /// The number of steps without the end of an episode after which an evaluation is given up.
   static constexpr std::int64_t patience = 200'000;
 
-  /// `stop_asked`: asked before each step; true ends the evaluation. May be null. Throws
-  /// std::invalid_argument if a network of `shape` does not fit the environments.
+  /// `stop_asked` is called before each step, and ends the evaluation by returning true; it may be
+  /// null. Throws std::invalid_argument if a network of `shape` does not fit the environments.
   explicit evaluator(evaluator_options options, std::function<bool()> stop_asked = nullptr);
 
-  /// `episodes` > 0 episodes, split evenly over the environments, so that short ones don't weigh
-  /// more; of several tasks as many more as episodes_of_all_tasks says. `seed` decides the
-  /// episodes: the same weights and seed give the same returns. An episode whose environment fails
-  /// is played anew; throws evaluation_error after ten failures an episode, where none ends, and
-  /// for a stop.
+  /// Plays `episodes` > 0 episodes, split evenly over the environments, so that short episodes
+  /// don't count more. With several tasks the number is rounded up by episodes_of_all_tasks. The
+  /// same weights and `seed` give the same returns. An episode whose environment fails is repeated.
+  /// Throws evaluation_error after ten failures per episode, after `patience` steps without the end
+  /// of an episode, and for a stop.
   evaluation evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 
  private:
-  /// An action for each row of `obs`.
+  /// Returns an action for each row of `obs`.
   env_actions act(std::span<const float> obs, action_random& random);
 
   evaluator_options options_;

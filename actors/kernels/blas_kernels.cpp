@@ -13,8 +13,8 @@ namespace troupe {
 
 namespace {
 
-/// OpenBLAS's name of the widest kernels that this processor runs; null where its choice can't be
-/// bettered.
+/// Returns OpenBLAS's name of the widest kernels that this processor can run; null if its own
+/// choice can't be improved.
 const char* widest_kernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bf16")) return "Cooperlake";
@@ -32,7 +32,7 @@ void use_wide_blas_kernels() {
   if (std::strcmp(openblas_get_corename(), "Prescott") != 0 || std::getenv(variable)) return;
   const char* kernels = widest_kernels();
   if (!kernels) return;
-  setenv(variable, kernels, 1);  // the one thing that OpenBLAS asks when it chooses again
+  setenv(variable, kernels, 1);  // OpenBLAS reads this variable when it chooses again.
   gotoblas_dynamic_quit();
   gotoblas_dynamic_init();
 }

@@ -6,18 +6,18 @@ namespace troupe {
 
 checkpoint_metrics::checkpoint_metrics(metrics_registry& r) {
   const auto outcome = [&](const char* which) {
-    return r.counter("troupe_checkpoints_total", "Checkpoints written or read, by how it ended.",
+    return r.counter("troupe_checkpoints_total", "Checkpoints written or refused, by outcome.",
                      {{"outcome", which}});
   };
   ok_ = outcome("ok");
   write_error_ = outcome("write_error");
   refused_ = outcome("refused");
   last_success_ = r.gauge("troupe_checkpoint_last_success_timestamp_seconds",
-                          "When the last checkpoint was written, since 1970; 0: none yet.");
+                          "Time of the last checkpoint in seconds since 1970; 0 means none yet.");
   step_ = r.gauge("troupe_checkpoint_step", "Environment steps of the last checkpoint.");
-  bytes_ = r.gauge("troupe_checkpoint_bytes", "Size of the last checkpoint.");
+  bytes_ = r.gauge("troupe_checkpoint_bytes", "Size of the last checkpoint in bytes.");
   duration_ = r.histogram("troupe_checkpoint_duration_seconds",
-                          "Time to write a checkpoint, until it is on the disk.",
+                          "Time to write a checkpoint to disk, in seconds.",
                           {.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 300});
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+// The metrics of checkpoints.
 
 #include <cstdint>
 
@@ -6,17 +7,17 @@
 
 namespace troupe {
 
-/// What a run tells Prometheus of its checkpoints. A cheap value; it lives no longer than the
-/// registry. A default constructed one tells nobody.
+/// The metrics that a run exports of its checkpoints. The object is cheap to copy, and must not be
+/// used after the registry was destroyed. A default-constructed one does nothing.
 class checkpoint_metrics {
  public:
   checkpoint_metrics() = default;
   explicit checkpoint_metrics(metrics_registry& registry);
 
   void written(std::int64_t step, std::size_t bytes, double seconds) const;
-  /// The disk is full, gone or not to be written to.
+  /// Counts a checkpoint that could not be written, for example because the disk is full.
   void not_written() const;
-  /// One that was there was damaged, and passed over.
+  /// Counts a damaged checkpoint that was skipped.
   void refused() const;
 
  private:

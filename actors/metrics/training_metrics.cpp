@@ -13,7 +13,7 @@ namespace troupe {
 
 namespace {
 
-/// What the status page shows in large figures; see runtime/metrics/status_page.html.
+/// The large figures of the status page; see runtime/metrics/status_page.html.
 constexpr auto tiles_of_environment = R"(
   {"label": "steps a second", "metric": "troupe_env_steps_total", "as": "rate"},
   {"label": "return of an episode", "metric": "troupe_episode_return", "as": "mean"},)";
@@ -23,8 +23,8 @@ constexpr auto tiles = R"(
   {"label": "entropy", "metric": "troupe_train_entropy"},
   {"label": "gradient norm", "metric": "troupe_train_grad_norm"})";
 
-/// A metric that exists from its first number on: one that an algorithm doesn't have is not
-/// exported as 0.
+/// A metric that is created with its first number, so that a number that an algorithm doesn't have
+/// is not exported as 0.
 template <class Handle>
 class late {
  public:
@@ -91,7 +91,7 @@ training_metrics::handles::of_environment::of_environment(metrics_registry& r,
     return both;
   };
   env_steps = r.counter("troupe_env_steps_total", "Environment steps taken.", on);
-  const auto* episodes = "Episodes ended, by how.";
+  const auto* episodes = "Episodes that ended, by outcome.";
   episodes_terminated =
       r.counter("troupe_episodes_total", episodes, labelled("outcome", "terminated"));
   episodes_truncated =
@@ -104,7 +104,7 @@ training_metrics::handles::of_environment::of_environment(metrics_registry& r,
   episode_return = r.histogram(
       "troupe_episode_return", "Undiscounted return of an episode.",
       {-1000, -500, -200, -100, -50, 0, 10, 25, 50, 100, 200, 300, 400, 475, 500, 1000}, on);
-  episode_length = r.histogram("troupe_episode_length_steps", "Steps of an episode.",
+  episode_length = r.histogram("troupe_episode_length_steps", "Length of an episode in steps.",
                                {5, 10, 25, 50, 100, 200, 300, 400, 500, 1000, 5000}, on);
 }
 
@@ -120,32 +120,37 @@ training_metrics::handles::handles(metrics_registry& r, const std::string& env)
       lr(late_gauge(r, "troupe_train_learning_rate", "Step size of the last update.")),
       version(late_gauge(r, "troupe_policy_version", "Version of the weights pushed last.")),
       sync_duration([&r] {
-        return r.histogram("troupe_weight_sync_duration_seconds",
-                           "From an update's end to the last policy's having its weights.",
-                           seconds_of_updates);
+        return r.histogram(
+            "troupe_weight_sync_duration_seconds",
+            "Time from the end of an update until the last policy has its weights, in seconds.",
+            seconds_of_updates);
       }) {
   r.show("training",
          fmt::format("{{\"tiles\": [{}{}]}}", env.empty() ? "" : tiles_of_environment, tiles));
   if (!env.empty()) environment.emplace(r, env);
-  rollouts_failed = r.counter("troupe_rollouts_failed_total",
-                              "A loop's episodes that ended with an error and were made anew.");
+  rollouts_failed =
+      r.counter("troupe_rollouts_failed_total",
+                "Episodes of a loop that ended with an error and were generated again.");
   write_failures = r.counter("troupe_run_write_failures_total",
                              "Records, curves and models of a run that could not be written.");
-  staleness = r.histogram("troupe_policy_staleness_versions",
-                          "Weights versions that sampled experience is behind the trainer.",
-                          {0, 1, 2, 4, 8, 16, 32});
-  replay_items = r.gauge("troupe_replay_items", "Items the replay holds.");
-  replay_bytes = r.gauge("troupe_replay_bytes", "Bytes of these.");
+  staleness =
+      r.histogram("troupe_policy_staleness_versions",
+                  "Number of versions that sampled experience is behind the trainer's weights.",
+                  {0, 1, 2, 4, 8, 16, 32});
+  replay_items = r.gauge("troupe_replay_items", "Items that the replay holds.");
+  replay_bytes =
+      r.gauge("troupe_replay_bytes", "Size of the items that the replay holds, in bytes.");
   replay_repeated = r.counter("troupe_replay_repeated_total",
-                              "Items that came to the replay once more and were dropped.");
+                              "Items that the replay dropped because they were inserted before.");
   replay_stale = r.counter("troupe_replay_stale_total",
                            "Items that the replay dropped because they were too stale.");
-  train_steps = r.counter("troupe_train_steps_total", "Updates done.");
-  train_samples = r.counter("troupe_train_samples_total", "Rows trained on, once an update.");
+  train_steps = r.counter("troupe_train_steps_total", "Updates of the weights.");
+  train_samples =
+      r.counter("troupe_train_samples_total", "Rows trained on, each counted once per update.");
   train_skipped = r.counter("troupe_train_skipped_steps_total",
                             "Optimiser steps skipped because loss or gradient was not finite.");
-  train_duration =
-      r.histogram("troupe_train_step_duration_seconds", "Time of one update.", seconds_of_updates);
+  train_duration = r.histogram("troupe_train_step_duration_seconds",
+                               "Time of one update, in seconds.", seconds_of_updates);
 }
 
 training_metrics::training_metrics(metrics_registry& registry, const std::string& env)

@@ -1,4 +1,5 @@
 #pragma once
+// The metrics of training runs.
 
 #include <cstdint>
 #include <memory>
@@ -10,45 +11,47 @@
 
 namespace troupe {
 
-/// What is known of an update. An algorithm leaves out what it has no such number for.
+/// The numbers of one update. An algorithm leaves out the numbers that it doesn't have.
 struct update_figures {
-  std::optional<double> loss;  ///< In all.
+  std::optional<double> loss;  ///< The total loss.
   std::optional<double> kl, entropy, grad_norm, clip_ratio, lr;
 };
 
-/// What a training run tells Prometheus, as verbs; the names are in docs/metrics.md. A cheap
-/// value that any role may hold; a default constructed one tells nobody.
+/// The metrics that a training run exports, with one function for each event; docs/metrics.md lists
+/// the names. The object is cheap to copy, and any role may hold one. A default-constructed one
+/// does nothing.
 class training_metrics {
  public:
   training_metrics() = default;
-  /// `env`: the environment's id, the label of what is counted by environment; empty: there is no
-  /// environment, and nothing of one is counted or exported.
+  /// `env` is the id of the environment, which labels the metrics of environments. Empty means that
+  /// there is no environment, so that these metrics are not exported.
   training_metrics(metrics_registry& registry, const std::string& env);
 
   void env_stepped(std::int64_t steps) const;
   void episode_ended(double episode_return, std::int64_t length, bool truncated) const;
-  /// An episode was dropped. `reason` is one of threw, nonfinite, shape.
+  /// Counts a dropped episode. `reason` is one of threw, nonfinite, shape.
   void env_failed(std::string_view reason) const;
 
-  /// A loop's episode ended with an error, and is generated anew.
+  /// Counts an episode of a loop that ended with an error and is generated again.
   void rollout_failed() const;
 
   void batch_sampled(std::int64_t staleness) const;
-  /// So far `repeated` items were dropped because they had come before, and `stale` because they
-  /// were older than allowed.
+  /// Sets the size of the replay, and the total numbers of items that were dropped so far:
+  /// `repeated` because they were inserted before, and `stale` because they were older than
+  /// allowed.
   void replay_holds(std::size_t items, std::size_t bytes, std::int64_t repeated,
                     std::int64_t stale) const;
 
   void trained(std::int64_t rows, double seconds) const;
   void steps_skipped(std::int64_t optimizer_steps) const;
-  /// What an update leaves out is not exported, unless one before had it.
+  /// Sets the numbers of the last update. A number that no update has had is not exported.
   void updated(const update_figures& last) const;
-  /// Whoever acts has weights of that version.
+  /// Says that all policies have weights of that version.
   void policy_version(std::int64_t version) const;
-  /// The same, and how long that took.
+  /// Says that all policies have weights of that version, and how long the push took.
   void weights_pushed(std::int64_t version, double seconds) const;
 
-  /// Something that a run leaves on the disk was not written: a record, a curve, a model.
+  /// Counts a file of the run that could not be written: a record, a curve or a model.
   void write_failed() const;
 
  private:
@@ -57,7 +60,8 @@ class training_metrics {
   std::shared_ptr<const handles> to_;
 };
 
-/// Arrives as what counts for the same environment in the registry of the process it arrives in.
+/// Encodes only the environment's id. The decoded object counts in the registry of the receiving
+/// process.
 template <>
 struct wire_codec<training_metrics> {
   static constexpr std::size_t bytes_min = 1;

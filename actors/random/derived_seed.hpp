@@ -1,5 +1,6 @@
 #pragma once
-// One run has one seed; everything in it that draws random numbers needs a seed of its own.
+// Derives independent seeds from the one seed of a run, for everything in it that draws random
+// numbers.
 
 #include <cstdint>
 #include <initializer_list>
@@ -23,10 +24,10 @@ constexpr std::uint64_t absorb(std::uint64_t hash, std::uint64_t word) {
 
 }  // namespace detail
 
-/// The seed of one use of `seed`: a hash of the seed, the use's name and its indices (which
-/// replica, which restart, which episode). Two uses whose name or indices differ get unrelated
+/// Returns the seed for one use of `seed`: a hash of the seed, the use's name and its indices (such
+/// as the replica, the restart and the episode). Uses with different names or indices get unrelated
 /// seeds, and so does the same use of two neighbouring seeds. A sum such as `seed + index` would
-/// give item 1 of seed 1 to item 0 of seed 2.
+/// give item 1 of seed 1 and item 0 of seed 2 the same seed.
 constexpr std::uint64_t derived_seed(std::uint64_t seed, std::string_view use,
                                      std::initializer_list<std::uint64_t> indices = {}) {
   auto hash = detail::absorb(0, seed);
@@ -36,8 +37,8 @@ constexpr std::uint64_t derived_seed(std::uint64_t seed, std::string_view use,
   return hash;
 }
 
-/// The same for environments, below 2^31: Gymnasium seeds environment i of a vector with seed + i,
-/// and environments of other libraries refuse seeds of more than 32 bits.
+/// Returns a derived seed for environments, below 2^31. Gymnasium seeds environment i of a vector
+/// with seed + i, and environments of other libraries refuse seeds of more than 32 bits.
 constexpr std::uint64_t environment_seed(std::uint64_t seed, std::string_view use,
                                          std::initializer_list<std::uint64_t> indices = {}) {
   return derived_seed(seed, use, indices) >> 33;

@@ -21,7 +21,7 @@ axis_ticks make_axis_ticks(double low, double high, int count) {
     step = factor * power;
     break;
   }
-  // Ticks are products, not sums, so that zero is zero.
+  // Ticks are products and not sums, so that zero is exactly zero.
   const double begin = std::floor(low / step + 1e-9);
   const double end = std::ceil(high / step - 1e-9);
   axis_ticks ticks{begin * step, end * step, {}};
@@ -31,7 +31,7 @@ axis_ticks make_axis_ticks(double low, double high, int count) {
 
 std::string short_number(double value, int digits) {
   const double size = std::abs(value);
-  // The unit is that of the rounded number: 999.9 with three digits is 1k.
+  // The unit is chosen for the rounded number: 999.9 with three digits is 1k.
   const double round_up = 1 - 0.5 * std::pow(10.0, -digits);
   if (size >= 1e9 * round_up) return fmt::format("{:.{}g}G", value / 1e9, digits);
   if (size >= 1e6 * round_up) return fmt::format("{:.{}g}M", value / 1e6, digits);

@@ -106,7 +106,7 @@ void curve_canvas::band(const std::vector<curve_point>& low, const std::vector<c
 
 void curve_canvas::clip_to_plot() {
   cairo_save(cairo_);
-  // A little wider than the plot area: a point on its edge is drawn whole.
+  // The clip is a little wider than the plot area, so that a point on its edge is drawn completely.
   cairo_rectangle(cairo_, left - 1, top - 6, right - left + 7, bottom - top + 8);
   cairo_clip(cairo_);
 }

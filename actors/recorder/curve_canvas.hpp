@@ -1,4 +1,5 @@
 #pragma once
+// Drawing on a bitmap with cairo. Only learning_curve.cpp uses it.
 
 #include <string>
 #include <vector>
@@ -16,8 +17,7 @@ struct colour {
   double alpha = 1;
 };
 
-/// A white picture with a plot area, in which data coordinates are drawn and clipped, and margins
-/// for text. Used by learning_curve.cpp alone.
+/// A white picture with margins for text and a plot area, in which data is drawn and clipped.
 class curve_canvas {
  public:
   static constexpr int width = 900;
@@ -26,7 +26,7 @@ class curve_canvas {
 
   enum class align { left, centre, right };
 
-  /// `x` and `y` are the ranges of the plot area, in data coordinates.
+  /// The arguments are the ranges of the plot area in data coordinates.
   curve_canvas(double x_low, double x_high, double y_low, double y_high);
   ~curve_canvas();
   curve_canvas(const curve_canvas&) = delete;
@@ -39,7 +39,7 @@ class curve_canvas {
     return bottom - (bottom - top) * (value - y_low_) / (y_high_ - y_low_);
   }
 
-  // In pixels.
+  // The coordinates of these functions are in pixels.
   void text(double x, double y, const std::string& text, double size, colour ink,
             align aligned = align::left, bool bold = false);
   void text_upwards(double x, double y, const std::string& text, double size, colour ink);
@@ -47,16 +47,16 @@ class curve_canvas {
   void segment(double x1, double y1, double x2, double y2, double line_width, colour ink,
                bool dashed = false);
   void box(double x, double y, double width, double height, colour ink);
-  /// With a white rim where `rim` > 0, so that it stands out from a line below it.
+  /// Draws a disc, with a white rim if `rim` > 0, so that it stands out from a line below it.
   void disc(double x, double y, double radius, colour ink, double rim = 0);
 
-  // In data coordinates, clipped to the plot area.
+  // These functions take data coordinates and clip to the plot area.
   void line(const std::vector<curve_point>& points, double line_width, colour ink);
   void band(const std::vector<curve_point>& low, const std::vector<curve_point>& high, colour ink);
   void clip_to_plot();
   void unclip();
 
-  /// The PNG file's bytes. Throws std::runtime_error.
+  /// Returns the bytes of a PNG file. Throws std::runtime_error if cairo fails.
   std::string png() const;
 
  private:

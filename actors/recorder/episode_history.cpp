@@ -13,8 +13,8 @@ void episode_history::add(double step, double episode_return, double length) {
   if (episodes_.size() > points_max_) drop_every_second();
 }
 
-// Summed anew each time: a running sum would keep the rounding, or the NaN, of an episode that
-// left.
+// The sum is computed anew each time, because a running sum would keep the rounding error, or the
+// NaN, of an episode that has left the window.
 double episode_history::mean(double entry::* field) const {
   if (last_.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;

@@ -1,4 +1,5 @@
 #pragma once
+// The episodes of a run in bounded memory, for the recorder.
 
 #include <cstdint>
 #include <tuple>
@@ -9,8 +10,9 @@
 namespace troupe {
 
 /// The episodes of a run as the screen and the learning curve need them, in bounded memory: the
-/// mean over the last `window` ones exactly, and at most `points_max` points of the curve. When
-/// there are more, every second point is dropped, and from then on every second episode is kept.
+/// exact mean over the last `window` episodes, and at most `points_max` points of the curve. When
+/// there are more points, every second one is dropped, and from then on only every second episode
+/// is kept.
 class episode_history {
  public:
   explicit episode_history(std::size_t window = 100, std::size_t points_max = 20000)
@@ -23,12 +25,13 @@ class episode_history {
   std::int64_t count() const { return count_; }
   std::size_t window() const { return window_; }
 
-  /// Over the last `window` episodes, or all where there are fewer; NaN where there are none.
+  /// The mean over the last `window` episodes, or over all if there are fewer; NaN if there are
+  /// none.
   double mean_return() const;
   double mean_length() const;
 
   const std::vector<curve_point>& episodes() const { return episodes_; }
-  /// The mean return at each of those episodes, over all episodes of its window.
+  /// The mean return at each of the kept episodes, over all episodes of its window.
   const std::vector<curve_point>& means() const { return means_; }
 
   auto wire_members() {
@@ -48,7 +51,7 @@ class episode_history {
   std::size_t points_max_;
   std::int64_t count_ = 0;
   std::int64_t stride_ = 1;  ///< One episode in `stride_` is kept as a point.
-  std::vector<entry> last_;  ///< Oldest first.
+  std::vector<entry> last_;  ///< The last episodes, oldest first.
   std::vector<curve_point> episodes_;
   std::vector<curve_point> means_;
 };

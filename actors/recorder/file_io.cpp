@@ -15,7 +15,7 @@ namespace {
   throw std::system_error(code, std::generic_category(), "cannot " + action + " " + path.string());
 }
 
-/// Returns 0 or an errno value.
+/// Writes all of `text`. Returns 0 or an errno value.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(descriptor, text.data(), text.size());
@@ -68,7 +68,7 @@ append_file& append_file::operator=(append_file&& other) noexcept {
 
 void append_file::append(std::string_view piece) {
   if (const int code = write_all(descriptor_, piece)) {
-    // What can not be cut off (a pipe, a device) is left: the write has already failed.
+    // A pipe or a device can't be truncated. That is ignored, because the write has failed already.
     if (::ftruncate(descriptor_, size_) == 0) ::lseek(descriptor_, size_, SEEK_SET);
     fail(code, "append to", path_);
   }
@@ -85,7 +85,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   temporary += ".tmp" + std::to_string(::getpid());
   const int descriptor = open_empty(temporary);
   int code = write_all(descriptor, text);
-  // Without it a rename that survives a power loss may name an empty file.
+  // Without fsync, the renamed file may be empty after a power loss.
   if (code == 0 && ::fsync(descriptor) != 0) code = errno;
   if (::close(descriptor) != 0 && code == 0) code = errno;
   if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;

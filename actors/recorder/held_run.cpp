@@ -18,7 +18,8 @@ namespace {
                             std::strerror(errno) + "; expected a folder that can be written to");
 }
 
-/// "process 4711", as its holder wrote it; "another process" where the disk was too full for that.
+/// Returns the holder of a lock as it is written in the file, such as "process 4711". Returns
+/// "another process" if nothing is written there, as on a full disk.
 std::string holder_in(int file) {
   char text[32];
   const auto size = ::pread(file, text, sizeof text, 0);
@@ -34,12 +35,12 @@ run_lock::run_lock(const run_directory& run) {
   file_ = detail::descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file_) fail(run);
   if (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return;  // there are no locks here
+    if (errno != EWOULDBLOCK) return;  // The file system has no locks.
     throw run_directory_error("the run directory " + run.path().string() + " is in use: " +
                               holder_in(file_.number()) + " writes to it; expected one at a time");
   }
   const auto self = std::to_string(::getpid());
-  // For people alone: without it the lock holds, too.
+  // The process id is only for error messages. The lock holds without it, too.
   if (::ftruncate(file_.number(), 0) != 0) return;
   [[maybe_unused]] const auto written = ::pwrite(file_.number(), self.data(), self.size(), 0);
 }

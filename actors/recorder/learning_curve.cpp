@@ -20,13 +20,13 @@ constexpr colour grid{0.91, 0.92, 0.94};
 constexpr colour blue{0.12, 0.38, 0.78};
 constexpr colour orange{0.93, 0.47, 0.06};
 constexpr colour green{0.10, 0.52, 0.33};
-constexpr std::size_t dots_max = 1500;  // more raw points than that are drawn as a band
+constexpr std::size_t dots_max = 1500;  // More raw points than this are drawn as a band.
 constexpr int band_bins = 120;
 constexpr std::size_t line_points_max = 3000;
 
 colour faint(colour full, double alpha) { return {full.red, full.green, full.blue, alpha}; }
 
-// Far beyond any return, and far enough from overflow for the arithmetic below.
+// The bound is far beyond any return, and far enough from overflow for the arithmetic below.
 bool drawable(double value) { return std::abs(value) < 1e100; }
 
 std::vector<curve_point> drawable(std::vector<curve_point> points) {
@@ -36,7 +36,8 @@ std::vector<curve_point> drawable(std::vector<curve_point> points) {
   return points;
 }
 
-/// The value below which a share `q` of the values lies; `values` is reordered, and not empty.
+/// Returns the value below which a share `q` of the values lies. `values` is reordered. REQUIRES:
+/// `values` is not empty.
 double quantile(std::vector<double>& values, double q) {
   const auto at = values.begin() +
                   static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1) + 0.5);
@@ -51,7 +52,7 @@ struct range {
 
 range value_range(const learning_curve& curve) {
   std::vector<double> values;
-  // A few extreme episodes shall not flatten the rest.
+  // The range ignores a few extreme episodes, so that they don't flatten the rest.
   if (!curve.episodes.empty()) {
     std::vector<double> raw;
     for (const auto& point : curve.episodes) raw.push_back(point.value);
@@ -143,7 +144,8 @@ void draw_threshold(curve_canvas& canvas, double threshold) {
   canvas.segment(curve_canvas::left, at, curve_canvas::right, at, 1.3, green, true);
 }
 
-/// The legend, in one row below the title: a sign and its meaning for whatever there is to see.
+/// Draws the legend in one row below the title: a sign and its meaning for everything that is
+/// drawn.
 void draw_legend(curve_canvas& canvas, const learning_curve& curve) {
   constexpr double y = 58;
   double x = curve_canvas::left;
@@ -223,10 +225,10 @@ std::string render_learning_curve(const learning_curve& curve) {
   const auto y = make_axis_ticks(values.low, values.high, 6);
   double step_max = last_step(clean);
   const auto x = make_axis_ticks(0, step_max, 8);
-  // A last episode that ends a little before 100k shall not cost the axis its last tick.
+  // The axis keeps its last tick if the last episode ends a little before it, such as before 100k.
   if (x.last < step_max * 1.015) step_max = std::max(step_max, x.last);
 
-  // Some room above the highest value: many returns lie exactly there.
+  // There is some room above the highest value, because many returns lie exactly there.
   const double value_max =
       values.high > values.low ? values.high + 0.035 * (values.high - y.first) : y.last;
   curve_canvas canvas(0, step_max, y.first, value_max);

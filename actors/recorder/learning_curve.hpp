@@ -1,4 +1,5 @@
 #pragma once
+// The learning curve of a run as a picture. The recorder draws it.
 
 #include <filesystem>
 #include <optional>
@@ -8,49 +9,54 @@
 namespace troupe {
 
 struct curve_point {
-  double step = 0;   ///< Environment steps.
-  double value = 0;  ///< Return of one episode, or the mean of several.
+  double step = 0;   ///< The number of environment steps.
+  double value = 0;  ///< The return of one episode, or the mean of several.
 };
 
 struct curve_evaluation {
   double step = 0;
   double mean = 0;
-  double std = 0;  ///< Over the evaluation's episodes; drawn as a whisker.
+  double std = 0;  ///< The standard deviation over the evaluation's episodes, drawn as a whisker.
 };
 
-/// What a learning curve shows. Points that are not finite, or beyond 1e100,
-/// are left out.
+/// The content of a learning curve. Points that are not finite or beyond 1e100 are left out.
 struct learning_curve {
   std::string title;
   std::string x_label = "environment steps";
   std::string y_label = "episode return";
-  std::string dot = "episode";        ///< What one of the episodes is called.
-  std::vector<curve_point> episodes;  ///< By step; drawn faint, as a band where many.
-  std::vector<curve_point> means;     ///< By step; empty: moving_mean(episodes, mean_window).
-  std::vector<curve_evaluation> evaluations;  ///< Drawn as points.
-  std::optional<double> threshold;            ///< The return that counts as solved: a dashed line.
-  std::size_t mean_window = 100;              ///< Episodes; named in the legend.
+  std::string dot = "episode";  ///< The name of an episode in the texts of the picture.
+  /// The episodes ordered by step. They are drawn as faint dots, or as a band if there are many.
+  std::vector<curve_point> episodes;
+  /// The means ordered by step. Empty means moving_mean(episodes, mean_window).
+  std::vector<curve_point> means;
+  std::vector<curve_evaluation> evaluations;  ///< The evaluations, drawn as points.
+  /// The return that counts as solved, drawn as a dashed line.
+  std::optional<double> threshold;
+  /// The number of episodes of a mean, shown in the legend.
+  std::size_t mean_window = 100;
 };
 
-/// The curve without what is left out of a picture, and with its means.
+/// Returns the curve without the points that are left out, and with its means.
 learning_curve cleaned(const learning_curve& curve);
 
-/// Every k-th point and the last, so that there are about `max` at most.
+/// Returns every k-th point and the last one, with k such that there are at most about `max`.
 std::vector<curve_point> thinned(const std::vector<curve_point>& points, std::size_t max);
 
-// What a legend says.
+// The texts of the legend.
 std::string mean_label(const learning_curve& curve);
 inline constexpr const char* evaluation_label = "evaluation, ± std";
 std::string threshold_label(double threshold);
 
-/// Each point's value replaced by the mean over it and the up to `window` - 1 points before it.
+/// Returns the points with each value replaced by the mean over it and up to `window` - 1 points
+/// before it.
 std::vector<curve_point> moving_mean(const std::vector<curve_point>& points, std::size_t window);
 
-/// The picture as a PNG file's bytes: 900x520 on white. Throws std::runtime_error where cairo
-/// fails.
+/// Returns the picture, 900 x 520 pixels on white, as the bytes of a PNG file. Throws
+/// std::runtime_error if cairo fails.
 std::string render_learning_curve(const learning_curve& curve);
 
-/// Renders and replaces the file at `path` as a whole. Throws std::system_error where it can not.
+/// Renders the curve and replaces the file at `path` atomically. Throws std::system_error if it
+/// can't be written.
 void draw_learning_curve(const learning_curve& curve, const std::filesystem::path& path);
 
 }  // namespace troupe

@@ -1,11 +1,12 @@
 #pragma once
+// Readable JSON files.
 
 #include <string>
 
 namespace troupe {
 
-/// Indented, with the keys in the order they came in. Throws std::invalid_argument naming `what` it
-/// was to be.
+/// Returns a JSON text indented, with its keys in their original order. Throws
+/// std::invalid_argument naming `what` if `text` is not JSON.
 std::string pretty_json(const std::string& text, const char* what);
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 #pragma once
+// The progress of a run on the screen.
 
 #include <chrono>
 #include <cstdint>
@@ -10,30 +11,33 @@
 
 namespace troupe {
 
-/// How far a run is.
+/// The progress of a run.
 struct progress_state {
-  std::int64_t step = 0;         ///< Environment steps so far.
-  std::int64_t total_steps = 0;  ///< Environment steps that were asked for; <= 0: unknown.
+  std::int64_t step = 0;  ///< The number of environment steps so far.
+  /// The number of environment steps of the whole run; 0 or less means unknown.
+  std::int64_t total_steps = 0;
   std::chrono::duration<double> elapsed{};
-  double mean_return = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no episode ended yet.
+  /// NaN if no episode has ended yet.
+  double mean_return = std::numeric_limits<double>::quiet_NaN();
   run_words words = {};
 };
 
-/// ` 42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2`, or without
-/// the bar.
+/// Returns a line such as the following, with or without the bar:
+///
+///    42% |########            | 42k/100k steps, 12.3k steps/s, ETA 0:04, return 187.2
 std::string progress_line(const progress_state& state, bool with_bar = true);
 
-/// Shows a run's progress: on a terminal one line that is redrawn, elsewhere (a file, a pipe) a
-/// plain line every five seconds and at the end. Not thread-safe.
+/// Shows the progress of a run. On a terminal it redraws one line. Otherwise, such as in a file or
+/// a pipe, it writes a line every five seconds and at the end. It is not thread-safe.
 class progress_bar {
  public:
   /// `out` must outlive the bar.
   progress_bar(std::ostream& out, bool is_terminal);
 
-  /// Takes up where another bar was: only what comes after `state` is drawn.
+  /// Continues another bar: only progress after `state` is drawn.
   void skip_to(const progress_state& state);
 
-  /// Draws where it is due: ten times a second on a terminal.
+  /// Draws if it is due, which is ten times a second on a terminal.
   void update(const progress_state& state);
 
   /// Draws the last state and ends the line. Later calls do nothing.
@@ -48,8 +52,8 @@ class progress_bar {
   std::ostream* out_;
   bool is_terminal_;
   bool finished_ = false;
-  std::size_t drawn_width_ = 0;              ///< Columns of the line on the terminal.
-  std::chrono::duration<double> next_draw_;  ///< Elapsed time of the next one.
+  std::size_t drawn_width_ = 0;              ///< The number of columns of the line on the terminal.
+  std::chrono::duration<double> next_draw_;  ///< The elapsed time at which the next drawing is due.
 };
 
 }  // namespace troupe

@@ -27,7 +27,7 @@ std::string header_line(const std::vector<std::string>& keys) {
   return line + '\n';
 }
 
-/// The fields of a line that header_line made.
+/// Returns the fields of a line that header_line made.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   bool inside = false;
@@ -45,7 +45,8 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-/// Where the line that begins at `from` ends, its break included; npos if it has none.
+/// Returns the end of the line that begins at `from`, including its line break; npos if it has
+/// none.
 std::size_t end_of_line(std::string_view text, std::size_t from) {
   bool inside = false;
   for (; from < text.size(); ++from) {

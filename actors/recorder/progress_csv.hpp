@@ -1,4 +1,5 @@
 #pragma once
+// The file progress.csv of a run.
 
 #include <filesystem>
 #include <map>
@@ -10,20 +11,20 @@
 
 namespace troupe {
 
-/// `progress.csv` in the form of Stable-Baselines3's CSVOutputFormat: a row a dump, a column a key.
-/// Keys that a later row brings become new columns on the right, sorted among themselves; the file
-/// is then rewritten, and the rows before are empty there. Fields are quoted after RFC 4180; lines
-/// end with "\n". Not thread-safe.
+/// `progress.csv` in the form of Stable-Baselines3's CSVOutputFormat: one row per call of `write`,
+/// one column per key. New keys of a later row become new columns on the right, sorted among
+/// themselves. The file is then rewritten, and earlier rows are empty in the new columns. Fields
+/// are quoted after RFC 4180; lines end with "\n". It is not thread-safe.
 class progress_csv {
  public:
   /// Creates an empty file. Throws std::system_error.
   explicit progress_csv(std::filesystem::path path);
-  /// Goes on in the file at `path`, after its first `rows` rows or all where they are fewer; what
-  /// follows is dropped. Throws std::system_error.
+  /// Continues the file at `path` after its first `rows` rows, or after all if there are fewer; the
+  /// rest is dropped. Throws std::system_error.
   static progress_csv resume(const std::filesystem::path& path, std::int64_t rows);
 
-  /// Adds a row. A number is written so that it reads back the same; NaN and infinities are `nan`,
-  /// `inf` and `-inf`, as Python writes them. Throws std::system_error, the file is then as before.
+  /// Adds a row. Numbers are written so that they read back the same; NaN and infinities become
+  /// `nan`, `inf` and `-inf`, as in Python. Throws std::system_error; the file is then unchanged.
   void write(const std::map<std::string, double>& values);
 
   std::int64_t rows() const { return rows_; }

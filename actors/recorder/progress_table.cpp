@@ -19,7 +19,7 @@ std::string cut(std::string text) {
 }
 
 std::string value_text(double value) {
-  // Whole numbers below 2^53 are counts: a step count of 100352 shall not read 1e+05.
+  // Whole numbers below 2^53 are counts, which are printed exactly: 100352 and not 1e+05.
   if (std::trunc(value) == value && std::abs(value) < 9007199254740992.0)
     return fmt::format("{:.0f}", value == 0 ? 0.0 : value);
   return fmt::format("{:<8.3g}", value);

@@ -1,13 +1,15 @@
 #pragma once
+// The progress table on stdout.
 
 #include <map>
 #include <string>
 
 namespace troupe {
 
-/// The table of one dump as Stable-Baselines3 prints it on stdout, ending in a line break: keys
-/// sorted, a row `rollout/` above the keys of that group, whole numbers as they are, others with
-/// three digits, keys and values cut at 36 characters.
+/// Returns the table of one progress row as Stable-Baselines3 prints it on stdout, ending in a line
+/// break. Keys are sorted, and a row such as `rollout/` stands above the keys of its group. Whole
+/// numbers are printed exactly and others with three digits. Keys and values are cut at 36
+/// characters.
 ///
 ///     ---------------------------------
 ///     | rollout/           |          |

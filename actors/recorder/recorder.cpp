@@ -60,7 +60,7 @@ struct recorder::state {
   bool curve_is_old;
   std::int64_t write_failures;
   std::int64_t csv_rows;
-  std::string events;  ///< The file's name; empty: there is none.
+  std::string events;  ///< The name of the events file; empty if there is none.
   std::int64_t events_bytes;
 };
 
@@ -97,7 +97,7 @@ void recorder::restore() {
 }
 
 recorder::~recorder() {
-  // A run that an exception ended has its curve too.
+  // A run that ended by an exception gets its curve, too.
   if (curve_is_old_) draw_curve();
 }
 

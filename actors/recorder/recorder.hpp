@@ -1,4 +1,6 @@
 #pragma once
+// The recorder of a run: the role that writes the files of the run directory and shows the
+// progress.
 
 #include <chrono>
 #include <cstdint>
@@ -20,79 +22,84 @@ namespace troupe {
 
 struct recorder_options {
   std::filesystem::path root = "runs";  ///< The run directory is root/algo/env_k.
-  /// Where not empty, the run directory itself: this recorder goes on in it from `saved`, what
-  /// recorder::save gave, and drops what was recorded after that; with nothing saved it drops all.
-  /// Its caller holds the run's lock.
+  /// The run directory to continue; empty means a new one under `root`. The recorder continues from
+  /// `saved` and drops everything that was recorded after it; if `saved` is empty, it drops
+  /// everything. The caller must hold the run's lock.
   std::filesystem::path directory;
   std::string saved;
-  std::string algo;                 ///< "ppo"
-  std::string env;                  ///< "CartPole-v1"
-  std::string config = "{}";        ///< The resolved configuration, stored as config.json.
-  std::int64_t total_steps = 0;     ///< Environment steps asked for; 0: unknown, so no ETA.
-  run_words words = {};             ///< What these, episodes and their returns are called.
-  std::optional<double> threshold;  ///< The return that counts as solved; a line in the curve.
+  std::string algo;           ///< The algorithm, such as "ppo".
+  std::string env;            ///< The environment, such as "CartPole-v1".
+  std::string config = "{}";  ///< The resolved configuration, stored as config.json.
+  /// The number of environment steps of the run; 0 means unknown, so that no ETA is shown.
+  std::int64_t total_steps = 0;
+  run_words words = {};  ///< The words for steps, episodes and returns.
+  /// The return that counts as solved, drawn as a line in the curve.
+  std::optional<double> threshold;
 
-  bool table = false;         ///< Print each row as a table on stdout.
-  bool progress_bar = false;  ///< Show a progress bar on stderr.
+  bool table = false;         ///< Prints each row as a table on stdout.
+  bool progress_bar = false;  ///< Shows a progress bar on stderr.
 
-  /// The learning curve is drawn at the end, and while the run goes on at most this often.
+  /// The shortest time between two drawings of the learning curve. It is also drawn at the end.
   std::chrono::milliseconds curve_interval = std::chrono::seconds(5);
 
-  /// Told the run's board, for a status page, at most once a second and at the end. May be null.
+  /// Called with the run's board for the status page, at most once a second and at the end. It may
+  /// be null.
   std::function<void(std::string)> board_changed;
 
-  /// Told the first failure to write; by default it is printed on stderr.
+  /// Called with the message of the first failed write; null means that it is printed on stderr.
   std::function<void(const std::string&)> on_failure;
-  /// Told every one, for a metric. May be null.
+  /// Called at every failed write, for a metric. It may be null.
   std::function<void()> write_failed;
-  /// Wall time, for events and rates; the system's clock by default.
+  /// Returns the wall time for events and rates; null means the system's clock.
   std::function<std::chrono::system_clock::time_point()> now;
 };
 
-/// The numbers of one moment. Names are Stable-Baselines3's: `train/approx_kl`.
+/// The values of one moment. Their names are those of Stable-Baselines3, such as `train/approx_kl`.
 struct progress_row {
-  std::int64_t step = 0;  ///< Environment steps so far.
+  std::int64_t step = 0;  ///< The number of environment steps so far.
   std::map<std::string, double> values;
 };
 
-/// The role that owns what a run leaves behind: config.json, progress.csv, TensorBoard events,
-/// learning_curve.png and summary.json. Training never fails for it: a full disk is reported once
-/// and counted, and later writes are tried again.
+/// The role that writes the files of a run: config.json, progress.csv, TensorBoard events,
+/// learning_curve.png and summary.json. A failed write, as on a full disk, doesn't stop the
+/// training: it is reported once and counted, and later writes are tried again.
 class recorder {
  public:
-  /// Makes the run directory, holds its lock and stores the configuration. Throws
-  /// run_directory_error where it can not, and std::invalid_argument where `config` is not JSON.
+  /// Makes the run directory, locks it and stores the configuration. Throws run_directory_error if
+  /// that fails, and std::invalid_argument if `config` is not JSON.
   explicit recorder(recorder_options options);
   ~recorder();
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// The run directory; run_directory::open gives the names of the files in it.
+  /// Returns the run directory; run_directory::open gives the names of the files in it.
   std::string directory() { return run_.directory.path().string(); }
 
-  /// Adds a row to progress.csv, the events and the table. Where the row lacks them it gets
-  /// `rollout/ep_rew_mean`, `rollout/ep_len_mean` (the last 100 episodes), `time/fps`,
-  /// `time/time_elapsed` (seconds) and `time/total_timesteps`.
+  /// Adds a row to progress.csv, the events and the table. The following values are added if the
+  /// row lacks them: `rollout/ep_rew_mean` and `rollout/ep_len_mean` (over the last 100 episodes),
+  /// `time/fps`, `time/time_elapsed` (seconds) and `time/total_timesteps`.
   void record(progress_row row);
 
-  /// An episode of training that ended at `step`, with its undiscounted return and length in steps.
-  /// One whose return is not finite is left out.
+  /// Records an episode of training that ended at `step`, with its undiscounted return and its
+  /// length in steps. An episode whose return is not finite is ignored.
   void episode(std::int64_t step, double episode_return, std::int64_t length);
 
-  /// An evaluation of the policy at `step`: a point of the curve, and a row of `eval/mean_reward`,
-  /// `eval/std_reward`, `eval/mean_ep_length`, `time/total_timesteps` and the columns of `more`.
+  /// Records an evaluation of the policy at `step` as a point of the curve, and as a row with
+  /// `eval/mean_reward`, `eval/std_reward`, `eval/mean_ep_length`, `time/total_timesteps` and the
+  /// columns of `more`.
   void evaluation(std::int64_t step, double mean, double std, double mean_length,
                   std::map<std::string, double> more = {});
 
-  /// Ends the run: writes summary.json, in the order of `summary`'s keys, and draws the curve.
-  /// Returns whether the former was written. Throws std::invalid_argument where `summary` is not
+  /// Ends the run: writes summary.json, in the order of the keys of `summary`, and draws the curve.
+  /// Returns true if summary.json was written. Throws std::invalid_argument if `summary` is not
   /// JSON.
   bool finish(std::string summary);
 
-  /// What another recorder goes on from. This one draws no curve any more when it ends.
+  /// Returns the state from which another recorder can continue. This one then draws no curve when
+  /// it is destroyed.
   std::string save();
 
-  /// How many writes failed so far.
+  /// The number of failed writes so far.
   std::int64_t write_failures() { return write_failures_; }
 
  private:
@@ -106,7 +113,8 @@ class recorder {
   learning_curve curve() const;
   void draw_curve();
   void show_board();
-  /// Runs `write`; a failure is counted, and the first one reported. Returns whether it succeeded.
+  /// Runs `write`. A failure is counted, and the first one is reported. Returns true if it
+  /// succeeded.
   template <class Write>
   bool attempt(Write&& write);
   std::chrono::duration<double> elapsed() const { return options_.now() - started_; }
@@ -122,7 +130,7 @@ class recorder {
   std::vector<curve_evaluation> evaluations_;
   std::int64_t last_step_ = 0;
   std::int64_t write_failures_ = 0;
-  bool curve_is_old_ = false;  ///< Something has come since the curve was drawn.
+  bool curve_is_old_ = false;  ///< True if something was recorded since the curve was drawn.
   std::chrono::duration<double> next_curve_{};
   std::chrono::duration<double> next_board_{};
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t points_max = 400;
 
-/// [[step, value], ...]
+/// Returns points as JSON: [[step, value], ...].
 nlohmann::json pairs_of(const std::vector<curve_point>& points) {
   auto pairs = nlohmann::json::array();
   for (const auto& point : thinned(points, points_max)) pairs.push_back({point.step, point.value});
@@ -26,7 +26,7 @@ std::string run_board(const learning_curve& curve, const progress_state& progres
   const std::size_t stride = clean.evaluations.size() / points_max + 1;
   for (std::size_t i = 0; i < clean.evaluations.size(); i += stride) {
     const auto& e = clean.evaluations[i];
-    marks.push_back({e.step, e.mean, e.std});  // a deviation that is no number is null
+    marks.push_back({e.step, e.mean, e.std});  // A deviation that is NaN becomes null.
   }
   nlohmann::ordered_json board{{"title", clean.title},
                                {"x_label", clean.x_label},

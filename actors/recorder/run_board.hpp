@@ -1,4 +1,5 @@
 #pragma once
+// The board of a run on the status page.
 
 #include <string>
 
@@ -7,8 +8,9 @@
 
 namespace troupe {
 
-/// A run as the status page draws it (runtime/metrics/status_page.html): how far it is, and its
-/// learning curve with some hundreds of points at most. A JSON object in one line.
+/// Returns the board of a run for the status page (runtime/metrics/status_page.html) as a JSON
+/// object in one line. It has the progress of the run and its learning curve with at most some
+/// hundreds of points.
 std::string run_board(const learning_curve& curve, const progress_state& progress);
 
 }  // namespace troupe

@@ -24,7 +24,7 @@ std::string folder_name(std::string name, const std::string& what) {
   return name;
 }
 
-/// The highest k of the entries `prefix` + k in `folder`, 0 where there is none.
+/// Returns the highest k of the entries `prefix` + k in `folder`, or 0 if there is none.
 std::int64_t highest_number(const std::filesystem::path& folder, const std::string& prefix) {
   std::int64_t highest = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -49,7 +49,7 @@ run_directory run_directory::create(const std::filesystem::path& root, const std
     std::filesystem::create_directories(parent);
     for (auto number = highest_number(parent, prefix) + 1;; ++number) {
       const auto path = parent / (prefix + std::to_string(number));
-      // mkdir makes the folder or says that another program was faster, in one step.
+      // mkdir atomically makes the folder or reports that another program was faster.
       if (::mkdir(path.c_str(), 0755) == 0) return run_directory(path);
       if (errno != EEXIST) fail(path, {errno, std::generic_category()});
     }

@@ -1,4 +1,5 @@
 #pragma once
+// The folder of a run and the names of its files.
 
 #include <filesystem>
 #include <optional>
@@ -7,25 +8,27 @@
 
 namespace troupe {
 
-/// The folder of a run could not be made or found.
+/// Thrown if the folder of a run can't be made or found.
 class run_directory_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Where a run leaves what it made: `runs/ppo/CartPole-v1_1/`. A cheap value; it owns no file.
+/// The folder with the results of a run, such as `runs/ppo/CartPole-v1_1/`. The object is cheap to
+/// copy and owns no file.
 class run_directory {
  public:
-  /// Makes `root/algo/env_k` with k one above the highest there, from 1. Programs that start at the
-  /// same moment get different ones. A '/' in a name becomes '-' (ALE/Pong-v5). Throws
-  /// run_directory_error where the folder can not be made, or a name is empty or starts with '.'.
+  /// Makes the folder `root/algo/env_k`, where k is one above the highest number there, starting at
+  /// 1. Programs that start at the same moment get different folders. A '/' in a name becomes '-'
+  /// (ALE/Pong-v5). Throws run_directory_error if the folder can't be made, or if a name is empty
+  /// or starts with '.'.
   static run_directory create(const std::filesystem::path& root, const std::string& algo,
                               const std::string& env);
 
-  /// A run that was made before. Throws run_directory_error where `path` is not a folder.
+  /// Opens an existing run. Throws run_directory_error if `path` is not a folder.
   static run_directory open(const std::filesystem::path& path);
 
-  /// The one of those that create() made last, if any.
+  /// Returns the run that `create` made last with these arguments, or nullopt if there is none.
   static std::optional<run_directory> newest(const std::filesystem::path& root,
                                              const std::string& algo, const std::string& env);
 

@@ -1,4 +1,5 @@
 #pragma once
+// The TensorBoard events file of a run.
 
 #include <chrono>
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace troupe {
 
-/// Writes scalars as a TensorBoard events file, `events.out.tfevents.<seconds>.<host>.<pid>.0` in a
-/// given folder: TFRecord framing around protobuf messages. Not thread-safe.
+/// Writes scalars to a TensorBoard events file, `events.out.tfevents.<seconds>.<host>.<pid>.0` in a
+/// given folder, as protobuf messages in TFRecord frames. It is not thread-safe.
 class tensorboard_writer {
  public:
   using clock = std::chrono::system_clock;
@@ -20,12 +21,13 @@ class tensorboard_writer {
   /// Creates the file and writes its version record. Throws std::system_error.
   tensorboard_writer(const std::filesystem::path& folder, clock::time_point now);
 
-  /// Goes on in a file that is there, after its first `size` bytes. Throws std::system_error.
+  /// Continues an existing file after its first `size` bytes. Throws std::system_error.
   tensorboard_writer(const std::filesystem::path& file, std::int64_t size)
       : file_(append_file::reopen(file, size)) {}
 
   /// Writes all `values` as one event at `step` (environment steps). TensorBoard holds scalars in
-  /// 32 bits, so each is rounded to float. Throws std::system_error, the file is then as before.
+  /// 32 bits, so each value is rounded to float. Throws std::system_error; the file is then
+  /// unchanged.
   void write(std::int64_t step, const std::map<std::string, double>& values, clock::time_point now);
 
   const std::filesystem::path& path() const { return file_.path(); }
@@ -36,11 +38,11 @@ class tensorboard_writer {
 };
 
 namespace detail {
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
+/// Returns the CRC-32C of `bytes` (Castagnoli, RFC 3720 appendix B.4).
 std::uint32_t crc32c(std::string_view bytes);
-/// A TFRecord: length (u64), its masked checksum (u32), the bytes, their masked checksum (u32), all
-/// little endian. A checksum is masked by a rotation and a constant, so that a checksum over bytes
-/// that hold checksums stays good.
+/// Returns a TFRecord: the length (u64), its masked checksum (u32), the bytes, and their masked
+/// checksum (u32), all little-endian. A checksum is masked by a rotation and a constant, so that
+/// checksums over bytes that hold checksums stay effective.
 std::string tf_record(std::string_view bytes);
 }  // namespace detail
 }  // namespace troupe

@@ -1,4 +1,5 @@
 #pragma once
+// Admission control of asynchronous training. The replays use it.
 
 #include <algorithm>
 #include <cstdint>
@@ -6,17 +7,20 @@
 
 namespace troupe {
 
-/// Counts what keeps asynchronous training on fresh data: experience is begun only if it will be
-/// fresh enough when its turn to be trained on comes (Fu et al. 2025, "AReaL",
-/// https://arxiv.org/abs/2505.24298, section 5.1, equation 3).
+/// Keeps asynchronous training on fresh data: an item may begin only if it will be fresh enough
+/// when it is trained on (Fu et al. 2025, "AReaL", https://arxiv.org/abs/2505.24298, section 5.1,
+/// equation 3).
 ///
-/// Item k is trained on in update k / batch, hence by weights of version k / batch; it may begin
+/// Item k is trained on in update k / batch, hence by weights of version k / batch. It may begin
 /// once
 ///     version >= k / batch - max_staleness.
-/// So an item that is trained on in its turn is never too old; one that others have overtaken may
-/// be.
+/// So an item that is trained on in its turn is never too old. An item that others have overtaken
+/// may be.
 class admission {
  public:
+  /// `batch` is the number of items of one update, at least 1. `max_staleness` is the number of
+  /// versions that an item may be behind the weights that it trains, at least 0. Throws
+  /// std::invalid_argument.
   admission(std::int64_t batch, std::int64_t max_staleness)
       : batch_(batch), max_staleness_(max_staleness) {
     if (batch < 1) throw std::invalid_argument("admission: batch: expected a number > 0");
@@ -25,16 +29,17 @@ class admission {
     }
   }
 
-  /// May another item begin, given the weights' version? Versions count from 0, one an update.
+  /// Returns true if another item may begin while the weights have this version. Versions count
+  /// updates, from 0.
   bool open(std::int64_t version) const noexcept {
     return version >= begun_ / batch_ - max_staleness_;
   }
-  /// An item begins.
+  /// Counts an item that begins.
   void begin() noexcept { ++begun_; }
-  /// An item that had begun was lost, so its place is free.
+  /// Frees the place of an item that had begun and was lost.
   void lose() noexcept { --begun_; }
-  /// Weights of `version` are in use, so the items of all updates before it have had their turn:
-  /// also where this counter was not there to see them begin.
+  /// Says that weights of `version` are in use. The items of all earlier updates then count as
+  /// begun, even if this counter did not see them begin.
   void catch_up(std::int64_t version) noexcept { begun_ = std::max(begun_, version * batch_); }
 
   std::int64_t begun() const noexcept { return begun_; }

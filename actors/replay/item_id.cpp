@@ -7,8 +7,8 @@ namespace troupe {
 
 namespace {
 
-/// Never 0. From the system's entropy, also in a deterministic program: nothing depends on it but
-/// that it is nobody else's.
+/// Returns a random number that is not 0. It comes from the system's entropy even in a
+/// deterministic program, because nothing depends on it except that it is unique.
 std::uint64_t random_id() {
   std::random_device source;
   const std::uint64_t high = source(), low = source();
@@ -23,7 +23,7 @@ bool known_items::add(const item_id& id) {
   if (id.producer == 0) return true;
   auto& of = record_of(id.producer);
   if (id.number <= of.up_to || !of.beyond.insert(id.number).second) return false;
-  if (of.beyond.size() > window) of.up_to = *of.beyond.begin();  // What is missing is not coming.
+  if (of.beyond.size() > window) of.up_to = *of.beyond.begin();  // The missing items are given up.
   while (!of.beyond.empty() && *of.beyond.begin() <= of.up_to + 1) {
     of.up_to = *of.beyond.begin();
     of.beyond.erase(of.beyond.begin());

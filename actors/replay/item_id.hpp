@@ -1,8 +1,8 @@
 #pragma once
-// Experience is numbered by who produces it, so that a replay that is told of an item twice keeps
-// it once: the insertion whose answer was lost can be repeated. After Kafka's idempotent producer
-// (KIP-98, https://cwiki.apache.org/confluence/display/KAFKA/KIP-98, producer id and sequence
-// number).
+// Numbers for experience, which let a replay keep an item once even if it is inserted twice. So an
+// insertion whose answer was lost can be repeated. The method is that of Kafka's idempotent
+// producer (KIP-98, https://cwiki.apache.org/confluence/display/KAFKA/KIP-98, producer id and
+// sequence number).
 
 #include <cstddef>
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace troupe {
 
-/// Which item of which producer.
+/// Identifies an item by its producer and its number there.
 struct item_id {
-  std::uint64_t producer = 0;  ///< 0: nobody's, so no other item is known to be the same.
-  std::uint64_t number = 0;    ///< 1, 2, ...
+  /// The producer's id; 0 means that the item is not numbered and never counts as repeated.
+  std::uint64_t producer = 0;
+  std::uint64_t number = 0;  ///< The number of the item among the producer's items, from 1.
   bool operator==(const item_id&) const = default;
 };
 
-/// What has a member `id` that a producer numbers.
+/// An item with a member `id` that a producer sets.
 template <class Item>
 concept numbered = requires(Item& item) { item.id = item_id(); };
 
-/// Numbers what one coroutine, actor or process makes. A copy would be another producer's twin, so
-/// there is none.
+/// Numbers the items that one coroutine, actor or process makes. It can't be copied, because a copy
+/// would give the same ids.
 class producer {
  public:
   producer();
@@ -32,27 +33,30 @@ class producer {
   item_id next() noexcept { return {id_, ++last_}; }
 
  private:
-  const std::uint64_t id_;  ///< Drawn at random: no two are the same.
+  const std::uint64_t id_;  ///< A random number, so that no two producers have the same id.
   std::uint64_t last_ = 0;
 };
 
-/// The items that have come, in bounded memory. Of a producer's all up to a number are known, and
-/// single ones beyond that, because they come in any order and some never.
+/// Remembers in bounded memory which items were inserted. For each producer it knows a number up to
+/// which all items count as inserted, and single items beyond it, because items arrive in any order
+/// and some never arrive.
 class known_items {
  public:
-  /// So far behind its producer's newest an item is taken for one that has come.
+  /// Once this many items beyond a missing one were inserted, the missing one counts as inserted,
+  /// too.
   static constexpr std::size_t window = 4096;
-  /// Then the one that was silent the longest is forgotten.
+  /// The number of producers that are remembered. If there are more, the one that was silent for
+  /// the longest time is forgotten.
   static constexpr std::size_t producers_max = 1024;
 
-  /// False if it has come before.
+  /// Records an item. Returns false if it was inserted before.
   bool add(const item_id& id);
 
  private:
   struct record {
     std::uint64_t up_to = 0;
     std::set<std::uint64_t> beyond;
-    std::uint64_t heard = 0;  ///< In the order of hearing.
+    std::uint64_t heard = 0;  ///< The number of the last call of `add` for this producer.
   };
 
   record& record_of(std::uint64_t producer);

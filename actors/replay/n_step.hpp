@@ -1,4 +1,6 @@
 #pragma once
+// n-step returns for the off-policy algorithms: transitions of n steps from the single steps of an
+// environment.
 
 #include <fmt/format.h>
 
@@ -15,29 +17,33 @@ struct transition {
   Obs obs;
   Action action;
   double reward = 0;
-  Obs next_obs;  ///< Of this episode: its last one where it ends, not the next one's first.
+  /// The observation after the step. At the end of an episode it is the last one of that episode,
+  /// not the first of the next.
+  Obs next_obs;
   bool terminated = false;
   bool truncated = false;
 };
 
-/// Up to n steps as one. The target of the action's value is reward + discount * V(next_obs).
+/// Up to n steps as one transition. The target of the action's value is reward + discount *
+/// V(next_obs).
 template <class Obs, class Action>
 struct n_step_transition {
   Obs obs;
   Action action;
-  double reward = 0;    ///< sum over i < k of gamma^i r_{t+i}
-  double discount = 0;  ///< gamma^k; 0 where the episode terminated. Truncation keeps it.
-  Obs next_obs;         ///< After the k steps.
+  double reward = 0;    ///< The sum over i < k of gamma^i r_{t+i}.
+  double discount = 0;  ///< gamma^k; 0 if the episode terminated, but not if it was truncated.
+  Obs next_obs;         ///< The observation after the k steps.
   bool terminated = false;
   bool truncated = false;
-  int steps = 0;  ///< k: n, or fewer where the episode ended before.
+  int steps = 0;  ///< The number k of steps: n, or fewer if the episode ended earlier.
 };
 
-/// Turns the steps of one environment into n-step transitions: Sutton 1988,
-/// https://doi.org/10.1007/BF00115009; as used by Rainbow, Hessel et al. 2018,
-/// https://arxiv.org/abs/1710.02298, section 3. Every step begins one of them. No sum crosses the
-/// end of an episode: where one terminates or is truncated, so do the sums that it has begun. Who
-/// stops in the middle of an episode says `truncated`.
+/// Turns the steps of one environment into n-step transitions (Sutton 1988,
+/// https://doi.org/10.1007/BF00115009), as Rainbow uses them (Hessel et al. 2018,
+/// https://arxiv.org/abs/1710.02298, section 3). Every step begins one transition. No sum crosses
+/// the end of an episode: when an episode terminates or is truncated, all its open sums are
+/// completed. A caller that stops in the middle of an episode must mark the last step as
+/// `truncated`.
 template <class Obs, class Action>
 class n_step {
  public:
@@ -55,8 +61,8 @@ class n_step {
     }
   }
 
-  /// The transitions that this step completes, oldest first: none while fewer than n steps are
-  /// there, then one, and all that are left at the end of an episode.
+  /// Adds a step and returns the transitions that it completes, oldest first: none during the first
+  /// n - 1 steps of an episode, then one, and all open ones at the end of the episode.
   std::vector<output> add(input step) {
     open_.push_back({.obs = std::move(step.obs), .action = std::move(step.action), .discount = 1});
     for (auto& sum : open_) {
@@ -78,18 +84,19 @@ class n_step {
     return complete;
   }
 
-  /// Forgets what has begun: the environment was lost and its episode will not go on.
+  /// Drops the open transitions, because the environment was lost and its episode won't continue.
   void clear() { open_.clear(); }
-  /// Steps whose transition is not complete.
+  /// The number of open transitions.
   std::size_t pending() const noexcept { return open_.size(); }
-  /// Those, oldest first, for checkpoints: nothing is known yet of how they end.
+  /// The open transitions, oldest first, for checkpoints. Their `next_obs` and flags are not set
+  /// yet.
   const std::deque<output>& begun() const noexcept { return open_; }
   void set_begun(std::deque<output> sums) { open_ = std::move(sums); }
 
  private:
   const int n_;
   const double gamma_;
-  std::deque<output> open_;  ///< Oldest first.
+  std::deque<output> open_;  ///< The open transitions, oldest first.
 };
 
 }  // namespace troupe

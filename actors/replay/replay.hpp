@@ -1,6 +1,7 @@
 #pragma once
-// What every replay offers. An item is what an episode function makes: a whole episode, or a few
-// steps of some environments. It goes through these states:
+// The interface of every replay, the store of experience between the episode functions and the
+// trainer. An item is the result of one episode function: a whole episode, or a few steps of some
+// environments. It goes through these states:
 //
 //   admit ──> (it is made) ──> insert ──> sample ──> (an update) ──> trained
 //
@@ -19,18 +20,22 @@
 
 namespace troupe {
 
-/// What a replay has seen so far. A version counts the updates of the weights. An item's staleness
-/// is the version of the weights that it trains, less the version of the weights that made it.
+/// The counts of a replay since its beginning. A version counts the updates of the weights. The
+/// staleness of an item is the version of the weights that it trains minus the version of the
+/// weights that made it.
 struct replay_counts {
-  std::int64_t inserted = 0;  ///< Items that came, but for those that had come before.
-  std::int64_t sampled = 0;   ///< Items that an update was for; none of a warm-up.
-  std::int64_t stale = 0;     ///< Items dropped: older than max_staleness when their turn came.
-  double stale_length = 0;    ///< Sum of these items' lengths, where Item has a `length()`.
-  std::int64_t repeated = 0;  ///< Items dropped: had come before.
+  std::int64_t inserted = 0;  ///< The number of inserted items, without repeated ones.
+  /// The number of items that updates were made for, without the warm-up.
+  std::int64_t sampled = 0;
+  /// The number of items dropped because they were older than max_staleness.
+  std::int64_t stale = 0;
+  /// The sum of the lengths of the stale items, if Item has a `length()`.
+  double stale_length = 0;
+  std::int64_t repeated = 0;  ///< The number of items dropped because they were inserted before.
   std::int64_t staleness_max = 0;
-  double staleness_sum = 0;  ///< Over sampled items.
-  std::size_t held = 0;      ///< Items of a queue, rows of a ring.
-  std::size_t bytes = 0;     ///< Of what is held.
+  double staleness_sum = 0;  ///< The sum of the staleness of sampled items.
+  std::size_t held = 0;      ///< The number of items in a queue, or of rows in a ring.
+  std::size_t bytes = 0;     ///< The size of the held items or rows in bytes.
 
   double staleness_mean() const {
     return sampled == 0 ? 0 : staleness_sum / static_cast<double>(sampled);
@@ -40,25 +45,27 @@ struct replay_counts {
   }
 };
 
-/// A sample that could not be had in time: says who waited, for what and why.
+/// Thrown if a sample did not become available in time. The message says what was waited for and
+/// why it is missing.
 class replay_starved : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The words of every replay. T::item_type has a member `version`: of the oldest weights that made
-/// any part of it.
+/// The endpoints of every replay. T::item_type has a member `version`, the version of the oldest
+/// weights that made any part of the item.
 ///
-///   admit     waits until another item may begin and still be within max_staleness when it is
-///             trained on; false once the replay is closed
-///   close     nothing is admitted any more; what is under way may still be inserted
-///   insert    takes an item; one with a producer's item_id is taken once, however often it comes
-///   sample    waits for the items that the next update is for; throws replay_starved
-///   trained   that update is done: weights of this version are in use
-///   version   the one that `trained` was told last
-///   counts    see replay_counts
-///   save      all that there is, for a checkpoint
-///   restore   goes on from what `save` gave
+///   admit     waits until another item may begin that will be within max_staleness when it is
+///             trained on; returns false once the replay is closed
+///   close     stops admitting items; items that have begun may still be inserted
+///   insert    adds an item; one with a producer's item_id is added once, however often it comes
+///   sample    waits for the items that the next update is for, and returns them; throws
+///             replay_starved
+///   trained   says that this update is done: weights of this version are in use
+///   version   returns the version of the last call of `trained`
+///   counts    returns the replay_counts
+///   save      returns the whole state, for a checkpoint
+///   restore   restores a state of `save`
 template <class T>
 concept replay = requires(T& to, const T& of, typename T::item_type item, std::int64_t version) {
   { item.version } -> std::convertible_to<std::int64_t>;
@@ -72,8 +79,8 @@ concept replay = requires(T& to, const T& of, typename T::item_type item, std::i
   to.restore(of.save());
 };
 
-/// A replay that draws some rows more often than others, and is told what an update found for
-/// them. A queue is none: each of its items is trained on once.
+/// A replay that draws some rows more often than others, according to the errors that updates have
+/// found for them. A replay_queue is none, because each of its items is trained on once.
 template <class T>
 concept prioritised_replay =
     replay<T> && requires(T& to, std::vector<std::int64_t> numbers, std::vector<float> td_errors) {

@@ -1,4 +1,5 @@
 #pragma once
+// The replay of the on-policy algorithms and GRPO: a queue of items that are trained on once.
 
 #include <fmt/format.h>
 
@@ -22,45 +23,49 @@
 namespace troupe {
 
 struct replay_options {
-  std::int64_t batch = 1;          ///< Items in one sample.
-  std::int64_t max_staleness = 0;  ///< Versions that an item may be behind the weights it trains.
-  std::size_t capacity = 1024;     ///< Items held before `insert` waits.
-  /// The same in bytes, as they would be sent. What makes up one sample is held in any case.
+  std::int64_t batch = 1;  ///< The number of items in one sample.
+  /// The maximal number of versions that an item may be behind the weights that it trains.
+  std::int64_t max_staleness = 0;
+  std::size_t capacity = 1024;  ///< The number of items that are held before `insert` waits.
+  /// The encoded size in bytes that is held before `insert` waits. The items of one sample are held
+  /// in any case.
   std::size_t max_bytes = std::size_t{1} << 30;
-  duration patience =
-      std::chrono::minutes(10);  ///< After it a `sample` fails instead of waiting on.
+  /// The time after which a waiting `sample` throws replay_starved.
+  duration patience = std::chrono::minutes(10);
 };
 
-/// An item that takes longer to make the longer it is: then those that are dropped as stale are the
-/// long ones, and what is trained on is biased.
+/// An item with a length. Longer items take longer to make, so dropping stale ones biases training
+/// towards short items; replay_counts::stale_length makes it visible.
 template <class Item>
 concept has_length = requires(const Item& item) {
   { item.length() } -> std::convertible_to<double>;
 };
 
-/// All that a replay_queue goes on from.
+/// The state of a replay_queue in a checkpoint.
 template <class Item>
 struct replay_state {
-  std::vector<Item> items;  ///< Oldest first.
-  std::int64_t begun = 0;   ///< Items admitted since the start.
+  std::vector<Item> items;  ///< The held items, oldest first.
+  std::int64_t begun = 0;   ///< The number of items admitted since the start.
   std::int64_t version = 0;
   replay_counts counts;
 };
 
-/// The replay between rollouts and an on-policy trainer (see replay.hpp): first in first out, each
-/// item once, none staler than allowed. Item has a member `version`: the oldest weights that made
-/// any part of it; and where it has an `item_id id` that a producer gave it, `insert` is
-/// idempotent.
+/// The replay between rollouts and an on-policy trainer (see replay.hpp). Items are sampled first
+/// in, first out, each of them once, and none that is staler than allowed. Item has a member
+/// `version`, the version of the oldest weights that made any part of it. If it has an `item_id id`
+/// that a producer set, `insert` is idempotent.
 template <class Item>
 class replay_queue {
  public:
   using item_type = Item;
 
-  /// What is held. Given to `serve`, it outlives the replica: one that is restarted has all that
-  /// the one before it had, but for who was admitted. For one queue.
+  /// The items and counts of a queue. If it is given to `serve`, it outlives the replica: a
+  /// restarted replica has everything that its predecessor had, except for the number of admitted
+  /// items. Only one queue may use it.
   class shelf;
 
-  /// `on`: null: a shelf of its own. Throws std::invalid_argument for a capacity below the batch.
+  /// `on` holds the items; null means that the queue makes its own. Throws std::invalid_argument if
+  /// the capacity is below the batch.
   explicit replay_queue(replay_options options, std::shared_ptr<shelf> on = nullptr)
       : options_(options),
         shelf_(on ? std::move(on) : std::make_shared<shelf>()),
@@ -77,28 +82,28 @@ class replay_queue {
     admission_.restore(version_ * options.batch + std::ssize(items_));
   }
 
-  /// Waits until another item may begin and still be fresh when its turn comes. False: none begins
-  /// any more, it is closed.
+  /// Waits until another item may begin that will still be fresh when its turn comes. Returns false
+  /// once the queue is closed.
   task<bool> admit() {
     while (!closed_ && !admission_.open(version_)) co_await changed_.wait();
     if (closed_) co_return false;
     admission_.begin();
     co_return true;
   }
-  /// Admits nothing any more. What is under way may still be inserted, over the capacity if need
-  /// be: for a loop that is to come to rest.
+  /// Closes the queue: no item is admitted any more. Items that have begun may still be inserted,
+  /// even beyond the capacity, so that a loop can come to rest.
   void close() {
     closed_ = true;
     changed_.notify_all();
   }
-  /// An admitted item will not come: another may begin in its place.
+  /// Says that an admitted item will not be inserted, so that another one may begin in its place.
   void abandon() {
     admission_.lose();
     changed_.notify_all();
   }
 
-  /// Waits while the queue is full. An item that is too stale when it comes is dropped, and so is
-  /// one that has come before.
+  /// Inserts an item, and waits while the queue is full. An item that is too stale is dropped, and
+  /// so is one that was inserted before.
   task<> insert(Item item) {
     const auto bytes = bytes_of(item);
     while (!closed_ && !has_room(bytes)) co_await changed_.wait();
@@ -108,23 +113,24 @@ class replay_queue {
         co_return;
       }
     }
-    version_ = std::max(version_, item.version);  // of a replay that was restarted
+    // A replay that was restarted may not know the version yet.
+    version_ = std::max(version_, item.version);
     items_.push_back({std::move(item), bytes});
     counts_.bytes += bytes;
     ++counts_.inserted;
-    drop_stale();  // others may have overtaken it
+    drop_stale();  // Others may have overtaken the item.
     changed_.notify_all();
   }
 
-  /// The next `batch` items, oldest first. Waits for them; throws replay_starved once `patience`
-  /// has passed.
+  /// Waits for the next `batch` items and returns them, oldest first. Throws replay_starved once
+  /// `patience` has passed.
   task<std::vector<Item>> sample() {
-    // Again, where another sample was quicker or what came has become stale meanwhile.
+    // It waits again if another sample took the items, or if they have become stale meanwhile.
     while (!satisfied()) co_await wait_patiently();
     co_return take();
   }
 
-  /// The same without waiting: nothing, if there are not as many.
+  /// Returns the next `batch` items without waiting; empty if there are fewer.
   std::vector<Item> take() {
     std::vector<Item> batch;
     if (!satisfied()) return batch;
@@ -142,7 +148,7 @@ class replay_queue {
     return batch;
   }
 
-  /// Weights of `version` are in use now.
+  /// Says that weights of `version` are in use now.
   void trained(std::int64_t version) {
     version_ = version;
     admission_.catch_up(version);
@@ -150,16 +156,16 @@ class replay_queue {
     changed_.notify_all();
   }
 
-  /// Of the weights in use.
+  /// The version of the weights in use.
   std::int64_t version() const { return version_; }
 
-  /// Everything in it, for checkpoints.
+  /// Returns the state for a checkpoint.
   replay_state<Item> save() const {
     replay_state<Item> state{{}, admission_.begun(), version_, counts_};
     for (const auto& each : items_) state.items.push_back(each.item);
     return state;
   }
-  /// Goes on from what `save` gave. Before the first call of another endpoint.
+  /// Restores a state of `save`. It must be called before any other endpoint.
   void restore(replay_state<Item> state) {
     admission_.restore(state.begun);
     version_ = state.version;
@@ -173,9 +179,9 @@ class replay_queue {
     }
   }
 
-  /// Items in one sample.
+  /// The number of items in one sample.
   std::int64_t sample_size() const { return options_.batch; }
-  /// Items that a sample would have to wait for.
+  /// The number of items that a sample would have to wait for.
   std::size_t missing() const {
     return static_cast<std::size_t>(options_.batch) -
            std::min(items_.size(), static_cast<std::size_t>(options_.batch));

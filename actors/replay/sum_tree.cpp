@@ -22,7 +22,7 @@ std::size_t sum_tree::find(double point) const {
   std::size_t node = 1;
   while (node < leaves()) {
     const auto left = nodes_[2 * node];
-    // Rounding can push a point past the last weight: then it is the last one's.
+    // Rounding can push a point past the last weight. It then belongs to the last place.
     if (point < left || nodes_[2 * node + 1] == 0) {
       node = 2 * node;
     } else {

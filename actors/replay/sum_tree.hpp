@@ -1,24 +1,26 @@
 #pragma once
+// A tree of sums for drawing in proportion to weights, for prioritised replay.
 
 #include <cstddef>
 #include <vector>
 
 namespace troupe {
 
-/// Weights at places 0, 1, ..., and which of them a point of their line falls on, both in
-/// O(log n). A node is the sum of its two children, computed anew whenever one changes: so the
-/// sums depend on the weights alone and not on what they were before, and a restored tree is equal
-/// bit for bit.
+/// A tree with weights at the places 0, 1, ... Setting a weight, and finding the place on which a
+/// point of the line of weights falls, take O(log n). A node is the sum of its two children and is
+/// computed anew whenever one changes. So the sums depend only on the current weights, and a
+/// restored tree is equal bit for bit.
 class sum_tree {
  public:
-  /// Grows to hold `place`; all other new weights are 0. REQUIRES: weight >= 0 and finite.
+  /// Sets a weight. The tree grows to hold `place`; all other new weights are 0. REQUIRES: weight
+  /// >= 0 and finite.
   void set(std::size_t place, double weight);
-  /// 0 where none was set.
+  /// Returns a weight; 0 if it was never set.
   double weight(std::size_t place) const;
   double total() const;
 
-  /// The place on which `point` falls where the weights lie one after another from 0 to total().
-  /// Never one of weight 0. REQUIRES: total() > 0 and 0 <= point.
+  /// Returns the place on which `point` falls if the weights lie one after another from 0 to
+  /// total(). It never returns a place of weight 0. REQUIRES: total() > 0 and 0 <= point.
   std::size_t find(double point) const;
 
  private:

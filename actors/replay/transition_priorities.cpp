@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// A weight above it could make the sum infinite.
+// A larger weight could make the sum infinite.
 constexpr double max_weight = 1e280;
 
 const priority_options& checked(const priority_options& options) {
@@ -48,7 +48,8 @@ std::vector<double> importance_weights(std::span<const double> probabilities, st
           fmt::format("importance_weights: expected a probability and a size > 0, got {} and {}",
                       probability, size));
     }
-    // As logarithms: a very small probability has a weight that is no double.
+    // The weights are computed as logarithms, because the weight of a very small probability
+    // overflows a double.
     weights.push_back(-beta * (std::log(static_cast<double>(size)) + std::log(probability)));
     largest = std::max(largest, weights.back());
   }

@@ -25,7 +25,8 @@ transition_replay::transition_replay(const transition_replay_options& options,
       claim_(*shelf_, "transition_replay"),
       held_(shelf_->contents_ ? *shelf_->contents_ : shelf_->contents_.emplace(options)),
       admission_(1, options.max_staleness) {
-  // Of one that was restarted: who was admitted isn't known, but for those who have come.
+  // A restarted replay doesn't know how many collections were admitted, only how many were
+  // inserted.
   const auto waiting = held_.due.size() - std::min(held_.due.size(), needed() - 1);
   admission_.restore(held_.version + static_cast<std::int64_t>(waiting));
 }
@@ -46,8 +47,8 @@ void transition_replay::learn_statistics(const collected_transitions& made) {
   try {
     if (held_.obs) held_.obs->update(made.rows.obs);
     if (held_.reward) held_.reward->update(made.discounted);
-  } catch (const std::invalid_argument& e) {  // Of such rows no gradient step is taken either.
-    log::warn("transitions don't count for normalisation", {{"error", e.what()}});
+  } catch (const std::invalid_argument& e) {  // No gradient step is taken on such rows either.
+    log::warn("transitions were left out of the normalisation statistics", {{"error", e.what()}});
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+// The replay of the off-policy algorithms: a ring of transitions, from which minibatches are drawn.
 
 #include <cstdint>
 #include <deque>
@@ -19,37 +20,44 @@
 
 namespace troupe {
 
-/// What a collector made in one go. Its rows are copied into the replay's ring; the rest says
-/// what they were.
+/// The transitions of one call of a collector. The rows are copied into the replay's ring; the
+/// other members describe them.
 struct collected_transitions {
   struct episode {
-    std::int64_t step;  ///< Environment steps of the collection so far, this one included.
+    /// The number of environment steps of the collection up to the end of the episode, inclusive.
+    std::int64_t step;
     double episode_return;
     std::int64_t length;
   };
 
   transition_rows rows;
-  std::vector<double> discounted;  ///< Discounted returns of each step; empty where not asked for.
-  std::vector<episode> episodes;   ///< Those that ended.
-  std::int64_t steps = 0;          ///< Of all environments, those that gave no transition too.
-  std::int64_t version = 0;        ///< Of the weights that acted.
+  /// The discounted return of each step; empty unless normalize_reward needs it.
+  std::vector<double> discounted;
+  std::vector<episode> episodes;  ///< The episodes that ended.
+  /// The number of steps of all environments, including steps that gave no transition.
+  std::int64_t steps = 0;
+  std::int64_t version = 0;  ///< The version of the weights that acted.
   item_id id;
 };
 
 struct transition_replay_options {
   transition_widths widths;
   transition_ring_options ring;
-  /// Collections before the first update; `sample` gives them all with the first.
+  /// The number of collections before the first update. The first `sample` returns them all.
   std::int64_t warm_up = 0;
-  /// Collections that may begin before the updates on those before them: none in sync mode.
+  /// The number of collections that may begin before the updates on earlier ones are done; 0 in
+  /// sync mode.
   std::int64_t max_staleness = 0;
-  std::uint64_t seed = 0;                        ///< Of what is drawn.
-  duration patience = std::chrono::minutes(10);  ///< After it a `sample` fails.
-  std::optional<priority_options> prioritised;   ///< None: what is drawn is drawn uniformly.
-  /// What is kept is raw. What is drawn is brought to one scale by the statistics of all that came
-  /// so far, as Stable-Baselines3's VecNormalize does with a replay's samples.
+  std::uint64_t seed = 0;  ///< The seed of the draws.
+  /// The time after which a waiting `sample` throws replay_starved.
+  duration patience = std::chrono::minutes(10);
+  /// Options of prioritised draws; empty means uniform draws.
+  std::optional<priority_options> prioritised;
+  /// Normalises drawn observations by the statistics of all observations so far, as
+  /// Stable-Baselines3's VecNormalize does with samples of a replay. The ring keeps raw values.
   bool normalize_obs = false;
-  bool normalize_reward = false;  ///< The same by `discounted`; a reward of n steps is one number.
+  /// Normalises drawn rewards by the statistics of `discounted`; a reward of n steps is one number.
+  bool normalize_reward = false;
 };
 
 /// The replay between collectors and an off-policy trainer (see replay.hpp). Its items are
@@ -59,49 +67,52 @@ struct transition_replay_options {
 ///                                  │                     ^   │
 ///                                  └── ring of rows ─────┘   └─> update_priorities
 ///
-/// One update is due for each collection, so the ratio of samples to inserts is what the update
-/// takes, and neither side runs ahead by more than max_staleness (Reverb's rate limiter with these
-/// bounds: Cassirer et al. 2021, https://arxiv.org/abs/2102.04736, section 3.3). What is drawn
-/// comes from the whole ring.
+/// One update is due for each collection, so the number of draws of an update sets the ratio of
+/// samples to inserts, and neither side runs ahead by more than max_staleness. This is Reverb's
+/// rate limiter with these bounds (Cassirer et al. 2021, https://arxiv.org/abs/2102.04736, section
+/// 3.3). Draws are from the whole ring.
 class transition_replay {
  public:
   using item_type = collected_transitions;
 
-  /// What is kept. Given to `serve`, it outlives the replica: one that is restarted has all that
-  /// the one before it had, but for who was admitted. For one replay.
+  /// The contents of a replay. If it is given to `serve`, it outlives the replica: a restarted
+  /// replica has everything that its predecessor had, except for the number of admitted
+  /// collections. Only one replay may use it.
   class shelf;
 
-  /// `on`: null: a shelf of its own. Throws std::invalid_argument as transition_ring and
-  /// transition_priorities.
+  /// `on` holds the contents; null means that the replay makes its own. Throws
+  /// std::invalid_argument like the constructors of transition_ring and transition_priorities.
   explicit transition_replay(const transition_replay_options& options,
                              std::shared_ptr<shelf> on = nullptr);
 
-  /// Waits until another collection may begin. False: none does any more, it is closed.
+  /// Waits until another collection may begin. Returns false once the replay is closed.
   task<bool> admit();
   void close();
-  /// One that has come before is dropped.
+  /// Inserts a collection. One that was inserted before is dropped.
   void insert(collected_transitions made);
-  /// What the next update is due on, without rows: one collection, and before the first those of
-  /// the warm-up; the same again until it is `trained`. Waits; throws replay_starved once
-  /// `patience` has passed.
+  /// Waits for the collections that the next update is for, and returns them without rows: one
+  /// collection, and in the first sample also those of the warm-up. It returns the same ones again
+  /// until `trained` is called. Throws replay_starved once `patience` has passed.
   task<std::vector<collected_transitions>> sample();
-  /// Weights of `version` are in use now.
+  /// Says that weights of `version` are in use now.
   void trained(std::int64_t version);
-  /// Of the weights in use.
+  /// The version of the weights in use.
   std::int64_t version() const;
 
-  /// `count` transitions in the memory of `into`. Where they are prioritised, with their numbers
-  /// and importance weights at that moment of the training (see transition_priorities::draw).
+  /// Draws `count` transitions, and returns them in the memory of `into`. Prioritised draws also
+  /// have their numbers and importance weights, for this value of `progress_remaining` (see
+  /// transition_priorities::draw).
   transition_rows draw(transition_rows into, std::size_t count, double progress_remaining);
-  /// What an update has found for drawn transitions: see transition_priorities::update.
+  /// Sets the priorities of drawn transitions after an update; see transition_priorities::update.
   void update_priorities(std::vector<std::int64_t> numbers, std::vector<float> td_errors);
-  /// Of observations, as a network with normalize_obs has them at its end (see obs_scale.hpp): what
-  /// is drawn now is scaled by it. [2 D], empty without normalize_obs.
+  /// Returns the scale [2 D] by which drawn observations are normalised now, in the form in which a
+  /// network with normalize_obs has it behind its parameters (see obs_scale.hpp). It is empty
+  /// without normalize_obs.
   std::vector<float> obs_scale() const;
 
   replay_counts counts() const;
   std::string save() const;
-  /// Goes on from what `save` gave. Before the first call of another endpoint. Throws state_error.
+  /// Restores a state of `save`. It must be called before any other endpoint. Throws state_error.
   void restore(std::string bytes);
 
  private:
@@ -127,7 +138,8 @@ struct transition_replay::contents {
   action_random random;
   std::int64_t version = 0;
   std::deque<collected_transitions> due;
-  std::size_t handed_out = 0;  // of `due`, at its front
+  // The number of collections at the front of `due` that the last sample returned.
+  std::size_t handed_out = 0;
   replay_counts counts;
   std::optional<transition_priorities> priorities;
   std::optional<running_normalizer> obs, reward;

@@ -52,7 +52,7 @@ transition_ring::transition_ring(const transition_widths& widths,
 
 namespace {
 
-/// n rows, each `width` numbers.
+/// Copies n rows of `width` numbers.
 template <class From, class To>
 void copy_rows(const From& from, std::size_t first, To& to, std::size_t place, std::size_t n,
                std::size_t width) {
@@ -192,7 +192,7 @@ std::vector<std::int64_t> transition_ring::sequence(std::int64_t number, std::si
   return numbers;
 }
 
-// Inline, for a call costs as much as a short row.
+// It is inlined, because a call costs as much as a short row.
 [[gnu::always_inline]] inline void transition_ring::copy_row(std::size_t place,
                                                              transition_rows& into,
                                                              std::size_t row) const {

@@ -1,4 +1,6 @@
 #pragma once
+// A ring of transitions in columns, with the links between the steps of an episode.
+// transition_replay uses it.
 
 #include <cstdint>
 #include <map>
@@ -16,90 +18,96 @@ class state_reader;
 class state_writer;
 
 struct transition_ring_options {
-  std::int64_t capacity = 1'000'000;               ///< transitions; then the oldest go
-  std::int64_t max_bytes = std::int64_t{4} << 30;  ///< that a full ring may take
+  /// The number of transitions that are held. Then the oldest are overwritten.
+  std::int64_t capacity = 1'000'000;
+  std::int64_t max_bytes = std::int64_t{4} << 30;  ///< The maximal size of a full ring in bytes.
 };
 
-/// Where a row lies: see transition_rows.
+/// The place of a row in its episode; see transition_rows.
 struct row_place {
   std::uint32_t environment = 0;
-  std::uint32_t step = 0;  ///< Of its episode.
+  std::uint32_t step = 0;  ///< The step of the episode, from 0.
   episode_end end = episode_end::none;
   bool operator==(const row_place&) const = default;
 };
 
-/// The rows of one episode, of steps first_step to first_step + numbers.size(), that one excluded.
+/// The rows of one episode: those of the steps from first_step to first_step + numbers.size() - 1.
 struct episode_rows {
   std::uint32_t environment = 0;
-  std::uint32_t first_step = 0;         ///< Above 0 where the beginning is no longer held.
-  std::vector<std::int64_t> numbers;    ///< A row for each of these steps, in their order.
-  episode_end end = episode_end::none;  ///< How the episode ended with the last of them.
+  /// Above 0 if the beginning of the episode is no longer held.
+  std::uint32_t first_step = 0;
+  std::vector<std::int64_t> numbers;    ///< The row of each of these steps, in order.
+  episode_end end = episode_end::none;  ///< How the episode ended with the last of these steps.
 };
 
-/// The newest transitions, each column a ring. A row is named by its number in the order of
-/// arrival, 0, 1, ...; the newest `capacity` are held. Memory is taken by blocks as they are
-/// needed, so a capacity that is never reached costs nothing. For one actor.
+/// The newest transitions, each column as a ring. A row is named by its number in the order of
+/// arrival, 0, 1, ...; the newest `capacity` rows are held. Memory is allocated in blocks as they
+/// are needed, so a capacity that is never reached costs nothing. Only one actor may use it.
 ///
-/// Rows of one episode are linked where they follow one another step by step. Where a row is
-/// missing or came out of turn, as collections can be lost or overtake each other, what is before
-/// and what is after it count as two episodes.
+/// Rows of one episode are linked if they follow one another step by step. A row can be missing or
+/// arrive out of order, because collections can be lost or overtake each other. The rows before and
+/// after it then count as two episodes.
 class transition_ring {
  public:
-  /// Throws std::invalid_argument for a capacity that is not within 1 .. 2^32 - 1, widths without
-  /// obs or action, and if a full ring would take more than max_bytes, naming both.
+  /// Throws std::invalid_argument if the capacity is not within 1 .. 2^32 - 1, if `widths` has no
+  /// obs or no action, and if a full ring would take more than max_bytes, naming both sizes.
   transition_ring(const transition_widths& widths, const transition_ring_options& options);
 
-  /// Puts them in, in order, in place of the oldest where it is full. Throws std::invalid_argument
-  /// if a column has another size than `widths` says, or `ended` a value that is no episode_end.
+  /// Inserts the rows in order; they replace the oldest rows of a full ring. Throws
+  /// std::invalid_argument if a column has another size than `widths` says, or if `ended` has a
+  /// value that is no episode_end.
   void insert(const transition_rows& rows);
 
   /// Draws `count` transitions uniformly, with replacement, into `into`, which allocates only if it
-  /// never held as many. Throws std::logic_error if there are none.
+  /// never held as many. Throws std::logic_error if the ring is empty.
   void sample(std::size_t count, action_random& random, transition_rows& into) const;
 
-  /// The transitions of these numbers, into `into`, one of whose columns they may be. Throws
-  /// std::out_of_range for one that is not held.
+  /// Copies the transitions of these numbers into `into`. `numbers` may be a column of `into`.
+  /// Throws std::out_of_range if a transition is not held.
   void gather(std::span<const std::int64_t> numbers, transition_rows& into) const;
 
-  /// Where this row lies. Throws std::out_of_range if it is not held.
+  /// Returns the place of this row in its episode. Throws std::out_of_range if it is not held.
   row_place place_of(std::int64_t number) const;
-  /// What is held of the episode that this row belongs to. Throws as place_of.
+  /// Returns the held rows of the episode that this row belongs to. Throws like place_of.
   episode_rows episode_of(std::int64_t number) const;
-  /// The rows of `length` steps one after another, the first of them `number`: fewer where the
-  /// episode ends before, or what follows is not held. Throws as place_of.
+  /// Returns the rows of `length` successive steps, beginning with `number`. There are fewer if the
+  /// episode ends earlier, or if the rows that follow are not held. Throws like place_of.
   std::vector<std::int64_t> sequence(std::int64_t number, std::size_t length) const;
 
   std::int64_t size() const noexcept { return size_; }
   std::int64_t inserted() const noexcept { return inserted_; }
   const transition_widths& widths() const noexcept { return widths_; }
-  /// Of the blocks that are there.
+  /// The size in bytes of the allocated blocks.
   std::size_t bytes() const noexcept { return blocks_.size() * block_rows * widths_.bytes(); }
 
-  /// Everything but the options.
+  /// Saves everything except the options.
   void save(state_writer& to) const;
-  /// Continues where `save` was. Throws state_error if that was a ring of other widths or of
-  /// another capacity, or if rows are linked that do not follow one another; then changes nothing.
+  /// Restores a state of `save`. Throws state_error if it is from a ring of other widths or another
+  /// capacity, or if it links rows that do not follow one another; the ring is then unchanged.
   void restore(const state_reader& from);
 
  private:
   static constexpr std::size_t block_rows = 4096;
 
-  /// block_rows of each column. Not vectors: memory that is not written to yet is not taken.
+  /// Memory for block_rows rows of each column. These are no vectors, so that pages that were not
+  /// written to yet take no memory.
   struct block {
     explicit block(const transition_widths& widths);
     std::unique_ptr<float[]> obs, action, reward, next_obs, terminated, discount;
     std::unique_ptr<std::int64_t[]> choice;
     std::unique_ptr<std::uint32_t[]> environment, step;
     std::unique_ptr<std::uint8_t[]> ended;
-    /// How many rows before and after it the row before and after it in its episode came; 0: none.
+    /// The distances to the previous and the next row of the episode, in numbers of rows; 0 means
+    /// none.
     std::unique_ptr<std::uint32_t[]> previous, next;
   };
-  /// A row in its block.
+  /// A row as its block and its index there.
   struct cell {
     const block& in;
     std::size_t at;
   };
-  /// The newest row of an environment. Its episode is needed no longer than until the next comes.
+  /// The newest row of an environment. Its episode is only needed until the next row of the
+  /// environment arrives.
   struct newest_row {
     std::int64_t number = 0;
     std::uint32_t episode = 0;
@@ -107,30 +115,30 @@ class transition_ring {
 
   bool holds(std::int64_t number) const noexcept;
   void require(std::int64_t number) const;
-  /// REQUIRES: it is held.
+  /// Returns the cell of a row. REQUIRES: the row is held.
   cell cell_of(std::int64_t number) const;
-  /// Throws std::invalid_argument, as insert.
+  /// Throws std::invalid_argument if `insert` must refuse the rows.
   void check(const transition_rows& rows) const;
-  /// Puts in the rows from `first` on that lie in one block, linked to none; returns how many.
+  /// Copies the rows from `first` on that fit into one block, without links. Returns their number.
   std::size_t put(const transition_rows& rows, std::size_t first);
-  /// Whether the second is of the step after the first's, which did not end the episode.
+  /// Returns true if `other` is the step after `one`, and `one` did not end the episode.
   static bool adjoin(const cell& one, const cell& other);
   /// Links two rows.
   void tie(std::int64_t one, std::int64_t other);
-  /// Links the newest row to the one before it, where both are of one episode.
+  /// Links the newest row to the one before it if both are of one episode.
   void link(std::int64_t number, std::uint32_t episode);
-  /// The row is about to be overwritten.
+  /// Removes the links to a row that is about to be overwritten.
   void forget(std::int64_t number);
-  /// Links the rows as they were saved.
+  /// Restores the links of the rows.
   void restore_links(const state_reader& from);
   void copy_row(std::size_t place, transition_rows& into, std::size_t row) const;
 
   transition_widths widths_;
   std::int64_t capacity_;
   std::int64_t size_ = 0;
-  std::int64_t inserted_ = 0;  // so the next goes to inserted_ % capacity_
+  std::int64_t inserted_ = 0;  // The next row goes to inserted_ % capacity_.
   std::vector<block> blocks_;
-  std::map<std::uint32_t, newest_row> newest_;  // by environment, of the rows that are held
+  std::map<std::uint32_t, newest_row> newest_;  // The newest held row of each environment.
 };
 
 }  // namespace troupe

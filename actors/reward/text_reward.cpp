@@ -11,7 +11,7 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\f\v";
-constexpr int pattern_bytes_max = 1 << 20;  // of the compiled form
+constexpr int pattern_bytes_max = 1 << 20;  // The bound on the compiled form.
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(white_space);
@@ -22,7 +22,8 @@ std::string_view trim(std::string_view text) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Text from `at` on that may be one number, thousands' commas taken out, and where it ends.
+/// Returns the text from `at` on that may be one number, without commas between thousands, and its
+/// end.
 struct number_text {
   std::string digits;
   std::size_t end;
@@ -42,7 +43,7 @@ number_text read_number(std::string_view text, std::size_t at) {
     }
   };
   take_digits();
-  // A comma groups thousands only behind one to three digits.
+  // A comma groups thousands only after one to three digits.
   if (number.digits.size() <= 3) {
     while (number.end < text.size() && is_thousands_comma(text, number.end)) {
       ++number.end;
@@ -123,7 +124,7 @@ double tag_format(std::string_view text, const std::vector<std::string>& tags) {
     const auto opening = '<' + tag + '>';
     const auto part = inside_tag(text, tag);
     if (!part || !rest.starts_with(opening)) return 0;
-    // Each tag is there once, so what opens here is this part.
+    // Each tag occurs once, so the tag that opens here belongs to this part.
     rest = trim(rest.substr(opening.size() + part->size() + opening.size() + 1));
   }
   return rest.empty() ? 1 : 0;

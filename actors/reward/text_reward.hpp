@@ -1,6 +1,6 @@
 #pragma once
-// Verifiable rewards of a text, as plain functions: 1 for right, 0 for wrong. What a model wrote is
-// never trusted: each takes time linear in the text's length, whatever stands in it.
+// Verifiable rewards of a text, as plain functions: 1 for right, 0 for wrong. The text of a model
+// is never trusted: every function takes time linear in its length, whatever its content.
 
 #include <memory>
 #include <optional>
@@ -10,37 +10,39 @@
 
 namespace troupe {
 
-/// Whether the answer is the expected text, white space around either left aside.
+/// Returns 1 if the answer is the expected text, ignoring white space around both.
 double exact_match(std::string_view answer, std::string_view expected);
 
-/// Whether the last number in `answer` is the last one in `expected`, up to `tolerance` times the
-/// larger of 1 and the expected number. Throws std::invalid_argument if `expected` has none.
+/// Returns 1 if the last number in `answer` is the last one in `expected`, up to `tolerance` times
+/// the larger of 1 and the magnitude of the expected number. Throws std::invalid_argument if
+/// `expected` has no number.
 double numeric_match(std::string_view answer, std::string_view expected, double tolerance = 1e-6);
 
-/// The last finite number in a text, such as 42, -0.5, 1e-3 or 1,234,567.8; none if there is none.
-/// A sign counts only where no digit or letter precedes it: in `7-3` the last number is 3.
+/// Returns the last finite number in a text, such as 42, -0.5, 1e-3 or 1,234,567.8; nullopt if
+/// there is none. A sign counts only if no digit or letter precedes it: in `7-3` the last number is
+/// 3.
 std::optional<double> last_number(std::string_view text);
 
-/// What stands between `<tag>` and `</tag>`, if each of the two is in the text exactly once and in
-/// that order.
+/// Returns the text between `<tag>` and `</tag>`, if each of the two is in the text exactly once
+/// and in this order.
 std::optional<std::string_view> inside_tag(std::string_view text, std::string_view tag);
 
-/// Whether the text is just these parts, each `<tag>...</tag>` once, in their order, and white
-/// space between them: {"think", "answer"}.
+/// Returns 1 if the text consists of the parts `<tag>...</tag>` of these tags, such as {"think",
+/// "answer"}: each once, in order, with only white space between them.
 double tag_format(std::string_view text, const std::vector<std::string>& tags);
 
-/// Whether a regular expression matches the whole text. Google's RE2 (syntax:
-/// https://github.com/google/re2/wiki/Syntax), which has no back references and needs no stack.
+/// Rewards a text that a regular expression matches completely. The expressions are those of
+/// Google's RE2 (syntax: https://github.com/google/re2/wiki/Syntax), which has no back references
+/// and needs no stack.
 class pattern_match {
  public:
-  /// Throws std::invalid_argument naming the pattern and what is wrong with it. `.` matches line
-  /// ends, too.
+  /// Throws std::invalid_argument naming the pattern and its error. `.` matches line breaks, too.
   explicit pattern_match(const std::string& pattern);
   double operator()(std::string_view text) const;
 
  private:
   struct compiled;
-  std::shared_ptr<const compiled> compiled_;  // immutable: copies may be used by any thread
+  std::shared_ptr<const compiled> compiled_;  // It is immutable, so any thread may use copies.
 };
 
 }  // namespace troupe

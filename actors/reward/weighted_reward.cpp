@@ -5,7 +5,7 @@
 namespace troupe::detail {
 namespace {
 
-constexpr std::size_t name_bytes_max = 64;  // longer label values are not exported
+constexpr std::size_t name_bytes_max = 64;  // Longer label values are not exported.
 
 const std::vector<double> bounds = {-10,  -5,  -2,   -1,  -0.5, -0.1, 0, 0.1,
                                     0.25, 0.5, 0.75, 0.9, 1,    2,    5, 10};

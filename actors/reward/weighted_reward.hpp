@@ -1,4 +1,5 @@
 #pragma once
+// The reward of text samples: a role that adds up weighted reward functions.
 
 #include <cmath>
 #include <cstdint>
@@ -13,24 +14,25 @@
 
 namespace troupe {
 
-/// One named part of a reward. Sample is whatever is judged: a completion with its question, an
-/// episode.
+/// One named part of a reward. Sample is the type that is judged, such as a completion with its
+/// question, or an episode.
 template <class Sample>
 struct reward_function {
-  std::string name;  ///< In errors and metrics; at most 64 bytes.
+  std::string name;  ///< The name in errors and metrics, at most 64 bytes.
   portable_function<double(const Sample&)> value;
-  double weight = 1;  ///< Finite; 0: measured only.
+  double weight = 1;  ///< A finite weight; 0 means that the value is only measured.
 };
 
-/// At most so many functions in one reward: each is a label in the metrics.
+/// The maximal number of functions in one reward. Each is a label in the metrics.
 inline constexpr std::size_t reward_functions_max = 32;
 
 struct reward_result {
-  double total = 0;            ///< Sum of weight times value.
-  std::vector<double> values;  ///< Of each function, not weighted, in the order of `names`.
+  double total = 0;            ///< The sum of weight times value.
+  std::vector<double> values;  ///< The unweighted value of each function, in the order of `names`.
 };
 
-/// A function of a reward threw, or its value was not finite: the message names it.
+/// Thrown if a function of a reward throws, or if its value is not finite. The message names the
+/// function.
 class reward_error : public std::runtime_error {
  public:
   reward_error(std::string name, const std::string& message)
@@ -43,12 +45,12 @@ class reward_error : public std::runtime_error {
 
 namespace detail {
 
-/// What a reward tells Prometheus: troupe_reward_value{reward} and troupe_reward_failures_total
-/// {reward} of each function, troupe_reward of the weighted sum.
+/// The metrics of a reward: troupe_reward_value{reward} and troupe_reward_failures_total{reward}
+/// for each function, and troupe_reward for the weighted sum.
 class reward_meter {
  public:
-  /// Tells nobody without a registry. Throws std::invalid_argument for names that are missing,
-  /// given twice, longer than 64 bytes or too many.
+  /// Without a registry nothing is counted. Throws std::invalid_argument for names that are
+  /// missing, given twice, longer than 64 bytes or too many.
   reward_meter(metrics_registry* registry, std::vector<std::string> names);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -65,7 +67,8 @@ class reward_meter {
 
 }  // namespace detail
 
-/// The role that judges: several functions, weighted and added up, each measured apart.
+/// The role that computes rewards: it weights and adds up several functions, and measures each of
+/// them separately.
 ///
 ///   const std::vector<reward_function<completion>> functions{
 ///       {"right", [](const completion& c) { return exact_match(c.text, c.expected); }},
@@ -75,8 +78,9 @@ class reward_meter {
 template <class Sample>
 class weighted_reward {
  public:
-  /// Throws std::invalid_argument for no functions, more than reward_functions_max, a missing one,
-  /// a name that is empty, longer than 64 bytes or given twice, and a weight that is not finite.
+  /// Throws std::invalid_argument if there are no functions or more than reward_functions_max, if a
+  /// function is empty, if a name is empty, longer than 64 bytes or given twice, and if a weight is
+  /// not finite.
   explicit weighted_reward(std::vector<reward_function<Sample>> functions,
                            metrics_registry* metrics = nullptr)
       : functions_(std::move(functions)), meter_(metrics, names_of(functions_)) {
@@ -88,7 +92,8 @@ class weighted_reward {
     }
   }
 
-  /// Throws reward_error, naming the first function that throws or whose value is not finite.
+  /// Evaluates all functions. Throws reward_error naming the first function that throws or whose
+  /// value is not finite.
   reward_result evaluate(Sample sample) {
     reward_result result;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
@@ -101,7 +106,7 @@ class weighted_reward {
     return result;
   }
 
-  /// In the order in which they are evaluated.
+  /// The names of the functions, in the order in which they are evaluated.
   std::vector<std::string> names() const { return meter_.names(); }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// All of libtorch. Only source files include it: a header says at::Tensor and includes
-// <ATen/core/Tensor.h>, which is seven times cheaper to compile.
-// clang in C++20 mode needs ivalue.h before torch.h with libtorch 1.13.
+// Includes all of libtorch. Only source files include it. Headers use at::Tensor and include
+// <ATen/core/Tensor.h>, which is seven times cheaper to compile. clang in C++20 mode needs ivalue.h
+// before torch.h with libtorch 1.13.
 #include <ATen/core/ivalue.h>
 // clang-format off
 #include <torch/torch.h>

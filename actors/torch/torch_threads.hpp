@@ -1,10 +1,12 @@
 #pragma once
+// The number of threads of libtorch.
 
 namespace troupe {
 
-/// Actors are the threads here: libtorch's own pool under them was measured nine times slower, and
-/// OpenBLAS keeps one more. Sets both to one thread, with kernels that fit the processor
-/// (blas_kernels.hpp); before the first tensor operation.
+/// Sets libtorch and OpenBLAS to one thread each, with kernels that fit the processor
+/// (blas_kernels.hpp). It must be called before the first tensor operation. Actors provide the
+/// parallelism: with libtorch's own pool under them, training was measured nine times slower, and
+/// OpenBLAS keeps one more pool.
 void use_one_torch_thread();
 
 }  // namespace troupe

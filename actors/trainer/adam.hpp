@@ -1,22 +1,25 @@
 #pragma once
+// The optimiser Adam, with gradient clipping.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace troupe {
 
-/// Defaults are Stable-Baselines3's for PPO where PyTorch's differ (eps, max_grad_norm).
+/// Options of Adam. The defaults are PyTorch's, except for eps and max_grad_norm, which are those
+/// of Stable-Baselines3's PPO.
 struct adam_options {
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double eps = 1e-5;           ///< added to the root of the second moment
-  double max_grad_norm = 0.5;  ///< the gradient's Euclidean norm is cut to this; 0: never
-  /// Of every parameter, lr times this share is taken away each step, beside the gradient:
-  /// Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101, algorithm 2.
+  double eps = 1e-5;  ///< Added to the root of the second moment.
+  /// The gradient's Euclidean norm is clipped to this; 0 means no clipping.
+  double max_grad_norm = 0.5;
+  /// Each step multiplies every parameter by 1 - lr * weight_decay, apart from the gradient
+  /// (Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101, algorithm 2).
   double weight_decay = 0.0;
 };
 
-/// All that the next step depends on besides parameters and gradient.
+/// Everything that the next step depends on besides the parameters and the gradient.
 struct adam_state {
   std::int64_t step = 0;
   std::vector<float> first_moment;   ///< [P]
@@ -32,8 +35,8 @@ class adam {
  public:
   explicit adam(std::size_t parameter_count, adam_options options = {});
 
-  /// One step with learning rate `lr`; returns the gradient's norm before clipping. If that is not
-  /// finite nothing changes. Throws std::invalid_argument if the sizes are not P.
+  /// Takes one step with learning rate `lr`, and returns the gradient's norm before clipping. If
+  /// the norm is not finite, nothing changes. Throws std::invalid_argument if the sizes are not P.
   double step(std::span<float> parameters, std::span<const float> gradient, double lr);
 
   const adam_options& options() const { return options_; }

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// Sums in several lanes, in an order that does not depend on the processor.
+// The sum is taken in several lanes, in an order that does not depend on the processor.
 TROUPE_CPU_CLONES double sum_of_squares(const float* x, std::size_t count) {
   constexpr std::size_t lanes = 16;
   double sums[lanes] = {};

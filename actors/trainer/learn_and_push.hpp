@@ -1,4 +1,6 @@
 #pragma once
+// One update of an algorithm as seen from its loop: learning, then the distribution of the new
+// weights.
 
 #include <chrono>
 #include <cstdint>
@@ -9,23 +11,23 @@
 
 namespace troupe {
 
-/// What one update came to.
+/// The result of one update.
 template <class Report>
 struct pushed_update {
   Report report;
-  std::int64_t version = 0;  ///< Of the weights that everyone has now.
-  double train_s = 0;        ///< Seconds that the trainer took.
-  double push_s = 0;         ///< Seconds until everyone had the weights.
+  std::int64_t version = 0;  ///< The version of the weights that every replica has now.
+  double train_s = 0;        ///< The time that the trainer took, in seconds.
+  double push_s = 0;         ///< The time until every replica had the weights, in seconds.
 };
 
-/// Attempts at one update while the trainer dies.
+/// The number of attempts at one update if the trainer dies.
 inline constexpr int update_attempts_max = 100;
 
-/// One update of the weights of `version`: `train()` gives a task<outcome<Report>> in which the
-/// trainer learns from a batch, `push()` one that gives everyone the new weights and returns their
-/// version. A trainer that dies on the way goes on from the weights before, so both are done once
-/// more. Throws what they throw, and call_error of kind replica_lost where the trainer dies again
-/// and again.
+/// Makes one update of the weights of `version`. `train()` returns a task<outcome<Report>> in which
+/// the trainer learns from a batch. `push()` returns a task<std::int64_t> that gives the new
+/// weights to every replica and returns their version. If the trainer dies during the update, it
+/// continues from the previous weights, so both are repeated. Throws their errors, and a call_error
+/// of kind replica_lost after update_attempts_max attempts.
 template <class Report, class Train, class Push>
 task<pushed_update<Report>> learn_and_push(std::int64_t version, Train train, Push push) {
   const auto seconds_since = [](auto then) {

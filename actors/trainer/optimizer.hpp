@@ -1,4 +1,5 @@
 #pragma once
+// A choice of optimiser at run time.
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -10,14 +11,14 @@ namespace troupe {
 
 using optimizer_state = std::variant<adam_state, rmsprop_state>;
 
-/// Any of the optimisers, chosen when it is made.
+/// Any of the optimisers, chosen at construction.
 class optimizer {
  public:
   optimizer(adam rule) : rule_(std::move(rule)) {}     // NOLINT: either is an optimizer
   optimizer(rmsprop rule) : rule_(std::move(rule)) {}  // NOLINT
 
-  /// One step with learning rate `lr`; returns the gradient's norm before clipping. If that is not
-  /// finite nothing changes. Throws std::invalid_argument if the sizes are not P.
+  /// Takes one step with learning rate `lr`, and returns the gradient's norm before clipping. If
+  /// the norm is not finite, nothing changes. Throws std::invalid_argument if the sizes are not P.
   double step(std::span<float> parameters, std::span<const float> gradient, double lr) {
     return std::visit([&](auto& rule) { return rule.step(parameters, gradient, lr); }, rule_);
   }
@@ -25,7 +26,7 @@ class optimizer {
   optimizer_state state() const {
     return std::visit([](const auto& rule) { return optimizer_state(rule.state()); }, rule_);
   }
-  /// Throws std::invalid_argument if the state is of another size, or another optimiser's.
+  /// Throws std::invalid_argument if the state is of another size or of another optimiser.
   void set_state(const optimizer_state& state) {
     if (state.index() != rule_.index()) {
       constexpr const char* names[] = {"adam", "rmsprop"};

@@ -1,4 +1,5 @@
 #pragma once
+// Data-parallel training: a trainer whose replicas are ranks that share every batch.
 
 #include "actors/collective/gloo_collective.hpp"
 #include "actors/trainer/trainer.hpp"
@@ -7,16 +8,16 @@
 
 namespace troupe {
 
-/// A trainer whose replicas are the ranks of one: all of them are given every batch by a fanout of
-/// train_step, each takes its shard, and their gradients are summed, so that all have the same
-/// weights. For replicas that may block: each on a thread of its own, or in a process. Learner has
-/// besides what trainer asks of it
+/// A trainer whose replicas are the ranks of one data-parallel group. A fanout of train_step gives
+/// every batch to all of them, each trains on its shard, and their gradients are summed, so that
+/// all have the same weights. The replicas block while they wait for each other, so each must have
+/// a thread or a process of its own. In addition to the members that trainer requires, Learner has
 ///
 ///   void join(std::shared_ptr<collective>)
 ///
-/// after which update is given the whole batch and trains on this rank's shard of it. A rank that
-/// is lost takes the group with it: from then on train_step throws collective_error, on those that
-/// stayed and on the one that was restarted. What was trained since the last checkpoint is lost.
+/// After it, update gets the whole batch and trains on this rank's shard of it. If a rank is lost,
+/// the group ends: train_step then throws collective_error, on the ranks that stayed and on the one
+/// that was restarted. The training since the last checkpoint is lost.
 template <class Learner>
 class rank_trainer final : public trainer<Learner> {
  public:
@@ -30,7 +31,7 @@ class rank_trainer final : public trainer<Learner> {
     group_.rank = who.index;
   }
 
-  /// The ranks find each other in the first. Throws collective_error.
+  /// Makes one update. In the first call the ranks find each other. Throws collective_error.
   report_type train_step(batch_type batch) override {
     if (!joined_) {
       if (generation_ > 0) {
@@ -52,7 +53,7 @@ class rank_trainer final : public trainer<Learner> {
 
 namespace detail {
 
-/// Whether a rank's part in an update failed because a rank is lost, itself or another.
+/// Returns true if a rank's part in an update failed because this rank or another one was lost.
 inline bool is_loss_of_a_rank(const std::exception_ptr& error) {
   if (is_kind(error, error_kind::replica_lost)) return true;
   try {
@@ -72,8 +73,8 @@ inline bool is_loss_of_a_rank(const std::exception_ptr& error) {
 
 }  // namespace detail
 
-/// The part of all `world` ranks in one update, of which they report the same. Throws
-/// collective_error where one is lost: those that stayed are in the middle of the update.
+/// Makes one update on all `world` ranks and returns their report, which is the same on all. Throws
+/// collective_error if a rank is lost; the other ranks are then in the middle of the update.
 template <class Learner>
 task<outcome<typename Learner::report>> train_ranks(service<trainer<Learner>> ranks,
                                                     typename Learner::batch batch,

@@ -14,7 +14,7 @@ namespace {
 
 struct step_constants {
   float gradient_scale, alpha, one_minus_alpha, lr;
-  float eps_inside, eps_outside;  // of the root
+  float eps_inside, eps_outside;  // Added inside and outside of the root.
 };
 
 // v = a v + (1 - a) g^2;  p -= lr g / (sqrt(v + eps_inside) + eps_outside)

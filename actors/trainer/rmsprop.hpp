@@ -1,19 +1,22 @@
 #pragma once
+// The optimiser RMSprop, with gradient clipping.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace troupe {
 
-/// Defaults are Stable-Baselines3's for A2C.
+/// Options of RMSprop. The defaults are those of Stable-Baselines3's A2C.
 struct rmsprop_options {
-  double alpha = 0.99;           ///< decay of the mean square
-  double eps = 1e-5;             ///< added to the root of the mean square
-  double max_grad_norm = 0.5;    ///< the gradient's Euclidean norm is cut to this; 0: never
-  bool tensorflow_like = false;  ///< eps is added inside the root, and the mean square begins at 1
+  double alpha = 0.99;  ///< The decay of the mean square.
+  double eps = 1e-5;    ///< Added to the root of the mean square.
+  /// The gradient's Euclidean norm is clipped to this; 0 means no clipping.
+  double max_grad_norm = 0.5;
+  /// If true, eps is added inside the root, and the mean square begins at 1.
+  bool tensorflow_like = false;
 };
 
-/// All that the next step depends on besides parameters and gradient.
+/// Everything that the next step depends on besides the parameters and the gradient.
 struct rmsprop_state {
   std::int64_t step = 0;
   std::vector<float> mean_square;  ///< [P]
@@ -21,14 +24,14 @@ struct rmsprop_state {
   bool operator==(const rmsprop_state&) const = default;
 };
 
-/// RMSprop over one flat block of P parameters, without momentum: Tieleman and Hinton 2012, lecture
-/// 6.5, in PyTorch's form (torch.optim.RMSprop), or in TensorFlow 1's, which Stable-Baselines3
-/// calls RMSpropTFLike. As adam it clips the global gradient norm.
+/// RMSprop over one flat block of P parameters, without momentum (Tieleman and Hinton 2012, lecture
+/// 6.5). It has PyTorch's form (torch.optim.RMSprop), or that of TensorFlow 1, which
+/// Stable-Baselines3 calls RMSpropTFLike. Like adam, it clips the global gradient norm.
 class rmsprop {
  public:
   explicit rmsprop(std::size_t parameter_count, rmsprop_options options = {});
 
-  /// As adam::step.
+  /// Takes one step with learning rate `lr`, as adam::step does.
   double step(std::span<float> parameters, std::span<const float> gradient, double lr);
 
   const rmsprop_options& options() const { return options_; }

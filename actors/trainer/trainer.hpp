@@ -1,4 +1,5 @@
 #pragma once
+// The trainer of every algorithm: a role that holds a learner and publishes its weights.
 
 #include <cstdint>
 #include <utility>
@@ -10,26 +11,27 @@
 
 namespace troupe {
 
-/// The role that learns. Learner is an update rule without actors:
+/// The role that learns. Learner is an update rule that knows nothing of actors:
 ///
 ///   typename Learner::batch, typename Learner::report
 ///   report update(const batch&)                  one update
 ///   const at::Tensor& parameters() const         float [P]
 ///   void load_parameters(const at::Tensor&)
 ///
-/// Weights have version 0 before the first update, and one more after each.
+/// The version of the weights is 0 before the first update and grows by 1 with each update.
 template <class Learner>
 class trainer {
  public:
   using batch_type = typename Learner::batch;
   using report_type = typename Learner::report;
 
-  /// `make` makes the learner, here in the trainer's own replica.
+  /// `make` makes the learner; it is called in the trainer's own replica.
   trainer(portable_function<Learner()> make, service<weight_store> store)
       : learner_(make()), store_(std::move(store)) {}
   virtual ~trainer() = default;
 
-  /// Puts the first weights into the store; after a restart, goes on from the newest there.
+  /// Puts the first weights into the store. After a restart, it takes the newest weights from the
+  /// store instead.
   task<> catch_up() {
     const auto known = co_await store_.route<&weight_store::versions>();
     if (known.empty()) {
@@ -42,17 +44,17 @@ class trainer {
     }
   }
 
-  /// One update. The new weights are the trainer's own until they are pushed.
+  /// Makes one update. Only the trainer has the new weights until they are pushed.
   virtual report_type train_step(batch_type batch) {
     auto report = learner_.update(batch);
     ++version_;
     return report;
   }
 
-  /// Puts the current weights into the store and into every replica of `policies`; control
-  /// messages, so they never queue behind work. A replica that dies meanwhile takes them from the
-  /// store when it is restarted. Returns their version: the one before, if this trainer was
-  /// restarted after its update and the update is lost.
+  /// Puts the current weights into the store and into every replica of `policies`, by control
+  /// messages, which never queue behind work. A replica that dies meanwhile takes them from the
+  /// store when it is restarted. Returns the version of the weights. It is the previous version if
+  /// this trainer was restarted after its update, so that the update is lost.
   task<std::int64_t> push_weights(service<policy> policies) {
     const auto fresh = co_await publish();
     const auto everyone = policies.with({.priority = priority::control});
@@ -65,7 +67,8 @@ class trainer {
     co_return fresh.version;
   }
 
-  /// Puts the current weights into the store alone, and returns them for who else is to have them.
+  /// Puts the current weights only into the store, and returns them so that the caller can
+  /// distribute them.
   task<weights> publish() {
     weights fresh{version_, learner_.parameters().clone(), {}};
     const auto store = store_.with({.priority = priority::control});
@@ -73,7 +76,8 @@ class trainer {
     co_return fresh;
   }
 
-  /// What the learner goes on from besides its parameters, which the store has. Learner needs
+  /// Saves and restores the learner's state without its parameters, which are in the store. Learner
+  /// needs
   ///   std::string save() const
   ///   void restore(const std::string&)
   std::string save() { return learner_.save(); }

@@ -1,4 +1,5 @@
 #pragma once
+// The store of weights: trainers put versions into it, and policies and evaluators take them out.
 
 #include <ATen/core/Tensor.h>
 
@@ -20,39 +21,40 @@ namespace troupe {
 struct weights {
   std::int64_t version = 0;
   at::Tensor parameters;  ///< float [P], contiguous
-  std::string sha256;     ///< Of the parameters' bytes; filled in by the store.
+  std::string sha256;     ///< The SHA-256 of the parameters' bytes, which the store computes.
 };
 
-/// A version that is not kept, or one that may not be put.
+/// Thrown for a version that is not kept, and for weights that may not be put.
 class weights_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The role that keeps weights: every version once, the newest few and those on lease.
+/// The role that keeps weights: one copy of each of the newest versions and of the leased ones.
 class weight_store {
  public:
-  /// What is kept. Given to `serve`, it outlives the replica: one that is restarted has all that
-  /// the one before it had. For one store.
+  /// The kept weights. If it is given to `serve`, it outlives the replica: a restarted replica has
+  /// everything that its predecessor had. Only one store may use it.
   class shelf;
 
-  /// `keep`: how many of the newest versions stay; at least 1. `on`: null: a shelf of its own.
+  /// `keep` is the number of newest versions that are kept, at least 1. `on` holds the weights;
+  /// null means that the store makes its own.
   explicit weight_store(std::size_t keep = 3, std::shared_ptr<shelf> on = nullptr);
 
-  /// Keeps a newer version than any before; the newest once more changes nothing, so that a call
-  /// whose answer was lost can be repeated. Throws weights_error for an older one, for other
-  /// weights of the same version, for weights that are not float [P] of the size of the first
-  /// version, and for values that are not finite.
+  /// Adds a version that is newer than all others. Putting the newest version once more changes
+  /// nothing, so that a call whose answer was lost can be repeated. Throws weights_error for an
+  /// older version, for other weights of the newest version, for weights that are not float [P] of
+  /// the size of the first version, and for values that are not finite.
   void put(weights fresh);
 
-  /// Throws weights_error naming the versions that are kept, if `version` isn't.
+  /// Returns a version. Throws weights_error naming the kept versions if `version` is not kept.
   weights get(std::int64_t version);
-  /// Waits for the first version, if there is none yet.
+  /// Returns the newest version. It waits for the first one if there is none yet.
   task<weights> latest();
-  /// Waits until there is a version that is at least `version`, and returns the newest.
+  /// Waits until a version of at least `version` exists, and returns the newest one.
   task<weights> wait_for(std::int64_t version);
 
-  /// Keeps a version until it has been released as often as it was leased.
+  /// Keeps a version until it was released as often as it was leased.
   void lease(std::int64_t version);
   void release(std::int64_t version);
 

@@ -1,6 +1,7 @@
 #pragma once
-// What time it is, and who wants to be woken when. Real time has a thread of its own; virtual time
-// stands still until somebody advances it.
+// The clocks of an actor system: they tell the time and ring mailboxes at given times. The real
+// clock rings from a thread of its own. The virtual clock stands still until somebody advances it.
+// Internal to runtime/.
 
 #include <atomic>
 #include <condition_variable>
@@ -14,7 +15,8 @@
 
 namespace troupe::detail {
 
-/// When an alarm rings, and its number: of those of one time the first set rings first.
+/// The time at which an alarm rings, and the alarm's number. Alarms of the same time ring in the
+/// order in which they were set.
 using alarm_key = std::pair<time_point, std::uint64_t>;
 using alarms = std::map<alarm_key, ref<inbox>, std::less<>,
                         recycling_allocator<std::pair<const alarm_key, ref<inbox>>>>;
@@ -23,12 +25,12 @@ class clock {
  public:
   virtual ~clock() = default;
   virtual time_point now() const = 0;
-  /// Rings `who` at `at` or soon after. Any thread.
+  /// Rings `who` at the time `at` or soon after. Any thread may call it.
   virtual alarm_key wake_at(time_point at, ref<inbox> who) = 0;
-  /// Forgets alarms, of an actor that has ended: each would keep it until it rings. Those that have
-  /// rung may be among them. Any thread.
+  /// Forgets the alarms of an actor that has ended, because an alarm keeps its actor alive until it
+  /// rings. Alarms that have rung already are ignored. Any thread may call it.
   virtual void forget(const std::vector<alarm_key>& which) = 0;
-  /// Forgets every alarm and its mailbox.
+  /// Forgets every alarm, and releases the mailboxes.
   virtual void stop() = 0;
 };
 
@@ -52,7 +54,8 @@ class real_clock final : public clock {
   std::thread thread_;
 };
 
-/// Time that only `advance_to_next` moves; starts at the epoch. For one thread.
+/// A clock that starts at the epoch and moves only by `advance_to_next` and `spend`. Only one
+/// thread may use it.
 class virtual_clock final : public clock {
  public:
   time_point now() const override { return now_; }
@@ -60,9 +63,10 @@ class virtual_clock final : public clock {
   void forget(const std::vector<alarm_key>& which) override;
   void stop() override { alarms_.clear(); }
 
-  /// Moves to the next alarm and rings everybody who is due; false if there is none.
+  /// Moves to the time of the next alarm and rings every mailbox that is due. Returns false if
+  /// there is no alarm.
   bool advance_to_next();
-  /// Time passes while somebody works.
+  /// Moves the clock by the time that some work takes, and rings every mailbox that is due.
   void spend(duration time);
 
  private:

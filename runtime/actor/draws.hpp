@@ -1,5 +1,6 @@
 #pragma once
-// Random numbers that one actor draws without shifting another's. Internal to runtime/.
+// Streams of random numbers that are independent of each other: one actor's draws don't change the
+// numbers that another actor gets. Internal to runtime/.
 
 #include <cstdint>
 #include <string_view>
@@ -8,7 +9,8 @@
 
 namespace troupe::detail {
 
-/// The key of `name` below another key: well spread, and the same in every run and process.
+/// Derives a key from `key` and `name`. Keys are well spread, and the same in every run and
+/// process.
 inline std::uint64_t key_below(std::uint64_t key, std::string_view name) noexcept {
   for (const unsigned char letter : name) {
     key ^= letter;
@@ -18,7 +20,8 @@ inline std::uint64_t key_below(std::uint64_t key, std::string_view name) noexcep
   return next_of(key);
 }
 
-/// Random numbers for one purpose. The n-th depends on the key, the purpose and n alone.
+/// A stream of random numbers for one purpose. The n-th number depends only on the key, the purpose
+/// and n.
 class draws {
  public:
   draws(std::uint64_t key, std::string_view purpose) noexcept : state_(key_below(key, purpose)) {}

@@ -1,7 +1,7 @@
 #pragma once
-// Tells ThreadSanitizer what it can't see. CAF hands messages, and the turns of an actor, from
-// thread to thread by atomics inside libcaf_core; Debian's is not instrumented, so without a word
-// from us every message would look like a data race. Elsewhere these are empty.
+// Annotations for ThreadSanitizer. CAF hands messages and the turns of an actor from thread to
+// thread by atomics inside libcaf_core. Debian's libcaf_core is not instrumented, so every message
+// would look like a data race without these annotations. In other builds the functions are empty.
 
 #include "runtime/base/sanitizers.hpp"
 
@@ -12,14 +12,15 @@ extern "C" void __tsan_release(void* address);
 
 namespace troupe::detail {
 
-/// What this thread did to `object` until now is seen by who takes it over.
+/// Marks everything that this thread has done to `object` as visible to the thread that takes it
+/// over.
 inline void hand_over([[maybe_unused]] const void* object) noexcept {
 #ifdef TROUPE_THREAD_SANITIZER
   __tsan_release(const_cast<void*>(object));
 #endif
 }
 
-/// This thread sees what was done to `object` until it was handed over.
+/// Makes visible to this thread everything that was done to `object` before it was handed over.
 inline void take_over([[maybe_unused]] const void* object) noexcept {
 #ifdef TROUPE_THREAD_SANITIZER
   __tsan_acquire(const_cast<void*>(object));

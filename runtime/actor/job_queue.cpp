@@ -37,7 +37,7 @@ std::condition_variable* job_queue::bell_for(from where) noexcept {
   return asked_++ < free ? &bells_->job : &bells_->watch;
 }
 
-/// A thread that has nothing to do, or has just been woken, takes it before anything else.
+/// An idle thread, or one that has just been woken, takes an urgent job before anything else.
 std::condition_variable* job_queue::bell_for_urgent(from where) noexcept {
   if (idle_ > asked_) return bell_for(where);
   return reserve_rests_ ? &bells_->reserve : nullptr;
@@ -65,7 +65,7 @@ void job_queue::ring::push(caf::resumable* job) {
 
 caf::resumable* job_queue::pop() noexcept {
   auto* job = urgent_.empty() ? jobs_.pop() : urgent_.pop();
-  if (empty()) asked_ = 0;  // This thread came first.
+  if (empty()) asked_ = 0;  // This thread was quicker than those that were woken.
   return job;
 }
 
@@ -90,14 +90,14 @@ bool job_queue::keep_watch(std::unique_lock<std::mutex>& lock) {
       break;
     }
     if (woken == std::cv_status::no_timeout) break;
-    if (taken() != before) {  // The others do come for their jobs.
+    if (taken() != before) {  // The other threads do come for their jobs.
       watch_ = longer(watch_);
     } else if (lies) {
       watch_ = short_watch;
       found = true;
       break;
     } else if (empty()) {
-      break;  // Nothing moves. Whoever leaves a job next wakes somebody.
+      break;  // No job has moved. The next thread that leaves a job wakes another one.
     }
   }
   watched_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What the threads of a pool are to do next. Internal to runtime/.
+// The queue from which the threads of a pool take the actors that have mail. Internal to runtime/.
 
 #include <algorithm>
 #include <caf/resumable.hpp>
@@ -13,20 +13,20 @@
 
 namespace troupe::detail {
 
-/// Actors with mail, first come, first served. Any thread.
+/// A queue of actors with mail, first in, first out. Any thread may use it.
 ///
-/// To wake a thread costs ten times what a message does, and moves an actor's data to another core.
-/// So a job that a thread of the pool adds in its turn is left to that thread, which comes for it
-/// when its turn ends: a caller and a replica who take turns do so on one core. A second job is
-/// for others. For a turn that goes on and on, one thread of those that have nothing to do keeps
-/// watch, and takes a job that has lain there for a moment.
+/// Waking a thread costs ten times as much as a message, and moves an actor's data to another core.
+/// So a job that a thread of the pool adds in its turn is left to that thread, which takes it when
+/// its turn ends. A caller and a replica that take turns therefore stay on one core. If a turn adds
+/// a second job, another thread is woken for it. In case a turn goes on for long, one of the idle
+/// threads keeps watch, and takes a job that has waited for a moment.
 ///
-/// An urgent job comes before all others. Where every thread of the pool is busy, a thread takes it
-/// that does nothing else: the reserve.
+/// An urgent job comes before all others. If every thread of the pool is busy, the reserve takes
+/// it, a thread that runs urgent jobs only.
 class job_queue {
  public:
   enum class from {
-    outside,  ///< No thread of the pool: it won't come for it.
+    outside,  ///< A thread that is not of the pool, and doesn't come for the job itself.
     turn      ///< A thread of the pool, in its turn.
   };
 
@@ -35,33 +35,36 @@ class job_queue {
 
   /// Waits for a job.
   caf::resumable* take();
-  /// Waits for a job, or until `ends` is true: then null. It is called under the lock, and not
-  /// again once it was true.
+  /// Waits for a job, or until `ends` returns true; then it returns null. `ends` is called under
+  /// the lock, and not again once it has returned true.
   template <class Ends>
   caf::resumable* take_unless(Ends ends);
-  /// The reserve's: waits for an urgent job that no thread of the pool comes for, or until `ends`
-  /// is true: then null. For one thread. `ends` is called under the lock.
+  /// Waits for an urgent job that no thread of the pool comes for, or until `ends` returns true;
+  /// then it returns null. Only one thread, the reserve, may call it. `ends` is called under the
+  /// lock.
   template <class Ends>
   caf::resumable* take_urgent_unless(Ends ends);
 
-  /// The first, or null. Doesn't wait.
+  /// Takes the first job, or returns null if there is none. It doesn't wait.
   caf::resumable* try_take();
 
-  /// Changes what an `ends` looks at, and has every thread that waits look again.
+  /// Calls `change` under the lock, to change what an `ends` reads, and has every waiting thread
+  /// call its `ends` again.
   template <class Change>
   void change(Change change);
 
  private:
-  /// How long a job lies before the watch takes it: the shortest while that happens, else longer.
+  /// The time for which a job waits before the watching thread takes it. It is `short_watch` as
+  /// long as jobs do wait that long, and doubles up to `long_watch` while they don't.
   static constexpr auto short_watch = std::chrono::microseconds(100);
   static constexpr auto long_watch = std::chrono::microseconds(800);
 
-  /// First come, first served.
+  /// A queue in a growing ring buffer, first in, first out.
   class ring {
    public:
     bool empty() const noexcept { return begin_ == end_; }
     std::size_t size() const noexcept { return end_ - begin_; }
-    /// How many were taken until now.
+    /// The number of jobs that were taken until now.
     std::uint64_t taken() const noexcept { return begin_; }
     void push(caf::resumable* job);
     caf::resumable* pop() noexcept { return at(begin_++); }
@@ -71,7 +74,8 @@ class job_queue {
       return jobs_[number & (jobs_.size() - 1)];
     }
 
-    std::vector<caf::resumable*> jobs_ = std::vector<caf::resumable*>(64);  ///< A power of two.
+    std::vector<caf::resumable*> jobs_ =
+        std::vector<caf::resumable*>(64);  ///< Its size is a power of two.
     std::uint64_t begin_ = 0;
     std::uint64_t end_ = 0;
   };
@@ -80,34 +84,36 @@ class job_queue {
   std::size_t size() const noexcept { return jobs_.size() + urgent_.size(); }
   std::uint64_t taken() const noexcept { return jobs_.taken() + urgent_.taken(); }
   caf::resumable* pop() noexcept;
-  /// A job has been added: who is to be woken for it, if anybody.
+  /// Returns the condition to notify for a job that has just been added; null if no thread needs to
+  /// be woken.
   std::condition_variable* bell_for(from where) noexcept;
   std::condition_variable* bell_for_urgent(from where) noexcept;
   template <class Which>
   void push_to(ring& jobs, caf::resumable* job, Which which);
-  /// How long a job may lie before it is taken, as it was seen to move or not.
+  /// Returns the next, longer time to watch, for jobs that were seen to move.
   static std::chrono::microseconds longer(std::chrono::microseconds watch) {
     return std::min<std::chrono::microseconds>(2 * watch, long_watch);
   }
-  /// A thread with nothing to do waits once; true: it may take a job.
+  /// Has an idle thread wait once. Returns true if the thread may take a job.
   bool wait(std::unique_lock<std::mutex>& lock);
   bool keep_watch(std::unique_lock<std::mutex>& lock);
 
-  /// What waits are ended by. Rung when the lock is free, so that who is woken need not wait for
-  /// it. By then the job may have been the last, and this queue gone: whoever rings keeps them.
+  /// The conditions that idle threads wait for. They are notified after the lock was released, so
+  /// that the woken thread need not wait for it. By then the job may have been the last one and
+  /// this queue destroyed, so whoever notifies holds the conditions.
   struct bells {
-    /// The watch has one of its own, to be left to its task.
+    /// The watching thread has a condition of its own, so that it isn't woken for ordinary jobs.
     std::condition_variable job, watch, reserve;
   };
 
   std::mutex mutex_;
   const std::shared_ptr<bells> bells_ = std::make_shared<bells>();
   ring jobs_, urgent_;
-  std::size_t idle_ = 0;        ///< Threads that wait, without the reserve.
-  std::size_t asked_ = 0;       ///< Of the idle, those that were woken for a job.
-  bool watched_ = false;        ///< One of the idle keeps watch.
-  bool wanted_ = false;         ///< One of the idle is to begin it.
-  bool reserve_rests_ = false;  ///< It waits to be woken.
+  std::size_t idle_ = 0;        ///< The number of waiting threads, without the reserve.
+  std::size_t asked_ = 0;       ///< The number of idle threads that were woken for a job.
+  bool watched_ = false;        ///< True if an idle thread keeps watch.
+  bool wanted_ = false;         ///< True if an idle thread was woken to begin the watch.
+  bool reserve_rests_ = false;  ///< True if the reserve waits to be woken.
   std::chrono::microseconds watch_ = short_watch;
 };
 
@@ -123,7 +129,7 @@ caf::resumable* job_queue::take_unless(Ends ends) {
     asked_ = std::min(asked_, idle_);
   }
   if (!ended) return pop();
-  bells_->job.notify_one();  // What woke it may have been a job.
+  bells_->job.notify_one();  // This thread may have been woken for a job, so another one is told.
   bells_->watch.notify_one();
   bells_->reserve.notify_one();
   return nullptr;
@@ -140,7 +146,7 @@ caf::resumable* job_queue::take_urgent_unless(Ends ends) {
       watch = short_watch;
       continue;
     }
-    // The pool's threads come first: one may be about to.
+    // A thread of the pool may be about to take the job, and has precedence.
     const auto before = urgent_.taken();
     bells_->reserve.wait_for(lock, watch);
     if (urgent_.taken() != before) {

@@ -1,5 +1,6 @@
 #pragma once
-// Threads that actors have of their own. Internal to runtime/.
+// Counts the actors that have a thread of their own, so that the system can wait for them. Internal
+// to runtime/.
 
 #include <chrono>
 #include <condition_variable>
@@ -8,9 +9,9 @@
 
 namespace troupe::detail {
 
-/// Counts actors with a thread of their own, from their constructor to their destructor. Until then
-/// such a thread needs CAF's clock, so the actor system, which doesn't wait for it before it stops
-/// that, must not end. Any thread.
+/// Counts actors with a thread of their own, from their constructor to their destructor. Such a
+/// thread needs CAF's clock until then. CAF's actor system stops the clock without waiting for the
+/// thread, so it must not end earlier. Any thread may use it.
 class own_threads {
  public:
   void add() {
@@ -25,7 +26,7 @@ class own_threads {
     std::lock_guard lock(mutex_);
     return count_;
   }
-  /// Waits until there is none. False if there are some at `limit`.
+  /// Waits until the count is 0. Returns false if it isn't at `limit`.
   bool none_by(std::chrono::steady_clock::time_point limit) {
     std::unique_lock lock(mutex_);
     return none_left_.wait_until(lock, limit, [this] { return count_ == 0; });

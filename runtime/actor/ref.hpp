@@ -1,11 +1,14 @@
 #pragma once
+// Intrusive reference counting for the runtime's objects that several threads share. Internal to
+// runtime/.
 
 #include <atomic>
 #include <utility>
 
 namespace troupe::detail {
 
-/// An object that counts who holds it, and dies with its last holder. Any thread may hold it.
+/// The base of objects that count their holders and are destroyed with the last of them. Any thread
+/// may hold one.
 class counted {
  public:
   counted() = default;
@@ -28,7 +31,7 @@ class counted {
   mutable std::atomic<int> holders_{0};
 };
 
-/// A pointer that holds what it points to.
+/// A pointer that holds the object it points to.
 template <class T>
 class ref {
  public:

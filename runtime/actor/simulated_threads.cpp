@@ -13,10 +13,10 @@ struct simulated_threads::thread {
   std::thread runs;
   std::condition_variable bell;
   caf::resumable* job = nullptr;
-  std::shared_ptr<simulated_pool> pool;  ///< Of its turn's actor; may be null.
+  std::shared_ptr<simulated_pool> pool;  ///< The pool of the turn's actor; may be null.
 };
 
-/// Adds jobs as CAF's own for deterministic systems does.
+/// Adds jobs at the end of the queue, like CAF's own unit for deterministic systems.
 class simulated_threads::unit final : public caf::execution_unit {
  public:
   unit(caf::actor_system& actors, std::deque<caf::resumable*>& jobs)
@@ -29,7 +29,7 @@ class simulated_threads::unit final : public caf::execution_unit {
 
 namespace {
 
-/// What this thread is in a system's; null: it is none of those.
+/// The simulated thread that this thread is; null if it isn't one.
 thread_local void* this_thread = nullptr;
 
 std::deque<caf::resumable*>& jobs_of(caf::actor_system& actors) {
@@ -109,7 +109,7 @@ void simulated_threads::run_until_pause(thread& which) {
   back_.wait(lock, [this] { return !running_; });
 }
 
-/// One message of it.
+/// Runs one message of the job.
 void simulated_threads::run(caf::resumable* job) {
   switch (job->resume(unit_.get(), 1)) {
     case caf::resumable::resume_later:

@@ -1,5 +1,5 @@
 #pragma once
-// Turns that take time, in virtual time. Internal to runtime/.
+// Simulates turns that take time, for systems that run in virtual time. Internal to runtime/.
 
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
@@ -17,33 +17,35 @@
 
 namespace troupe::detail {
 
-/// How many turns of a simulated process may take time at once. A turn that takes none needs a free
-/// thread, too.
+/// Bounds the number of turns of a simulated process that may take time at once. A turn that takes
+/// no time needs a free thread, too.
 struct simulated_pool {
   explicit simulated_pool(std::size_t threads) : threads(threads) {}
   std::size_t threads;
-  std::size_t held = 0;   ///< By turns that take time.
+  std::size_t held = 0;   ///< Threads that are held by turns that take time.
   std::size_t spare = 0;  ///< Threads that were added because others are stuck.
   bool full() const noexcept { return held >= threads + spare; }
 };
 
-/// The jobs of a deterministic system some of whose turns take time. Such a turn runs on a thread
-/// of its own, so that it can pause in the middle of a role's code while others have their turns.
-/// Only one thread runs at any moment, and who is next is drawn from the seed. For the thread that
-/// runs the system.
+/// Runs the jobs of a deterministic system in which some turns take time. Such a turn runs on a
+/// thread of its own, so that it can pause in the middle of a role's code while other actors have
+/// their turns. Only one thread runs at any moment, and the next one is drawn from the seed. Only
+/// the thread that runs the system may use it.
 class simulated_threads {
  public:
   simulated_threads(caf::actor_system& actors, virtual_clock& clock);
-  /// No turn is paused any more.
+  /// No turn may be paused any more.
   ~simulated_threads();
   simulated_threads(const simulated_threads&) = delete;
 
-  /// Runs the next job, or goes on with a paused turn whose time is over. False if there is none.
+  /// Runs the next job, or continues a paused turn whose time is over. Returns false if there is
+  /// none.
   bool step(turn_order& order);
-  /// In a turn: it takes that much longer. False if it can't pause.
+  /// Makes the running turn take `time` longer. Returns false if the turn can't pause.
   bool hold(duration time);
 
-  /// Actors that are made in the scope share these threads, as do those that they make.
+  /// Actors that are made within the scope share the threads of `pool`, and so do the actors that
+  /// they make.
   class scope {
    public:
     scope(simulated_threads& in, std::shared_ptr<simulated_pool> pool)
@@ -55,7 +57,7 @@ class simulated_threads {
     simulated_threads& in_;
     std::shared_ptr<simulated_pool> before_;
   };
-  /// Those of an actor that is made now; null: they have no limit.
+  /// Returns the threads of an actor that is made now; null if their number is not limited.
   std::shared_ptr<simulated_pool> of_new_actor() const;
 
  private:
@@ -72,11 +74,12 @@ class simulated_threads {
   std::unique_ptr<unit> unit_;
   std::shared_ptr<simulated_pool> of_new_;
   std::mutex mutex_;
-  std::condition_variable back_;  ///< The thread that runs the system goes on.
-  thread* running_ = nullptr;     ///< Null: that one runs.
+  std::condition_variable back_;  ///< Notified when the thread that runs the system may go on.
+  thread* running_ = nullptr;     ///< Null while the thread that runs the system runs.
   std::vector<std::unique_ptr<thread>> threads_;
   std::vector<thread*> idle_;
-  std::vector<caf::resumable*> rested_;  ///< Jobs whose pauses are over, not yet in the order.
+  /// Jobs whose pauses are over and that are not in the turn order yet.
+  std::vector<caf::resumable*> rested_;
   std::map<caf::resumable*, thread*> paused_in_;  ///< The threads of paused turns, by their jobs.
   bool stops_ = false;
 };

@@ -10,16 +10,17 @@ struct spare_threads::state {
       : actors(actors), jobs(static_cast<thread_pool&>(actors.scheduler()).data().jobs) {}
 
   caf::actor_system& actors;
-  job_queue& jobs;            ///< The pool's; its lock guards what follows.
-  std::ptrdiff_t wanted = 0;  ///< Below zero where a removal has overtaken its addition.
+  job_queue& jobs;            ///< The pool's queue; its lock guards the members below.
+  std::ptrdiff_t wanted = 0;  ///< The number of spare threads that are needed; below 0 if a removal
+                              ///< has overtaken its addition.
   std::ptrdiff_t running = 0;
   bool stops = false;
   std::unique_ptr<worker> reserve;
-  std::list<std::unique_ptr<worker>> workers;  ///< Those that have ended too, until the end.
+  std::list<std::unique_ptr<worker>> workers;  ///< All workers, including those that have ended.
 };
 
-/// Does what CAF's own workers do, and ends when there are more than are wanted. The reserve ends
-/// with all.
+/// Does what CAF's own workers do, and ends when there are more workers than needed. The reserve
+/// ends only with the system.
 class spare_threads::worker final : public caf::execution_unit {
  public:
   enum class takes { all, urgent };
@@ -31,7 +32,7 @@ class spare_threads::worker final : public caf::execution_unit {
         thread_([this] { run(); }) {}
   ~worker() override { thread_.join(); }
 
-  /// The reserve doesn't come for what its turns add.
+  /// The reserve doesn't come for the jobs that its turns add.
   void exec_later(caf::resumable* job) override {
     shared_.jobs.push(job, takes_ == takes::all ? job_queue::from::turn : job_queue::from::outside);
   }
@@ -50,7 +51,7 @@ class spare_threads::worker final : public caf::execution_unit {
     }
   }
 
-  /// Null: it is not wanted any more.
+  /// Returns the next job; null if this worker is not needed any more.
   caf::resumable* next() {
     if (takes_ == takes::urgent) {
       return shared_.jobs.take_urgent_unless([&] { return shared_.stops; });

@@ -1,7 +1,7 @@
 #pragma once
-// Threads beside those of CAF's pool: one for each of these that a hung actor holds, so that
-// everybody else goes on, and one for actors that must not wait until the pool has time for them.
-// Internal to runtime/.
+// Threads in addition to those of CAF's pool. Each thread of the pool that is held by a hung actor
+// is replaced by one of them. One more, the reserve, runs actors that must not wait until the pool
+// has time for them. Internal to runtime/.
 
 #include <caf/actor_system.hpp>
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace troupe::detail {
 
-/// Any thread, but for construction and destruction.
+/// The additional threads of a system. Any thread may call the member functions, except for the
+/// constructor and the destructor.
 class spare_threads {
  public:
-  /// The system's scheduler is a `thread_pool`.
+  /// The scheduler of `actors` must be a `thread_pool`.
   explicit spare_threads(caf::actor_system& actors);
-  /// Waits until each has finished the job that it is at.
+  /// Waits until each thread has finished its current job.
   ~spare_threads();
   spare_threads(const spare_threads&) = delete;
 
-  /// A thread of the pool is stuck.
+  /// Starts a spare thread, because a thread of the pool is stuck.
   void add();
-  /// One is back: a spare thread ends when it has finished its job.
+  /// Ends a spare thread after its current job, because a thread of the pool is not stuck any more.
   void remove();
 
-  /// Starts the reserve, a thread that takes urgent jobs where all others are busy, if there is
-  /// none yet.
+  /// Starts the reserve if it doesn't run yet. It takes urgent jobs when all other threads are
+  /// busy.
   void reserve();
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// The threads that run actors. Internal to runtime/.
+// The scheduler whose threads run actors: CAF's pool with the runtime's own queue. Internal to
+// runtime/.
 
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
@@ -10,7 +11,7 @@
 
 namespace troupe::detail {
 
-/// Puts actors that have mail into a queue as urgent jobs.
+/// An execution unit that puts actors with mail into a queue as urgent jobs.
 class urgent_unit final : public caf::execution_unit {
  public:
   urgent_unit(caf::actor_system& actors, job_queue& jobs, job_queue::from where)
@@ -22,7 +23,8 @@ class urgent_unit final : public caf::execution_unit {
   const job_queue::from where_;
 };
 
-/// How CAF's pool of threads shares its jobs, as CAF's coordinator asks for it: one `job_queue`.
+/// The policy by which the threads of CAF's pool share jobs: all of them use one `job_queue`. CAF's
+/// coordinator defines the interface.
 class queue_policy {
  public:
   struct coordinator_data {
@@ -76,7 +78,7 @@ class queue_policy {
   }
 };
 
-/// Loaded into an actor system's configuration; see `job_queue`.
+/// The scheduler that is loaded into an actor system's configuration.
 using thread_pool = caf::scheduler::coordinator<queue_policy>;
 
 }  // namespace troupe::detail

@@ -1,4 +1,5 @@
 #pragma once
+// Times as integers, for atomics. Internal to runtime/.
 
 #include <algorithm>
 
@@ -6,8 +7,8 @@
 
 namespace troupe::detail {
 
-/// A time in ticks of its clock, never 0, so that 0 can say that there is none: virtual time begins
-/// there.
+/// Returns a time in ticks of its clock, at least 1. Virtual time begins at 0 ticks, but callers
+/// use 0 for "no time".
 inline duration::rep ticks_of(time_point time) {
   return std::max<duration::rep>(1, time.time_since_epoch().count());
 }

@@ -1,4 +1,5 @@
 #pragma once
+// Runs an action at a given time without an actor. Internal to runtime/.
 
 #include <functional>
 
@@ -6,7 +7,7 @@
 
 namespace troupe::detail {
 
-/// Does something when the clock rings.
+/// A mailbox that runs an action when the clock rings it, and drops all other messages.
 class timed_action final : public inbox {
  public:
   explicit timed_action(std::function<void()> action) : action_(std::move(action)) {}

@@ -7,7 +7,7 @@
 
 namespace troupe::detail {
 
-/// Each of the whole parts is half as likely as the one before, and what follows it is uniform.
+/// The integer part k has the probability 2^-(k+1), and the fraction is uniform.
 std::uint64_t delay_of(std::uint64_t random) noexcept {
   constexpr int digits = 24;
   constexpr std::uint64_t fraction = (std::uint64_t{1} << digits) - 1;

@@ -1,5 +1,5 @@
 #pragma once
-// Whose turn is next in a deterministic system. Internal to runtime/.
+// Decides which actor has the next turn in a deterministic system. Internal to runtime/.
 
 #include <caf/resumable.hpp>
 #include <cstdint>
@@ -11,32 +11,33 @@
 
 namespace troupe::detail {
 
-/// An actor that has something to do has its turn after a drawn delay. The delay begins with the
-/// turn in which it got something to do, and the actor draws it from numbers of its own. So actors
-/// that have nothing to do with each other don't change each other's order, and one more actor or
-/// message leaves the order of all others as it is.
+/// Orders the actors that have something to do. Each actor has its turn after a random delay. The
+/// delay begins with the turn in which the actor got something to do, and comes from the actor's
+/// own stream of random numbers. So actors that have nothing to do with each other don't change
+/// each other's order, and one more actor or message leaves the order of all others unchanged.
 ///
-/// Delays are about exponential: of all actors that wait, each is as likely as any to be next. They
-/// are not times, and no clock shows them.
+/// Delays are approximately exponential, so that every waiting actor is equally likely to be next.
+/// They are not times, and no clock shows them.
 class turn_order {
  public:
   explicit turn_order(std::uint64_t seed) : others_(seed, "what is no host") {}
 
-  /// It has something to do, since the last turn that was taken.
+  /// Adds a job that has had something to do since the last turn that was taken.
   void add(caf::resumable* job);
-  /// Adds and removes all of them.
+  /// Adds all jobs, and clears `jobs`.
   void add_all(std::deque<caf::resumable*>& jobs);
-  /// Takes the next for which `can` is true; null if there is none.
+  /// Takes the next job for which `can` is true; returns null if there is none.
   caf::resumable* take(const std::function<bool(caf::resumable*)>& can);
-  /// Hands back those that are left.
+  /// Moves the jobs that are left to `to`.
   void remove_all(std::deque<caf::resumable*>& to);
 
  private:
   struct turn {
     std::uint64_t due;
-    std::uint64_t number;  ///< Of those that are due at once, the first that was added is first.
+    std::uint64_t number;  ///< Breaks ties: turns that are due at once are taken in the order in
+                           ///< which they were added.
     caf::resumable* job;
-    bool operator<(const turn& other) const noexcept {  // The heap's top is the next.
+    bool operator<(const turn& other) const noexcept {  // The top of the heap is the next turn.
       return due != other.due ? due > other.due : number > other.number;
     }
   };
@@ -44,14 +45,16 @@ class turn_order {
   void push(const turn& t);
   turn pop();
 
-  std::vector<turn> waiting_;  ///< A heap.
+  std::vector<turn> waiting_;  ///< The turns, as a heap.
   std::vector<turn> skipped_;
-  std::uint64_t now_ = 0;  ///< When the last turn that was taken was due.
+  std::uint64_t now_ =
+      0;  ///< The moment, on the scale of the delays, at which the last taken turn was due.
   std::uint64_t added_ = 0;
   draws others_;
 };
 
-/// A delay out of a random number; about exponential with a mean of one and a half times 2^24.
+/// Maps a random number to a delay. Delays are approximately exponential, with a mean of 1.5 *
+/// 2^24.
 std::uint64_t delay_of(std::uint64_t random) noexcept;
 
 }  // namespace troupe::detail

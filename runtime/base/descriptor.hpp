@@ -1,4 +1,5 @@
 #pragma once
+// Ownership of POSIX file descriptors.
 
 #include <unistd.h>
 
@@ -14,7 +15,8 @@ class descriptor {
  public:
   descriptor() = default;
   explicit descriptor(int number) noexcept : number_(number) {}
-  /// What a system call has returned; throws std::system_error, "cannot ACTION", for one below 0.
+  /// Takes the result of a system call. Throws std::system_error, "cannot ACTION", if it is below
+  /// 0.
   descriptor(int number, const std::string& action) : number_(number) {
     if (number < 0) throw std::system_error(errno, std::generic_category(), "cannot " + action);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Structured logs: a sentence, and what it speaks of as key=value pairs. On stderr.
+// Structured logs on stderr. A log line is a sentence, followed by its facts as key=value pairs:
 //
 //   log::warn("a replica was restarted", {{"service", name}, {"replica", index}});
 
@@ -33,7 +33,8 @@ void info(std::string_view what, fields facts = {});
 void warn(std::string_view what, fields facts = {});
 void error(std::string_view what, fields facts = {});
 
-/// "debug", "info", "warn", "error" or "off"; throws std::invalid_argument naming these otherwise.
+/// Sets the least severe level that is logged: "debug", "info", "warn", "error" or "off". Throws
+/// std::invalid_argument naming these for any other text.
 void set_level(std::string_view level);
 
 }  // namespace troupe::log

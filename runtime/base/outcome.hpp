@@ -1,4 +1,5 @@
 #pragma once
+// The result of a call as a value: `try_route` and `fanout_settled` return it.
 
 #include <exception>
 #include <utility>
@@ -6,9 +7,8 @@
 
 namespace troupe {
 
-/// A value, or the error that came in its place. For callers who look at the failure on the next
-/// line
-/// (`try_route`, `fanout_settled`); everybody else awaits and lets it throw.
+/// A value, or the error that came in its place. It is for callers that handle the failure on the
+/// next line; all others await the call and let it throw.
 template <class T>
 class outcome {
  public:
@@ -20,7 +20,7 @@ class outcome {
   bool ok() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
 
-  /// The value; throws the error if there is one.
+  /// Returns the value; throws the error if there is one.
   T& value() & {
     if (!ok()) std::rethrow_exception(std::get<1>(state_));
     return std::get<0>(state_);
@@ -28,7 +28,7 @@ class outcome {
   const T& value() const& { return const_cast<outcome&>(*this).value(); }
   T&& value() && { return std::move(value()); }
 
-  /// The error; null if there is a value.
+  /// Returns the error; null if there is a value.
   std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(state_); }
 
  private:

@@ -9,7 +9,7 @@ std::thread quiet_thread(std::function<void()> run, const char* name) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread started(std::move(run));  // It has its maker's mask.
+  std::thread started(std::move(run));  // The new thread inherits the signal mask.
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (name) pthread_setname_np(started.native_handle(), name);
   return started;

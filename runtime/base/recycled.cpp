@@ -11,7 +11,7 @@
 
 namespace troupe::detail {
 
-#ifdef TROUPE_SANITIZED  // it follows memory from its allocation to its end
+#ifdef TROUPE_SANITIZED  // A sanitizer must see every allocation and deallocation.
 
 void* take_memory(std::size_t size) { return ::operator new(size); }
 void give_memory_back(void* memory, std::size_t) noexcept { ::operator delete(memory); }
@@ -21,7 +21,8 @@ std::size_t kept_memory() { return 0; }
 
 namespace {
 
-// Blocks are of 64 bytes, 128, ..., 64 KiB. What is larger costs more to fill than to allocate.
+// Blocks have 64 bytes, 128, ..., 64 KiB. Larger memory is allocated directly, because filling it
+// costs more than allocating it.
 constexpr std::size_t smallest = 64, largest = 65'536;
 constexpr std::size_t kinds = std::countr_zero(largest) - std::countr_zero(smallest) + 1;
 
@@ -29,14 +30,15 @@ constexpr std::size_t kind_of(std::size_t size) {
   return std::bit_width((std::max(size, smallest) - 1) / smallest);
 }
 constexpr std::size_t size_of(std::size_t kind) { return smallest << kind; }
-/// Blocks that go from thread to thread at once, at most 16 KiB.
+/// The number of blocks that go from thread to thread at once, together at most 16 KiB or one
+/// block.
 constexpr std::size_t batch_of(std::size_t kind) {
   return std::clamp<std::size_t>(16'384 / size_of(kind), 1, 32);
 }
 
-/// Batches of a kind that wait for another thread. Of small blocks they are as many as tens of
-/// thousands of calls need that end at the same time: 30 MiB together. Of others they are at most
-/// 512 KiB a kind.
+/// The number of batches of one kind that are kept for other threads. For small blocks it suffices
+/// for tens of thousands of calls that end at the same time, and takes up to 30 MiB for all kinds
+/// together. For larger blocks a kind takes at most 2 MiB.
 constexpr std::size_t most_batches = 1024;
 constexpr std::size_t batches_of(std::size_t kind) {
   return size_of(kind) <= 512 ? most_batches : 32;
@@ -47,7 +49,7 @@ struct block {
   block* next;
 };
 
-/// A number that one thread changes and any may read.
+/// A number that one thread changes and any thread may read.
 class tally {
  public:
   constexpr tally() = default;
@@ -77,7 +79,7 @@ struct stack {
     --count;
     return std::exchange(top, top->next);
   }
-  /// The first `n`.
+  /// Removes the first `n` blocks and returns them.
   stack take(std::size_t n) {
     stack taken;
     while (taken.count < n) taken.push(pop());
@@ -88,15 +90,15 @@ struct stack {
   }
 };
 
-/// Where threads leave batches for each other.
+/// A place where threads leave batches for each other.
 class exchange_place {
  public:
-  /// Empty if there is none.
+  /// Takes a batch; it is empty if there is none.
   stack take() {
     std::lock_guard lock(mutex_);
     return count_ > 0 ? batches_[--count_] : stack();
   }
-  /// Unless there are as many as `most`.
+  /// Leaves a batch for other threads, or frees it if there are `most` batches already.
   void leave(stack batch, std::size_t most) {
     {
       std::lock_guard lock(mutex_);
@@ -107,7 +109,7 @@ class exchange_place {
     }
     batch.release();
   }
-  /// Blocks in all batches.
+  /// Returns the number of blocks in all batches.
   std::size_t blocks() {
     std::lock_guard lock(mutex_);
     std::size_t sum = 0;
@@ -125,7 +127,7 @@ constinit std::array<exchange_place, kinds> left_for_others;
 constinit thread_local std::array<stack, kinds> kept;
 constinit thread_local bool thread_ends = false;
 
-/// Of each thread that keeps blocks.
+/// Frees the blocks of a thread at its end. Every thread that keeps blocks has one.
 struct thread_end {
   thread_end() {
     std::lock_guard lock(mutex);
@@ -144,15 +146,15 @@ struct thread_end {
 
   std::array<stack, kinds>& mine = kept;
   thread_end* next = nullptr;
-  thread_end* previous = nullptr;  ///< A newer one.
+  thread_end* previous = nullptr;  ///< The next newer one.
 
-  static constinit std::mutex mutex;  ///< Of this list of them.
+  static constinit std::mutex mutex;  ///< Guards the list of all threads.
   static constinit thread_end* newest;
 };
 constinit std::mutex thread_end::mutex;
 constinit thread_end* thread_end::newest = nullptr;
 
-/// This thread's blocks are released at its end.
+/// Has the blocks of this thread freed at the thread's end.
 void watch_thread_end() { static thread_local thread_end watched; }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-// Memory of what comes and goes with every call: its message, the call itself, coroutine frames,
-// and the vectors that travel in it. It is kept for the next of about the same size, so that calls
-// in steady state allocate nothing. Each thread has blocks of its own; those that one thread only
-// gives back and another only takes go over in batches.
+// An allocator for objects that come and go with every call: messages, calls, coroutine frames and
+// the vectors in them. It keeps freed blocks for later requests of about the same size, so that
+// calls in steady state allocate nothing. Each thread keeps blocks of its own. If one thread only
+// frees blocks that another one takes, they are handed over in batches.
 
 #include <cstddef>
 #include <limits>
@@ -11,16 +11,16 @@
 namespace troupe {
 namespace detail {
 
-/// Uninitialised memory, aligned for any type without an alignment of its own. Any thread. Throws
-/// std::bad_alloc.
+/// Returns `size` bytes of uninitialised memory, with the default alignment of operator new. Any
+/// thread may call it. Throws std::bad_alloc.
 void* take_memory(std::size_t size);
-/// Of the size that was taken. On whichever thread.
+/// Frees memory of take_memory; `size` must be the size that was taken. Any thread may call it.
 void give_memory_back(void* memory, std::size_t size) noexcept;
-/// Bytes that all threads together keep for the next, in no use now. Where others take and give
-/// meanwhile it is of no one moment.
+/// Returns the number of free bytes that all threads together keep. It is not a snapshot of one
+/// moment if other threads take or free memory meanwhile.
 std::size_t kept_memory();
 
-/// Objects of a class that is derived from it lie in such memory.
+/// The base of classes whose objects are allocated with take_memory.
 struct recycled {
   static void* operator new(std::size_t size) { return take_memory(size); }
   static void operator delete(void* memory, std::size_t size) noexcept {
@@ -28,7 +28,7 @@ struct recycled {
   }
 };
 
-/// The same for containers.
+/// An allocator for containers that uses take_memory.
 template <class T>
 struct recycling_allocator {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);

@@ -1,4 +1,5 @@
 #pragma once
+// A vector whose memory is recycled. Messages that carry arrays with every call use it.
 
 #include <vector>
 
@@ -6,8 +7,8 @@
 
 namespace troupe {
 
-/// A vector for messages: its memory is recycled, so calls that carry it allocate nothing in steady
-/// state. Made from a std::vector, and made into one, by copying the items.
+/// A vector for messages. Its memory is recycled, so calls that carry it allocate nothing in steady
+/// state. It converts from and to std::vector by copying the items.
 template <class T>
 class recycled_vector : public std::vector<T, detail::recycling_allocator<T>> {
   using base = std::vector<T, detail::recycling_allocator<T>>;

@@ -1,6 +1,6 @@
 #pragma once
-// Which sanitizer this is built with: TROUPE_THREAD_SANITIZER, and TROUPE_SANITIZED for that or the
-// address sanitizer.
+// Macros for builds with sanitizers: TROUPE_THREAD_SANITIZER is defined with the thread sanitizer,
+// and TROUPE_SANITIZED with the thread sanitizer or the address sanitizer.
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -1,10 +1,12 @@
 #pragma once
+// Names of types at compile time, for messages.
 
 #include <string_view>
 
 namespace troupe::detail {
 
-/// "observation" out of the compiler's spelling of a function template's argument.
+/// Returns the name of T, such as "observation", from the compiler's spelling of the template
+/// argument.
 template <class T>
 constexpr std::string_view type_name() {
   std::string_view text = __PRETTY_FUNCTION__;

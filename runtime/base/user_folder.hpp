@@ -1,4 +1,5 @@
 #pragma once
+// Folders of the user who runs the program.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -11,7 +12,8 @@
 
 namespace troupe::detail {
 
-/// HOME, else what the user database says; empty where neither is an absolute path.
+/// Returns the home folder: HOME, or else the entry of the user database. Returns an empty path if
+/// neither is an absolute path.
 inline std::filesystem::path home_folder() {
   if (const char* home = std::getenv("HOME"); home && home[0] == '/') return home;
   std::array<char, 16384> texts;
@@ -21,10 +23,11 @@ inline std::filesystem::path home_folder() {
   return found && found->pw_dir[0] == '/' ? found->pw_dir : std::filesystem::path();
 }
 
-/// A folder of this user's: what the environment's `variable` says, such as XDG_STATE_HOME, else
-/// `usual`, such as .local/state, in the home folder. Throws std::runtime_error without one.
+/// Returns a folder of this user: the environment's `variable`, such as XDG_STATE_HOME, or else
+/// `usual`, such as .local/state, in the home folder. Throws std::runtime_error if there is no home
+/// folder.
 inline std::filesystem::path user_folder(const char* variable, const std::filesystem::path& usual) {
-  // A relative one is to be ignored: XDG Base Directory Specification.
+  // The XDG Base Directory Specification requires that relative paths are ignored.
   if (const char* said = std::getenv(variable); said && said[0] == '/') return said;
   const auto home = home_folder();
   if (!home.empty()) return home / usual;

@@ -6,7 +6,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// The bytes of the UTF-8 sequence that `text` begins with, 0 where it begins with none.
+/// Returns the number of bytes of the UTF-8 sequence at the beginning of `text`; 0 if there is
+/// none.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -19,8 +20,8 @@ std::size_t sequence_length(std::string_view text) {
   if (first < 0xC2) return 0;
   if (first < 0xE0) return continues(1) ? 2 : 0;
   if (first < 0xF0) {
-    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;   // below: an overlong form
-    const unsigned high = first == 0xED ? 0x9F : 0xBF;  // above: a surrogate
+    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;   // A lower byte would be an overlong form.
+    const unsigned high = first == 0xED ? 0x9F : 0xBF;  // A higher byte would be a surrogate.
     return continues(1, low, high) && continues(2) ? 3 : 0;
   }
   if (first > 0xF4) return 0;

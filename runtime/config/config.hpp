@@ -12,9 +12,9 @@
 #include "runtime/config/yaml_text.hpp"
 
 /// JSON and YAML configuration with a schema. An options struct describes its fields once (see
-/// options_schema.hpp); from that come the strict reader, the writer of the resolved configuration
-/// and the schema that is printed for people. Who uses nlohmann::json values themselves includes
-/// <nlohmann/json.hpp>.
+/// options_schema.hpp). From this description come the strict reader, the writer of the resolved
+/// configuration and the schema that is printed for people. Code that uses nlohmann::json values
+/// itself includes <nlohmann/json.hpp>.
 namespace troupe {
 
 namespace detail {
@@ -31,8 +31,9 @@ T parse_config(const nlohmann::json& document, T defaults = {}) {
   return defaults;
 }
 
-/// The same check of a struct made in C++, which it returns. `name` stands before the path. Throws
-/// std::invalid_argument: `ppo/lr: expected a number > 0, got -1`.
+/// Checks a struct that was made in C++ like parse_config checks a document, and returns it. `name`
+/// stands before the path. Throws std::invalid_argument such as `ppo/lr: expected a number > 0, got
+/// -1`.
 template <described_options T>
 const T& checked_options(const T& options, std::string_view name) {
   T scratch{};
@@ -40,14 +41,15 @@ const T& checked_options(const T& options, std::string_view name) {
   return options;
 }
 
-/// The document that a program starts from: the file, an empty object where `file` is empty, with
-/// the command line's `a.b=3` applied in order. A file whose name ends in .yaml or .yml is read as
-/// YAML, any other as JSON.
+/// Returns the document that a program starts from: the content of `file`, or an empty object if
+/// `file` is empty, with the command line's `a.b=3` applied in order. A file whose name ends in
+/// .yaml or .yml is read as YAML, any other as JSON.
 nlohmann::json load_config(const std::filesystem::path& file,
                            const std::vector<std::string>& overrides);
 
-/// The resolved configuration, every field with its value. Throws config_error for NaN and
-/// infinities. (`Json` is always nlohmann::json; as a parameter it may be incomplete here.)
+/// Returns the resolved configuration: every field with its value. Throws config_error for NaN and
+/// infinities. (`Json` is always nlohmann::json. It is a template parameter so that the type may be
+/// incomplete here.)
 template <described_options T, class Json = nlohmann::json>
 Json to_json(const T& options) {
   Json result;
@@ -55,7 +57,8 @@ Json to_json(const T& options) {
   return result;
 }
 
-/// JSON Schema (draft 2020-12) of an options struct: types, limits, defaults, units and meaning.
+/// Returns the JSON Schema (draft 2020-12) of an options struct: types, limits, defaults, units and
+/// help texts.
 template <described_options T, class Json = nlohmann::json>
 Json schema_json() {
   Json result;

@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Builds the document from the parser's events, and refuses on the way what the parser would pass.
+/// Builds the document from the parser's events, and refuses input that the parser itself would
+/// accept.
 class strict_builder : public nlohmann::json_sax<json> {
  public:
   strict_builder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
@@ -49,7 +50,7 @@ class strict_builder : public nlohmann::json_sax<json> {
     const auto before = text_.substr(0, end);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
-    // nlohmann's text starts with its own error code and position; the reason follows the last "-
+    // nlohmann's text starts with its own error code and position. The reason follows the first " -
     // ".
     std::string reason = error.what();
     if (const auto dash = reason.find(" - "); dash != reason.npos) reason = reason.substr(dash + 3);

@@ -1,4 +1,5 @@
 #pragma once
+// Reading of JSON texts that are larger than configurations, such as tokenizers.
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +8,7 @@
 
 namespace troupe {
 
-/// parse_json for texts that may be larger than json_bytes_max, and have a bound of their own.
+/// Reads a text as parse_json does, with the limit `bytes_max` in place of json_bytes_max.
 nlohmann::json parse_large_json(std::string_view text, std::size_t bytes_max,
                                 const std::string& source);
 

@@ -1,4 +1,5 @@
 #pragma once
+// Suggestions for misspelt names in error messages.
 
 #include <algorithm>
 #include <numeric>
@@ -10,8 +11,8 @@
 
 namespace troupe {
 
-/// Number of single-character insertions, deletions and replacements that turn `a` into `b`
-/// (Levenshtein's distance), in bytes, upper and lower case alike.
+/// Returns the Levenshtein distance: the number of insertions, deletions and replacements of single
+/// bytes that turn `a` into `b`. Upper and lower case count as equal.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   std::vector<std::size_t> row(b.size() + 1);
@@ -28,8 +29,9 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The known name nearest to `wanted` by edit distance, the first of equals; empty where none is
-/// nearer than half of the longer name's length, and for names over 200 bytes.
+/// Returns the known name with the smallest edit distance to `wanted`, the first one of equals.
+/// Returns an empty string if every distance is more than half of the longer name's length, and for
+/// a `wanted` of more than 200 bytes.
 inline std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known) {
   if (wanted.size() > 200) return {};
   std::string best;
@@ -45,9 +47,9 @@ inline std::string nearest_name(std::string_view wanted, const std::vector<std::
   return best;
 }
 
-/// `unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "CartPole-v1", ...`
-/// `kind` is what the name was meant to name, such as "environment". `meant`: what to suggest where
-/// that is known; empty: the nearest name.
+/// `unknown environment "CartPol-v1"; did you mean "CartPole-v1"? known: "CartPole-v1", ...` `kind`
+/// says what the name stands for, such as "environment". `meant` is the name to suggest; if it is
+/// empty, the nearest name is suggested.
 inline std::string unknown_name_message(std::string_view kind, std::string_view wanted,
                                         const std::vector<std::string>& known,
                                         const std::string& meant = {}) {

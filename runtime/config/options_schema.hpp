@@ -1,4 +1,6 @@
 #pragma once
+// How an options struct describes its fields: names, types, limits, units and help. The reader, the
+// writer, the schema and the checks of runtime/config/config.hpp are derived from it.
 
 #include <concepts>
 #include <deque>
@@ -16,7 +18,7 @@ class options_schema;
 template <class E>
 class enum_schema;
 
-/// An options struct, or an enum, whose fields `describe` lists once:
+/// An options struct whose fields a function `describe` lists once:
 ///
 ///     struct ppo_options { double lr = 3e-4; int n_steps = 2048; };
 ///     inline void describe(options_schema<ppo_options>& s) {
@@ -24,15 +26,17 @@ class enum_schema;
 ///       s.field("n_steps", &ppo_options::n_steps).at_least(1).unit("steps");
 ///     }
 ///
-/// `describe` stands beside the struct, in its namespace. The defaults are those of the struct.
+/// `describe` must be in the namespace of the struct. The defaults are those of the struct.
 template <class T>
 concept described_options = requires(options_schema<T>& schema) { describe(schema); };
 template <class E>
+/// An enum whose names a function `describe` lists once; see enum_schema.
 concept described_enum = requires(enum_schema<E>& schema) { describe(schema); };
 
 namespace detail {
 
-/// One field: its place in the struct, its type, its limits and what a reader is told of it.
+/// The description of one field: its place in the struct, its type, its limits, its unit and its
+/// help text. The member functions return the object itself, so that calls can be chained.
 class field_schema {
  public:
   field_schema(std::string name, value_kind_ptr kind, std::function<void*(void*)> place);
@@ -41,22 +45,24 @@ class field_schema {
   field_schema& at_least(double bound) { return limits_.at_least = bound, *this; }
   field_schema& below(double bound) { return limits_.below = bound, *this; }
   field_schema& at_most(double bound) { return limits_.at_most = bound, *this; }
-  /// How many elements a vector may have.
+  /// Bounds the number of elements of a vector, both ends included.
   field_schema& items(std::size_t min, std::size_t max);
   field_schema& min_items(std::size_t min) { return limits_.items_min = min, *this; }
-  /// A list as the command line has it, for messages: "[64,64]".
+  /// Gives an example of a list as it is typed on the command line, such as "[64,64]", for
+  /// messages.
   field_schema& example(std::string text) { return limits_.example = std::move(text), *this; }
-  /// What other libraries call it: no name here, but who uses it is told the right one.
+  /// Gives the names that other libraries use for this option. They are refused, but the error
+  /// message suggests this field's name.
   field_schema& also_known_as(std::vector<std::string> names);
-  /// The only strings that are allowed.
+  /// Allows only these strings.
   field_schema& one_of(std::vector<std::string> names);
-  /// +infinity is a value too, where a struct is made in C++.
+  /// Also allows +infinity, in structs that are made in C++.
   field_schema& or_infinity() { return limits_.infinity = true, *this; }
-  /// No key of a configuration: only code sets it, and checked_options checks it.
+  /// Hides the field from configurations: only code can set it, and checked_options checks it.
   field_schema& unlisted() { return listed_ = false, *this; }
-  /// The unit, such as "seconds".
+  /// Sets the unit, such as "seconds".
   field_schema& unit(std::string text) { return unit_ = std::move(text), *this; }
-  /// What it does, and where its default comes from.
+  /// Sets the help text: what the option does, and where its default comes from.
   field_schema& help(std::string text) { return help_ = std::move(text), *this; }
 
  private:
@@ -72,7 +78,7 @@ class field_schema {
   std::string help_;
 };
 
-/// A rule between several fields, blamed on one of them.
+/// A rule about several fields. The error message names one of them.
 struct field_rule {
   std::string name;
   std::function<std::string(const void*)> expected;
@@ -84,26 +90,26 @@ class struct_kind : public value_kind {
   field_schema& add(std::string name, value_kind_ptr kind, std::function<void*(void*)> place);
   void add_rule(field_rule rule);
 
-  /// Fields that `from` does not name keep the value they have in `to`.
+  /// Reads all fields. A field that `from` does not name keeps the value that it has in `to`.
   void read(const nlohmann::json& from, void* to, const std::string& pointer,
             const value_limits& limits) const override;
   void write(const void* from, nlohmann::json& to, const std::string& pointer) const override;
   void describe(nlohmann::json& to, const value_limits& limits) const override;
-  /// Also by what other libraries call it.
+  /// Finds a field by its name, or by a name that other libraries use.
   std::string find_field(const std::string& name) const override;
 
-  /// The same with the defaults that `defaults` holds.
+  /// Writes the JSON Schema with the defaults that `defaults` holds; null means no defaults.
   void describe_with(nlohmann::json& to, const void* defaults) const;
-  /// Throws config_error where a field or a rule refuses what `object` has; `scratch` is another
-  /// object of its type.
+  /// Throws config_error if a field or a rule refuses a value of `object`. `scratch` is another
+  /// object of the same type, which is overwritten.
   void check(const void* object, void* scratch, const std::string& pointer) const;
-  /// Throws std::logic_error where a default breaks its own field's limits.
+  /// Throws std::logic_error if a default breaks the limits of its own field.
   void check_defaults(const void* defaults, void* scratch, std::string_view type) const;
 
  private:
   void check_rules(const void* object, const std::string& pointer) const;
 
-  std::deque<field_schema> fields_;  // a deque: the references that add returned stay valid
+  std::deque<field_schema> fields_;  // A deque keeps the references valid that `add` returned.
   std::vector<field_rule> rules_;
 };
 
@@ -114,13 +120,13 @@ value_kind_ptr make_kind();
 
 }  // namespace detail
 
-/// What `describe` fills for an options struct.
+/// The schema of an options struct, which its function `describe` fills.
 template <class T>
 class options_schema {
  public:
-  /// `V` is bool, an integer, float, double, std::string, a described enum, a described struct, or
-  /// a std::optional (null in JSON where empty) or std::vector of those. The member may be a
-  /// base's.
+  /// Adds a field. `V` is bool, an integer, float, double, std::string, a described enum, a
+  /// described struct, or a std::optional (null in JSON if it is empty) or std::vector of those.
+  /// The member may belong to a base class.
   template <class V, class Owner>
     requires std::derived_from<T, Owner>
   detail::field_schema& field(std::string name, V Owner::* member) {
@@ -129,12 +135,12 @@ class options_schema {
     });
   }
 
-  /// A rule over the whole struct, checked after its fields; `name` is the field that is blamed:
-  /// `s.rule("batch_size", "<= n_steps", [](const ppo_options& o) { ... })`.
+  /// Adds a rule about the whole struct, which is checked after the fields. The error message names
+  /// the field `name`: `s.rule("batch_size", "<= n_steps", [](const ppo_options& o) { ... })`.
   void rule(std::string name, std::string expected, std::function<bool(const T&)> holds) {
     rule(std::move(name), [expected](const T&) { return expected; }, std::move(holds));
   }
-  /// The same where what is expected hangs on other fields, whose values it says.
+  /// Adds a rule whose expectation is a text that depends on the values of other fields.
   void rule(std::string name, std::function<std::string(const T&)> expected,
             std::function<bool(const T&)> holds) {
     kind_.add_rule(
@@ -148,7 +154,8 @@ class options_schema {
   detail::struct_kind kind_;
 };
 
-/// What `describe` fills for an enum: `s.name("sync", mode::sync).name("async", mode::async);`
+/// The names of an enum, which its function `describe` fills: `s.name("sync",
+/// mode::sync).name("async", mode::async);`
 template <class E>
 class enum_schema {
  public:
@@ -173,7 +180,7 @@ inline constexpr bool is_list = false;
 template <class T>
 inline constexpr bool is_list<std::vector<T>> = true;
 
-/// A described struct inside another one; it borrows the schema that struct_kind_of keeps.
+/// A described struct inside another one. It uses the schema that struct_kind_of keeps.
 template <class T>
 struct nested_kind : value_kind {
   void read(const nlohmann::json& from, void* to, const std::string& pointer,

@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// Doubles stay exact up to here, so 1e5 is a step count and 1e300 is not.
+// A double holds every integer up to this bound exactly, so 1e5 is accepted as an integer and 1e300
+// is not.
 constexpr double exact_integer_max = 9007199254740992.0;
 
 [[noreturn]] void refuse(const std::string& pointer, const std::string& expected,
@@ -88,7 +89,7 @@ struct number_kind : value_kind {
     const T value = *static_cast<const T*>(from);
     if (!std::isfinite(value))
       throw config_error(pointer, "expected a finite number, got " + number_text(value));
-    // Through the shortest text that reads back the same: 0.0003f is written as 0.0003.
+    // The shortest text that reads back the same is written: 0.0003f becomes 0.0003.
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, value).ptr;
     double shortest = 0;

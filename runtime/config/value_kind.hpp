@@ -11,40 +11,44 @@
 #include <utility>
 #include <vector>
 
-/// How one C++ type is read from JSON, written to it and described: the type-erased half of
-/// options_schema.hpp, so that only .cpp files see nlohmann's full header.
+/// Type-erased reading, writing and description of one C++ type in JSON. options_schema.hpp builds
+/// on it, so that only .cpp files include nlohmann's full header. Internal to runtime/config/.
 namespace troupe::detail {
 
-/// What a field allows beyond its type. In a vector the bounds hold for each element.
+/// The limits of a field beyond its type. In a vector the bounds hold for each element.
 struct value_limits {
   std::optional<double> above, at_least, below, at_most;
   std::size_t items_min = 0;
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> one_of;
-  std::string example;    ///< Of a list, for messages: "[64,64]".
-  bool infinity = false;  ///< A struct made in C++ may have it; JSON has no word for it.
+  std::string example;  ///< An example of a list, for messages: "[64,64]".
+  /// True if a struct made in C++ may hold +infinity, which JSON can't express.
+  bool infinity = false;
 
   bool bounds_numbers() const { return above || at_least || below || at_most; }
   bool bounds_items() const {
     return items_min > 0 || items_max < std::numeric_limits<std::size_t>::max();
   }
-  /// "a number > 0 and <= 1" for the noun "a number".
+  /// Returns the expectation as a text: "a number > 0 and <= 1" for the noun "a number".
   std::string expected(const std::string& noun) const;
 };
 
 class value_kind {
  public:
   virtual ~value_kind() = default;
-  /// Reads `from`, found at `pointer`, into the object at `to`. Throws config_error.
+  /// Reads the value `from`, which stands at `pointer`, into the object at `to`. Throws
+  /// config_error.
   virtual void read(const nlohmann::json& from, void* to, const std::string& pointer,
                     const value_limits& limits) const = 0;
-  /// Throws config_error for what JSON has no word for: NaN and infinities.
+  /// Writes the object at `from`. Throws config_error for NaN and infinities, which JSON can't
+  /// express.
   virtual void write(const void* from, nlohmann::json& to, const std::string& pointer) const = 0;
   /// Adds the JSON Schema keywords of this type.
   virtual void describe(nlohmann::json& to, const value_limits& limits) const = 0;
-  /// Whether the number at `from` is +infinity.
+  /// Returns true if the number at `from` is +infinity.
   virtual bool is_infinity(const void*) const { return false; }
-  /// Where in it a field of that name is, "trainer.lr"; empty: nowhere.
+  /// Returns the dotted path of a field of that name inside this type, such as "trainer.lr"; empty
+  /// if there is none.
   virtual std::string find_field(const std::string&) const { return {}; }
 };
 using value_kind_ptr = std::unique_ptr<value_kind>;
@@ -54,17 +58,17 @@ value_kind_ptr make_string_kind();
 value_kind_ptr make_double_kind();
 value_kind_ptr make_float_kind();
 
-/// Reaches an integer of any type through the two widest ones.
+/// Access to an integer of any type through the two widest types.
 struct integer_access {
   bool is_signed;
   std::int64_t lowest;
   std::uint64_t highest;
-  void (*set)(void* to, std::uint64_t bits);  ///< Two's complement.
+  void (*set)(void* to, std::uint64_t bits);  ///< `bits` is the value in two's complement.
   std::uint64_t (*get)(const void* from);
 };
 value_kind_ptr make_integer_kind(const integer_access& access);
 
-/// Reaches an enumerator by its place in the list of names.
+/// Access to an enumerator by its value.
 struct enum_access {
   void (*set)(void* to, std::int64_t value);
   std::int64_t (*get)(const void* from);
@@ -72,15 +76,15 @@ struct enum_access {
 using enum_values = std::vector<std::pair<std::string, std::int64_t>>;
 value_kind_ptr make_enum_kind(enum_values values, const enum_access& access);
 
-/// Reaches a std::optional.
+/// Access to a std::optional.
 struct optional_access {
   void (*clear)(void* to);
   void* (*emplace)(void* to);
-  const void* (*get)(const void* from);  ///< Null where empty.
+  const void* (*get)(const void* from);  ///< Null if it is empty.
 };
 value_kind_ptr make_optional_kind(value_kind_ptr inner, const optional_access& access);
 
-/// Reaches a std::vector. An element is added as a whole, so that vector<bool> works too.
+/// Access to a std::vector. An element is added as a whole, so that vector<bool> works too.
 struct list_access {
   std::size_t (*size)(const void* from);
   void (*clear)(void* to);

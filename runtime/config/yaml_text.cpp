@@ -29,7 +29,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, text) != words.end();
 }
 
-/// Takes the digits in front of `text`; returns how many there were.
+/// Removes the digits in front of `text` and returns their number.
 std::size_t skip_digits(std::string_view& text) {
   const auto count = std::min(text.find_first_not_of(digits), text.size());
   text.remove_prefix(count);
@@ -45,7 +45,9 @@ bool is_decimal(std::string_view text) {
   return skip_digits(text) > 0 && text.empty();
 }
 
-/// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+/// Returns true if `text` is a float of the core schema:
+///
+///   [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 bool is_float(std::string_view text) {
   text = without_sign(text);
   auto count = skip_digits(text);
@@ -71,8 +73,8 @@ std::optional<json> integer(std::string_view text, int base) {
   return value;
 }
 
-/// What a number's text stands for; none: it is no number. Integers of more than 64 bits are
-/// floats, as those of JSON are.
+/// Returns the number that `text` stands for, or nullopt if it is no number. Integers of more than
+/// 64 bits become floats, as in JSON.
 std::optional<json> number(std::string_view text) {
   if (text.starts_with("0o")) return integer<std::uint64_t>(text.substr(2), 8);
   if (text.starts_with("0x")) return integer<std::uint64_t>(text.substr(2), 16);
@@ -90,7 +92,8 @@ std::optional<json> number(std::string_view text) {
   return value;
 }
 
-/// Builds the document from the parser's events, and refuses on the way what the parser would pass.
+/// Builds the document from the parser's events, and refuses input that the parser itself would
+/// accept.
 class yaml_builder : public YAML::EventHandler {
  public:
   explicit yaml_builder(const std::string& source) : source_(source) {}
@@ -144,9 +147,10 @@ class yaml_builder : public YAML::EventHandler {
   struct container {
     json value;
     YAML::anchor_t anchor;
-    std::size_t size_before;                        ///< Of the document before it.
-    std::size_t depth = 1;                          ///< Levels of it, itself included.
-    std::optional<std::string> key = std::nullopt;  ///< Of a map, that of the value to come.
+    std::size_t size_before;  ///< The size of the document before this value.
+    /// The levels of nesting of this value, itself included.
+    std::size_t depth = 1;
+    std::optional<std::string> key = std::nullopt;  ///< In a map, the key of the next value.
   };
   struct anchored {
     json value;
@@ -249,13 +253,14 @@ class yaml_builder : public YAML::EventHandler {
 
   const std::string& source_;
   json root_;
-  std::vector<container> open_;  ///< Around the next value, outermost first.
+  std::vector<container> open_;  ///< The containers around the next value, outermost first.
   std::map<YAML::anchor_t, anchored> anchors_;
   std::size_t size_ = 0;
   int documents_ = 0;
 };
 
-/// The parser ends a text silently at some of these, and none may stand in YAML.
+/// Refuses control characters. YAML allows none of these, and the parser silently ends a text at
+/// some of them.
 void refuse_control_characters(std::string_view text, const std::string& source) {
   const auto bad = std::ranges::find_if(text, [](char c) {
     return c == 0x7f || (c >= 0 && c < 0x20 && c != '\t' && c != '\n' && c != '\r');

@@ -1,4 +1,6 @@
 #pragma once
+// A queue between coroutines of one actor, for roles whose endpoints produce and consume at
+// different speeds.
 
 #include <deque>
 #include <memory>
@@ -19,12 +21,14 @@ namespace troupe {
 template <class T>
 class channel {
  public:
-  /// `capacity`: items held before `send` waits; at least 1.
+  /// `capacity` is the number of items that are held before `send` waits, at least 1. Throws
+  /// std::invalid_argument for 0.
   explicit channel(std::size_t capacity) : capacity_(capacity) {
     if (capacity == 0) throw std::invalid_argument("channel: expected a capacity > 0, got 0");
   }
 
-  /// Throws std::logic_error if the channel is or becomes closed.
+  /// Adds an item, and waits while the channel is full. Throws std::logic_error if the channel is
+  /// closed or becomes closed meanwhile.
   task<> send(T item) {
     while (items_.size() >= capacity_ && !closed_) co_await suspend(senders_);
     if (closed_) throw std::logic_error("channel: send after close");
@@ -32,7 +36,8 @@ class channel {
     wake_one(receivers_);
   }
 
-  /// The next item, in order of sending; nullopt once the channel is closed and empty.
+  /// Takes the next item, in the order of sending, and waits while there is none. Returns nullopt
+  /// once the channel is closed and empty.
   task<std::optional<T>> receive() {
     while (items_.empty() && !closed_) co_await suspend(receivers_);
     std::optional<T> item;
@@ -41,11 +46,13 @@ class channel {
       items_.pop_front();
       wake_one(senders_);
     }
-    // Woken for an item that somebody else has taken over: let the next one look as well.
+    // This coroutine may have been woken for an item that another one took, so the next receiver is
+    // woken for what is left.
     if (!items_.empty()) wake_one(receivers_);
     co_return item;
   }
 
+  /// Closes the channel. Items that were sent can still be received.
   void close() {
     closed_ = true;
     while (!senders_->empty()) wake_one(senders_);
@@ -60,7 +67,8 @@ class channel {
 
   struct suspend : detail::waiter {
     explicit suspend(queue place) : place(std::move(place)) {}
-    // Cancelled after it was woken and before it ran: what it was woken for goes to the next one.
+    // If the coroutine is cancelled after it was woken and before it ran, the next one is woken in
+    // its place.
     ~suspend() {
       if (woken) wake_one(place);
     }

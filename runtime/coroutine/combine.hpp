@@ -1,5 +1,6 @@
 #pragma once
-// Several tasks at once, structured: none outlives the co_await that started it.
+// Structured concurrency: these functions run several tasks at once, and no task outlives the
+// co_await that started it.
 //
 //   auto both = co_await all(f(), g());             // a tuple; an error cancels the other
 //   std::vector<int> values = co_await all(tasks);  // every task of a vector
@@ -19,7 +20,8 @@
 
 namespace troupe {
 
-/// Awaits every task; a task<void> gives a std::monostate.
+/// Awaits every task and returns their values; a task<void> gives a std::monostate. The first error
+/// cancels the other tasks and is thrown.
 template <class... Ts>
   requires(sizeof...(Ts) > 0)
 task<std::tuple<detail::value_or_monostate<Ts>...>> all(task<Ts>... tasks) {
@@ -60,7 +62,7 @@ inline task<> all(std::vector<task<>> tasks) {
   co_await crew.join();
 }
 
-/// What `any` returns: which task was first, and its value.
+/// The result of `any`: the index of the task that ended first, and its value.
 template <class T>
 struct winner {
   std::size_t index;
@@ -69,7 +71,7 @@ struct winner {
 
 namespace detail {
 
-/// Which of several tasks ended first, and how.
+/// Records which of several tasks ended first, and its value or error.
 template <class T>
 struct race {
   std::optional<std::size_t> first;
@@ -99,7 +101,8 @@ branch run_in_race(task<T> work, std::size_t index, race<T>& race) {
 
 }  // namespace detail
 
-/// The first task to end; if it threw, its error. The others are cancelled. Needs at least one.
+/// Awaits the first task that ends and returns its value, or throws its error. The other tasks are
+/// cancelled. Throws std::invalid_argument if `tasks` is empty.
 template <class T>
 task<winner<T>> any(std::vector<task<T>> tasks) {
   if (tasks.empty()) throw std::invalid_argument("any: expected at least one task, got none");
@@ -121,8 +124,8 @@ task<winner<T>> any(task<T> first, std::same_as<task<T>> auto... others) {
   return any(std::move(tasks));
 }
 
-/// `work`'s value, or call_error of kind deadline_exceeded once `limit` has passed; `work` is then
-/// cancelled.
+/// Returns the value of `work`. Once `limit` has passed, it cancels `work` and throws a call_error
+/// of kind deadline_exceeded.
 template <class T>
 task<T> with_timeout(task<T> work, duration limit) {
   std::optional<detail::value_or_monostate<T>> result;
@@ -139,30 +142,30 @@ task<T> with_timeout(task<T> work, duration limit) {
   if constexpr (!std::is_void_v<T>) co_return std::move(*result);
 }
 
-/// Where `with_group`'s body starts tasks beside itself.
+/// Runs the tasks that the body of `with_group` starts.
 class group {
  public:
-  /// Starts `work`; it runs once the running coroutine has suspended.
+  /// Starts `work`, which runs once the running coroutine has suspended.
   void start(task<> work) { crew_.start(run(std::move(work))); }
-  /// Awaits everything started so far. An error of one of them doesn't come here but ends the
-  /// group.
+  /// Awaits all tasks that were started. It doesn't throw their errors: an error of a task ends the
+  /// whole group.
   task<> join() {
     while (running() > 0) co_await crew_.changed();
   }
-  /// How many of the started tasks have not finished.
+  /// Returns the number of started tasks that have not finished.
   std::size_t running() const noexcept { return crew_.running() - 1; }
 
  private:
   static detail::branch run(task<> work) { co_await work; }
-  detail::crew crew_;  ///< The body is one of it, for as long as anybody can ask.
+  detail::crew crew_;  ///< It also runs the body, which `running` doesn't count.
 
   template <class F, class... A>
   friend std::invoke_result_t<F&, group&, A...> with_group(F body, A... args);
 };
 
-/// Runs `body(group&, args...)`, a coroutine, and leaves when it has returned: what it started and
-/// did not join is cancelled. An error of a started task cancels the body and all others, and is
-/// thrown here.
+/// Runs the coroutine `body(group&, args...)` and returns its result. Tasks that the body started
+/// and did not join are cancelled when it returns. An error of a task cancels the body and all
+/// other tasks, and is thrown here.
 template <class F, class... A>
 std::invoke_result_t<F&, group&, A...> with_group(F body, A... args) {
   using result_type = typename std::invoke_result_t<F&, group&, A...>::value_type;

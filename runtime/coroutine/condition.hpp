@@ -1,10 +1,11 @@
 #pragma once
+// A condition variable for the coroutines of one actor.
 
 #include "runtime/coroutine/strand.hpp"
 
 namespace troupe {
 
-/// Coroutines of one actor wait here until another coroutine of it says that something has changed:
+/// Coroutines of an actor wait for it until another coroutine of the actor calls notify_all:
 ///
 ///   while (items_.empty()) co_await changed_.wait();
 class condition {
@@ -23,10 +24,11 @@ class condition {
     detail::list<detail::waiter>& place_;
   };
 
-  /// Suspends until the next notify_all. Look again afterwards: somebody else may have been
-  /// quicker.
+  /// Suspends the coroutine until the next notify_all. Check the condition again afterwards,
+  /// because another coroutine may have run first.
   waiting wait() { return waiting(waiting_); }
 
+  /// Wakes every coroutine that waits.
   void notify_all() {
     while (!waiting_.empty()) detail::strand::current().wake(waiting_.front());
   }

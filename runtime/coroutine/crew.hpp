@@ -1,6 +1,6 @@
 #pragma once
-// Coroutines that run beside each other under one owner: what all, any, with_timeout and with_group
-// are made of.
+// Coroutines that run concurrently under one owner. `all`, `any`, `with_timeout` and `with_group`
+// are built on them. Internal to runtime/.
 
 #include <algorithm>
 #include <coroutine>
@@ -17,13 +17,14 @@ namespace troupe::detail {
 
 class crew;
 
-/// A coroutine beside its parent. A crew (or an actor) starts it, hears of its end and destroys it.
+/// A coroutine that runs concurrently with its parent. Its owner, a crew or an actor, starts it, is
+/// told of its end and destroys it.
 class branch {
  public:
   class listener {
    public:
-    /// `done` has finished, `error` is what it threw, if anything. It is still on the stack:
-    /// destroy it later.
+    /// Called when `done` has finished; `error` is the exception that it threw, or null. The
+    /// coroutine is still on the stack, so it must be destroyed later.
     virtual void finished(branch& done, std::exception_ptr error) = 0;
 
    protected:
@@ -61,8 +62,8 @@ class branch {
     if (handle_) handle_.destroy();
   }
 
-  /// Makes it ready on `home`; it runs when the running coroutine has suspended. The branch stays
-  /// where it is.
+  /// Makes the coroutine ready on `home`; it runs once the running coroutine has suspended. The
+  /// object must not be moved afterwards.
   void start(strand& home, listener& owner) {
     auto& promise = handle_.promise();
     promise.owner = &owner;
@@ -79,11 +80,11 @@ class branch {
   std::coroutine_handle<promise_type> handle_;
 };
 
-/// void has no values; where one is needed, this stands for it.
+/// T, or std::monostate where T is void.
 template <class T>
 using value_or_monostate = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-/// Runs `work` and keeps what it returns in `result`, which outlives it.
+/// Runs `work` and stores its value in `result`, which must outlive the coroutine.
 template <class T>
 branch keep_result(task<T> work, std::optional<value_or_monostate<T>>& result) {
   if constexpr (std::is_void_v<T>) {
@@ -94,13 +95,14 @@ branch keep_result(task<T> work, std::optional<value_or_monostate<T>>& result) {
   }
 }
 
-/// Branches of one parent coroutine, which owns it. Destroying it cancels those that run.
+/// The concurrent coroutines of one parent coroutine, which owns this object. Its destructor
+/// cancels those that still run.
 class crew final : public branch::listener {
  public:
   crew() : home_(strand::current()) {}
 
   branch& start(branch b) {
-    if (finished_ > std::max<std::size_t>(running_, 16)) reap();  // A look at all of them.
+    if (finished_ > std::max<std::size_t>(running_, 16)) reap();  // This visits every branch.
     branches_.push_back(std::move(b));
     ++running_;
     branches_.back().start(home_, *this);
@@ -108,13 +110,13 @@ class crew final : public branch::listener {
   }
 
   std::size_t running() const noexcept { return running_; }
-  /// Throws the first error of a branch, if there was one.
+  /// Throws the first error of a coroutine, if there was one.
   void check() const {
     if (error_) std::rethrow_exception(error_);
   }
 
-  /// Awaits that a branch finishes. Several coroutines may wait: the parent, and one of the
-  /// branches.
+  /// Awaits that any of the coroutines finishes. Several coroutines may wait at once, such as the
+  /// parent and a member.
   class change {
    public:
     explicit change(crew& c) noexcept : crew_(c) {}
@@ -131,14 +133,14 @@ class crew final : public branch::listener {
   };
   change changed() noexcept { return change(*this); }
 
-  /// Awaits all of them; the first error cancels the rest and is thrown.
+  /// Awaits all coroutines. The first error cancels the others and is thrown.
   task<> join() {
     while (running_ > 0 && !error_) co_await changed();
     if (error_) cancel();
     check();
   }
 
-  /// Destroys every branch, running or not. Not from one of them.
+  /// Destroys every coroutine, whether it runs or not. None of them may call it.
   void cancel() {
     branches_.clear();
     running_ = finished_ = 0;

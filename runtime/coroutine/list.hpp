@@ -1,9 +1,10 @@
 #pragma once
+// An intrusive list for coroutines that wait. Internal to runtime/.
 
 namespace troupe::detail {
 
-/// A link of a doubly linked ring. Lives inside what it lists, and leaves its list when destroyed:
-/// so nothing is ever woken after its frame is gone.
+/// A link of a doubly linked ring. It lives inside the listed object and leaves its list when it is
+/// destroyed. So no coroutine is woken after its frame was destroyed.
 struct list_node {
   list_node* previous = this;
   list_node* next = this;
@@ -21,7 +22,7 @@ struct list_node {
   }
 };
 
-/// A first-in first-out ring of T, which derives from list_node. Owns nothing.
+/// A first-in first-out list of T, which must derive from list_node. It doesn't own its items.
 template <class T>
 class list {
  public:

@@ -1,4 +1,5 @@
 #pragma once
+// Lets a coroutine pause for a time.
 
 #include <string>
 
@@ -9,7 +10,7 @@ namespace troupe {
 
 namespace detail {
 
-/// `from + by`, or the end of time where that is later than it.
+/// Returns `from + by`, or time_point::max() if the sum would exceed it.
 inline time_point later(time_point from, duration by) {
   return by < time_point::max() - from ? from + by : time_point::max();
 }
@@ -33,13 +34,14 @@ class [[nodiscard("co_await it: a pause that nobody awaits takes no time")]] sle
 
 inline task<> sleep_task(duration pause) { co_await sleep_awaiter(pause); }
 
-/// "50 ms", "1.5 s": for messages.
+/// Returns a duration as messages show it, such as "50 ms" or "1.5 s".
 std::string to_text(duration d);
 
 }  // namespace detail
 
-/// Suspends the coroutine, not the thread. Virtual time where the system runs on it. A pause of
-/// zero or less doesn't suspend; one past the end of time never ends.
+/// Suspends the coroutine, not the thread, for `pause`. In a deterministic system the pause is in
+/// virtual time. A pause of zero or less doesn't suspend. A pause that goes past time_point::max()
+/// never ends.
 inline detail::sleep_awaiter sleep_for(duration pause) { return detail::sleep_awaiter(pause); }
 
 }  // namespace troupe

@@ -16,7 +16,8 @@ sleeper::~sleeper() {
 
 void strand::sleep(sleeper& s, time_point at) {
   s.owner = this;
-  s.place = sleepers_.emplace_hint(sleepers_.end(), at, &s);  // Most wake later than those before.
+  // Most sleepers wake later than those before them.
+  s.place = sleepers_.emplace_hint(sleepers_.end(), at, &s);
 }
 
 void strand::wake_sleepers(time_point now) {

@@ -1,10 +1,10 @@
 #pragma once
-// One actor's coroutines: whose turn it is, who is ready, who sleeps.
+// The coroutines of one actor: a strand knows which one runs, which are ready and which sleep.
 //
 // At most one coroutine of a strand is on the stack; all others are suspended. A coroutine never
 // resumes another: it names the next one (`transfer_to`) or makes it ready (`wake`), and returns to
-// the loop in `run`. So a frame can always be destroyed by whoever owns it, the stack stays one
-// frame deep, and code between two co_awaits needs no lock.
+// the loop in `run`. So the owner of a frame can always destroy it, the stack stays one frame deep,
+// and code between two co_awaits needs no lock.
 
 #include <chrono>
 #include <coroutine>
@@ -25,18 +25,22 @@ namespace detail {
 class caller;
 class trace_lane;
 
-/// A suspended coroutine that something will wake. Lives in the awaiter, hence in the frame.
+/// A suspended coroutine that something will wake. It lives in the awaiter, and hence in the
+/// coroutine's frame.
 struct waiter : list_node {
   waiter() noexcept;
   std::coroutine_handle<> handle;
-  std::uint64_t slice;  ///< What the coroutine that made it works for; strand::slice again then.
+  /// The strand's `slice` when this was made; `slice` gets this value again when the coroutine is
+  /// resumed.
+  std::uint64_t slice;
 };
 
 struct sleeper;
 using sleepers = std::multimap<time_point, sleeper*, std::less<>,
                                recycling_allocator<std::pair<const time_point, sleeper*>>>;
 
-/// A waiter with a time. `strand::sleep` enters it; its destructor takes it out.
+/// A waiter that is woken at a given time. `strand::sleep` adds it to the strand's sleepers; its
+/// destructor removes it.
 struct sleeper : waiter {
   ~sleeper();
   class strand* owner = nullptr;
@@ -59,7 +63,7 @@ class strand {
     if (!current_strand) refuse_outside();
     return *current_strand;
   }
-  /// The same, or null.
+  /// The strand whose coroutine is running on this thread, or null.
   static strand* current_or_null() noexcept { return current_strand; }
 
   virtual time_point now() const = 0;
@@ -70,27 +74,28 @@ class strand {
   void transfer_to(std::coroutine_handle<> next) noexcept { next_ = next; }
   /// Puts a waiter at the end of the ready list.
   void wake(waiter& w) noexcept { ready_.push_back(w); }
-  /// Nobody is resumed any more: the actor ends once the running coroutine has suspended.
+  /// Stops the strand: no coroutine is resumed any more, and the actor ends once the running
+  /// coroutine has suspended.
   void stop() noexcept { stopped_ = true; }
 
-  /// Wakes `s` at `at`, unless it is destroyed before.
+  /// Wakes `s` at the time `at`, unless `s` is destroyed earlier.
   void sleep(sleeper& s, time_point at);
   /// Makes every sleeper ready whose time has come.
   void wake_sleepers(time_point now);
-  /// When the next sleeper is due; time_point::max() if nobody sleeps.
+  /// The time at which the next sleeper is due; time_point::max() if there is none.
   time_point next_sleeper() const noexcept;
 
-  /// Resumes whoever is ready, until nobody is. False if nobody was.
+  /// Resumes ready coroutines until none is ready. Returns false if none was ready.
   bool run();
 
-  /// What the running coroutine works for: in a replica the call, by its number in the trace or,
-  /// where nothing is traced, by its address; 0: nothing that is told. It keeps it while it waits,
-  /// and those that it starts beside itself have it from it.
+  /// Identifies the work that the running coroutine belongs to. In a replica it is the call: its id
+  /// in the trace or, without a trace, its address. 0 means no known work. A coroutine keeps its
+  /// value while it waits, and coroutines that it starts inherit the value.
   std::uint64_t slice = 0;
   /// Where the actor's trace is kept; null where nothing is traced.
   trace_lane* lane = nullptr;
 
-  /// Makes a strand the current one of this thread for a scope.
+  /// Makes a strand the current one of this thread within a scope.
   class turn {
    public:
     explicit turn(strand& s) noexcept : before_(std::exchange(current_strand, &s)) {}

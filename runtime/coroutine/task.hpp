@@ -1,4 +1,6 @@
 #pragma once
+// `task<T>`, the coroutine type of every asynchronous function: endpoints, episode functions and
+// helpers.
 
 #include <coroutine>
 #include <exception>
@@ -15,7 +17,8 @@ class task;
 
 namespace detail {
 
-/// What the promises of task<T> and task<void> share: who goes on when this one has finished.
+/// The common part of the promises of task<T> and task<void>: the coroutine that continues when
+/// this one has finished, and the error.
 class task_promise_base : public recycled {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -63,8 +66,9 @@ class task_promise<void> : public task_promise_base {
 
 }  // namespace detail
 
-/// A coroutine that returns T. Lazy: it starts when awaited, and runs on the actor that awaits it.
-/// Destroying a suspended task cancels it: its locals are destroyed, what it waited for is told.
+/// A coroutine that returns T. It is lazy: it starts when it is awaited, and runs on the actor that
+/// awaits it. Destroying a suspended task cancels it: its locals are destroyed, and whatever it
+/// waited for is told.
 ///
 /// Coroutines are named functions whose parameters are values; a capturing lambda that is itself a
 /// coroutine loses its captures (CONTRIBUTING.md, "Two rules for coroutines").

@@ -16,7 +16,7 @@ answer probe(const std::function<bool()>& holds) {
   try {
     good = !holds || holds();
   } catch (const std::exception&) {
-    good = false;  // who can't tell is not well
+    good = false;  // A probe that throws counts as failed.
   }
   return good ? answer{200, plain_text, "ok\n"} : make_refusal(503);
 }

@@ -1,4 +1,5 @@
 #pragma once
+// The answers of the metrics server to HTTP requests. Internal to runtime/metrics/.
 
 #include <functional>
 #include <string>
@@ -14,14 +15,14 @@ struct answer {
   std::string body;
 };
 
-/// What the endpoint says to a request, apart from how bytes travel.
+/// Returns the server's answer to a request with this method and target.
 answer make_answer(std::string_view method, std::string_view target,
                    const metrics_registry& registry, const metrics_server_options& options);
 
-/// A short text for a status, such as "431 Request Header Fields Too Large".
+/// Returns an answer whose text names the status, such as "431 Request Header Fields Too Large".
 answer make_refusal(unsigned status);
 
-/// status_page.html, compiled in.
+/// The content of status_page.html, which is compiled in.
 extern const char* const status_page;
 
 }  // namespace troupe::detail

@@ -1,4 +1,5 @@
 #pragma once
+// The rule for label values, which come from users' names. Internal to runtime/.
 
 #include <cstddef>
 #include <string_view>
@@ -7,8 +8,8 @@ namespace troupe::detail {
 
 inline constexpr std::size_t label_bytes_max = 64;
 
-/// Whether a label may have this value: UTF-8 of at most `label_bytes_max` bytes. One that is not
-/// would make Prometheus refuse the whole scrape, or bloat every one.
+/// Returns true if a label may have this value: UTF-8 of at most `label_bytes_max` bytes. Another
+/// value would make Prometheus refuse the whole scrape, or make every scrape large.
 bool is_label_value(std::string_view value);
 
 }  // namespace troupe::detail

@@ -53,7 +53,7 @@ void metrics_connection::start() {
 
 void metrics_connection::wait_for_request(std::chrono::milliseconds limit) {
   set_yielding(true);
-  if (buffer_.size() > 0) {  // the client did not wait for the answer to its last request
+  if (buffer_.size() > 0) {  // The client sent more before it had the answer to its last request.
     stream_.expires_after(table_.options.header_timeout);
     return read_header();
   }
@@ -85,7 +85,7 @@ void metrics_connection::on_header(beast::error_code error) {
                          error != http::error::end_of_stream &&
                          error != http::error::partial_message;
   if (malformed) return write(make_refusal(400), false, false);
-  if (error) return;  // time-out, end of file, evicted
+  if (error) return;  // The connection timed out, ended or was evicted.
 
   const auto& request = parser_->get();
   const auto text = [](auto view) { return std::string_view(view.data(), view.size()); };
@@ -96,7 +96,8 @@ void metrics_connection::on_header(beast::error_code error) {
   } catch (const std::exception&) {
     what = make_refusal(500);
   }
-  // A request with a body is answered without reading it, so what follows can't be told apart.
+  // A request with a body is answered without reading the body, so a request after it couldn't be
+  // found.
   const bool keep_alive = request.keep_alive() && parser_->is_done();
   write(std::move(what), request.method() == http::verb::head, keep_alive);
 }
@@ -128,7 +129,8 @@ void metrics_connection::write(answer what, bool head_only, bool keep_alive) {
                     });
 }
 
-// Closing with unread bytes would reset the connection, and the client might never see its answer.
+// Reads and drops what the client still sends. Closing a socket with unread bytes would reset the
+// connection, and the client might never see its answer.
 void metrics_connection::discard_rest() {
   stream_.async_read_some(buffer_.prepare(header_bytes_max),
                           [self = shared_from_this()](beast::error_code error, std::size_t bytes) {

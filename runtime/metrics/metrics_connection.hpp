@@ -1,4 +1,5 @@
 #pragma once
+// One HTTP connection of the metrics server. Internal to runtime/metrics/.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -17,16 +18,16 @@ namespace troupe::detail {
 
 class metrics_connection;
 
-/// What the connections of one server share. Touched by the server's thread alone.
+/// The state that the connections of one server share. Only the server's thread uses it.
 struct metrics_connections {
   const metrics_registry& registry;
   metrics_server_options options;
-  std::size_t open = 0;  ///< Never above options.connections_max.
-  std::list<metrics_connection*>
-      yielding;  ///< Those owed bytes by their client, the longest first.
+  std::size_t open = 0;  ///< The number of open connections, at most options.connections_max.
+  /// The connections whose client owes bytes, those that wait longest first.
+  std::list<metrics_connection*> yielding;
 };
 
-/// One client. Keeps itself alive by the operation it waits for:
+/// The connection of one client. The operation that it waits for keeps it alive:
 ///
 ///   connected -> reading a request -> writing its answer -> reading the next one ...
 ///                       |                    `-> discarding what else comes -> closed
@@ -37,7 +38,7 @@ class metrics_connection : public std::enable_shared_from_this<metrics_connectio
   ~metrics_connection();
 
   void start();
-  /// Closes now, to make room.
+  /// Closes the connection immediately, to make room for another one.
   void evict();
 
  private:
@@ -51,7 +52,7 @@ class metrics_connection : public std::enable_shared_from_this<metrics_connectio
 
   boost::beast::tcp_stream stream_;
   metrics_connections& table_;
-  std::list<metrics_connection*>::iterator place_;  ///< In table_.yielding, or its end.
+  std::list<metrics_connection*>::iterator place_;  ///< The place in table_.yielding, or its end.
   bool in_table_ = true;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;

@@ -1,4 +1,5 @@
 #pragma once
+// The command-line options for metrics that every program has.
 
 #include <CLI/CLI.hpp>
 
@@ -6,16 +7,16 @@
 
 namespace troupe {
 
-/// Adds `--metrics-port` and `--metrics-address` to a command. The environment's
-/// TROUPE_METRICS_ADDRESS is taken where the command line has no address.
+/// Adds `--metrics-port` and `--metrics-address` to a command. Without `--metrics-address` the
+/// environment variable TROUPE_METRICS_ADDRESS is used if it is set.
 inline void add_metrics_options(CLI::App& command, metrics_place& to) {
-  command.add_option("--metrics-port", to.port, "serve Prometheus metrics here; 0: don't")
+  command.add_option("--metrics-port", to.port, "port of the Prometheus metrics; 0 means none")
       ->check(CLI::Range(0, 65535))
       ->each([&to](const std::string&) { to.port_asked = true; })
       ->capture_default_str();
   command
       .add_option("--metrics-address", to.address,
-                  "the address to serve them at; 0.0.0.0: every interface")
+                  "address to serve metrics at; 0.0.0.0 means every interface")
       ->envname("TROUPE_METRICS_ADDRESS")
       ->capture_default_str();
 }

@@ -1,16 +1,18 @@
 #pragma once
+// The address and port of a program's metrics.
 
 #include <string>
 
 namespace troupe {
 
-/// Where a program serves its metrics.
+/// The address and port at which a program serves its metrics.
 struct metrics_place {
   static constexpr int usual_port = 9464;
 
-  std::string address = "127.0.0.1";  ///< IPv4 or IPv6; 0.0.0.0: every interface.
-  int port = usual_port;              ///< 0: nowhere.
-  bool port_asked = false;            ///< Somebody named the port, so no other will do.
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6; 0.0.0.0 means every interface.
+  int port = usual_port;              ///< 0 means that no metrics are served.
+  /// True if the user named the port, so that no other port may be used.
+  bool port_asked = false;
 };
 
 }  // namespace troupe

@@ -58,14 +58,15 @@ class metrics_server::listener {
  private:
   void admit(tcp::socket socket) {
     if (table_.open >= table_.options.connections_max) {
-      if (table_.yielding.empty()) return;  // closes it
+      if (table_.yielding.empty()) return;  // The socket's destructor closes the new connection.
       table_.yielding.front()->evict();
     }
     std::make_shared<detail::metrics_connection>(std::move(socket), table_)->start();
   }
 
   detail::metrics_connections table_;
-  asio::io_context io_{1};  // after the table, so that its connections end first
+  // The io_context comes after the table, so that its connections end first.
+  asio::io_context io_{1};
   detail::accept_loop entrance_;
   std::uint16_t port_;
   std::thread thread_;

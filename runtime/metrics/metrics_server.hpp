@@ -1,5 +1,5 @@
 #pragma once
-// The endpoint that Prometheus, an orchestrator and a browser look at.
+// The HTTP server that Prometheus, an orchestrator's probes and a browser query.
 
 #include <chrono>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace troupe {
 
 class metrics_registry;
 
-/// A port that was asked for is in use. A program ends with exit code 2.
+/// Thrown if the requested port is in use. A program that gets it ends with exit code 2.
 class port_busy : public std::runtime_error {
  public:
   port_busy(const std::string& address, std::uint16_t port);
@@ -25,33 +25,39 @@ class port_busy : public std::runtime_error {
 };
 
 struct metrics_server_options {
-  std::string address = "127.0.0.1";               ///< IPv4 or IPv6; 0.0.0.0: every interface.
-  std::uint16_t port = metrics_place::usual_port;  ///< 0: any free one.
-  /// Whether the next free port, at most 100 further, is taken where `port` is busy. For a port
-  /// that nobody asked for.
+  std::string address = "127.0.0.1";               ///< IPv4 or IPv6; 0.0.0.0 means every interface.
+  std::uint16_t port = metrics_place::usual_port;  ///< 0 means any free port.
+  /// True if the next free port, at most 100 higher, may be taken when `port` is busy. It is meant
+  /// for default ports, not for ports that a user named.
   bool next_free = false;
-  std::function<bool()> is_live;   ///< /livez: 200 or 503. Called by the server's thread.
-  std::function<bool()> is_ready;  ///< /readyz: the same.
-  std::chrono::milliseconds header_timeout{5000};  ///< From connecting to a request's last header.
-  std::chrono::milliseconds idle_timeout{30000};   ///< Between two requests of a connection.
-  std::size_t connections_max = 64;
+  /// Decides whether /livez answers 200 or 503; null means 200. The server's thread calls it.
+  std::function<bool()> is_live;
+  /// Decides whether /readyz answers 200 or 503; null means 200. The server's thread calls it.
+  std::function<bool()> is_ready;
+  /// The time from connecting, or from the first byte of a later request, to its last header.
+  std::chrono::milliseconds header_timeout{5000};
+  /// The time between two requests of a connection.
+  std::chrono::milliseconds idle_timeout{30000};
+  std::size_t connections_max = 64;  ///< The number of connections that may be open at once.
 };
 
 /// Serves GET and HEAD of /metrics, /livez, /readyz, / (a page that shows the metrics live) and
-/// /boards (what metrics_registry::show has for it), from a thread of its own. One connection never
-/// waits for another: when `connections_max` are open, a new one takes the place of the one that
-/// has kept its request back for longest, or is closed at once if there is none.
+/// /boards (the boards of metrics_registry::show for this page), from a thread of its own. No
+/// connection waits for another one. When `connections_max` connections are open, a new one
+/// replaces the one whose client has let the server wait for longest. If the server waits for none,
+/// the new connection is closed.
 class metrics_server {
  public:
-  /// `registry` must outlive the server. Throws port_busy, std::invalid_argument for what is no
-  /// address, and std::runtime_error naming address and port for what else keeps it from opening.
+  /// `registry` must outlive the server. Throws port_busy if the port is in use,
+  /// std::invalid_argument if the address is malformed, and std::runtime_error naming address and
+  /// port for any other reason why it can't listen.
   metrics_server(const metrics_registry& registry, metrics_server_options options = {});
-  /// Closes every connection and joins the thread; waits for no client.
+  /// Closes every connection and joins the thread. It doesn't wait for clients.
   ~metrics_server();
   metrics_server(const metrics_server&) = delete;
   metrics_server& operator=(const metrics_server&) = delete;
 
-  /// The port it listens on.
+  /// The port that the server listens on.
   std::uint16_t port() const;
 
  private:

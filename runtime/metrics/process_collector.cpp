@@ -20,7 +20,7 @@ using prometheus::MetricType;
 struct process_stat {
   double cpu_seconds;
   double threads;
-  double start_seconds;  ///< After the machine's start.
+  double start_seconds;  ///< Seconds from the machine's start to the process's start.
   double resident_bytes;
 };
 
@@ -41,7 +41,7 @@ std::optional<process_stat> read_stat() {
                       field(24) * static_cast<double>(sysconf(_SC_PAGESIZE))};
 }
 
-/// When the machine started, in seconds since 1970.
+/// Returns the time at which the machine started, in seconds since 1970.
 std::optional<double> boot_time() {
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -55,7 +55,7 @@ std::optional<double> open_files() {
   std::filesystem::directory_iterator entries("/proc/self/fd", error);
   if (error) return {};
   const auto count = std::distance(begin(entries), end(entries));
-  return static_cast<double>(count - 1);  // without the one that this reading opened
+  return static_cast<double>(count - 1);  // The directory itself is open, too.
 }
 
 std::optional<double> open_files_max() {

@@ -27,14 +27,15 @@ namespace detail {
 class metrics_store {
  public:
   metrics_store()
-      : rejections(prometheus::BuildCounter()
-                       .Name("troupe_metrics_rejected_total")
-                       .Help("What was refused so that it could not spoil a scrape.")
-                       .Register(registry)),
+      : rejections(
+            prometheus::BuildCounter()
+                .Name("troupe_metrics_rejected_total")
+                .Help("Values and names that were refused because they would spoil a scrape.")
+                .Register(registry)),
         retired_(rejections) {}
 
-  /// Every collector that is still there, in the order of registration; and, of the same moment,
-  /// what the retired ones counted, if that is wanted.
+  /// Returns every collector that still exists, in the order of registration. If `of_the_retired`
+  /// is given, it gets the counts of the retired collectors at the same moment.
   std::vector<std::shared_ptr<const prometheus::Collectable>> collectors(
       std::vector<prometheus::MetricFamily>* of_the_retired = nullptr) {
     std::lock_guard lock(mutex_);
@@ -74,7 +75,7 @@ class metrics_store {
     return boards_;
   }
 
-  /// Labels with every value fit for a scrape.
+  /// Returns the labels with every invalid value replaced by "other".
   prometheus::Labels sanitise(const metric_labels& labels) {
     prometheus::Labels sane(labels.begin(), labels.end());
     for (auto& [name, value] : sane) {
@@ -90,7 +91,8 @@ class metrics_store {
 
  private:
   struct entry {
-    std::shared_ptr<const prometheus::Collectable> owned;  ///< Null for one that is only watched.
+    /// Null for a collector that is only watched.
+    std::shared_ptr<const prometheus::Collectable> owned;
     std::weak_ptr<const prometheus::Collectable> watched;
   };
 
@@ -112,9 +114,10 @@ class metrics_store {
 
   std::mutex mutex_;
   std::vector<entry> collectors_;
-  std::map<std::string, std::string> boards_;  ///< JSON, by name.
-  scrape retired_;                             ///< The sum of all that has been retired.
-  std::map<std::string, std::set<std::string>> retired_values_;  ///< Of labels, by their names.
+  std::map<std::string, std::string> boards_;  ///< The boards of the status page as JSON, by name.
+  scrape retired_;                             ///< The sum of the counts of all retired collectors.
+  /// The values that are kept of each label, by the label's name.
+  std::map<std::string, std::set<std::string>> retired_values_;
 };
 
 namespace {
@@ -274,7 +277,8 @@ std::vector<prometheus::MetricFamily> metrics_registry::families() const {
       store_->rejections.count(detail::rejection::collector);
     }
   }
-  scrape.add(store_->registry.Collect());  // last, so that it holds what was just refused
+  // These come last, so that they count the values that were just refused.
+  scrape.add(store_->registry.Collect());
   return scrape.families();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The metrics of one process in Prometheus's form: handles to count with, and the text of a scrape.
+// The metrics of one process in Prometheus's form. Roles get handles from the registry and count
+// with them; the metrics server asks the registry for the text of a scrape.
 
 #include <prometheus/collectable.h>
 
@@ -21,19 +22,20 @@ class metric_rejections;
 class metrics_store;
 }  // namespace detail
 
-/// Label names with their values, such as {{"env", "CartPole-v1"}}. Names are few and fixed, values
-/// bounded: never an id, a path or the text of an error. A value that is not UTF-8 or is longer
-/// than 64 bytes becomes "other" and is counted as rejected.
+/// Label names with their values, such as {{"env", "CartPole-v1"}}. Names must be few and fixed,
+/// and the number of values bounded: a value is never an id, a path or the text of an error. A
+/// value that is not UTF-8 or is longer than 64 bytes becomes "other" and is counted as rejected.
 using metric_labels = std::map<std::string, std::string>;
 
-// Handles are cheap values for any thread. They live no longer than their registry; a default
-// constructed one does nothing. What they refuse is counted in troupe_metrics_rejected_total.
+// The handles below are cheap to copy, and any thread may use them. A handle must not be used after
+// its registry was destroyed. A default-constructed handle does nothing. Refused values are counted
+// in troupe_metrics_rejected_total.
 
 /// A number that only grows.
 class metric_counter {
  public:
   metric_counter() = default;
-  /// Refuses a negative or non-finite amount.
+  /// Adds `amount`; refuses a negative or non-finite one.
   void increment(double amount = 1) const;
   double value() const;
 
@@ -49,9 +51,9 @@ class metric_counter {
 class metric_gauge {
  public:
   metric_gauge() = default;
-  /// Refuses a non-finite value.
+  /// Sets the value; refuses a non-finite one.
   void set(double value) const;
-  /// Adds; a negative amount subtracts.
+  /// Adds `amount`, which may be negative.
   void increment(double amount = 1) const;
   double value() const;
 
@@ -63,11 +65,11 @@ class metric_gauge {
   detail::metric_rejections* rejections_ = nullptr;
 };
 
-/// How often values fell below each bound, their count and their sum.
+/// Counts values: how many were at most each bound, how many there were in all, and their sum.
 class metric_histogram {
  public:
   metric_histogram() = default;
-  /// Refuses a non-finite value.
+  /// Counts a value; refuses a non-finite one.
   void observe(double value) const;
 
  private:
@@ -78,9 +80,9 @@ class metric_histogram {
   detail::metric_rejections* rejections_ = nullptr;
 };
 
-/// One prometheus::Registry, and collectors that are asked at scrape time only, so that a hot path
-/// writes relaxed atomics and nothing else. Knows this process's metrics from the start
-/// (process_collector). All members may be called from any thread.
+/// One prometheus::Registry, and collectors that are asked only at scrape time, so that a hot path
+/// only writes relaxed atomics. It has the metrics of this process from the start
+/// (process_collector). Any thread may call any member function.
 class metrics_registry {
  public:
   metrics_registry();
@@ -88,11 +90,12 @@ class metrics_registry {
   metrics_registry(const metrics_registry&) = delete;
   metrics_registry& operator=(const metrics_registry&) = delete;
 
-  // A metric exists from here on, so its 0 is exported; asking again for the same name and labels
-  // gives the same metric. Throw std::invalid_argument naming the metric for: a name that does not
-  // begin with troupe_ or is used by another kind, a counter's that does not end in _total (or
-  // another's that does), a label name Prometheus refuses, a help text that is empty or holds a
-  // line break or backslash, bounds that are empty, not finite or do not increase.
+  // These functions create a metric, whose value 0 is exported from then on. A second call with the
+  // same name and labels returns the same metric. They throw std::invalid_argument naming the
+  // metric if the name does not begin with troupe_ or is used by another kind of metric, if a
+  // counter's name does not end in _total (or the name of another kind does), if Prometheus refuses
+  // a label name, if the help text is empty or holds a line break or backslash, and if the bounds
+  // are empty, not finite or do not increase.
   metric_counter counter(const std::string& name, const std::string& help,
                          const metric_labels& labels = {});
   metric_gauge gauge(const std::string& name, const std::string& help,
@@ -100,34 +103,36 @@ class metrics_registry {
   metric_histogram histogram(const std::string& name, const std::string& help,
                              const std::vector<double>& bounds, const metric_labels& labels = {});
 
-  /// Asks this collector at each scrape, from the scraping thread.
+  /// Adds a collector, which the scraping thread asks at each scrape.
   void add(std::shared_ptr<const prometheus::Collectable> collector);
-  /// The same for as long as somebody else keeps the collector.
+  /// Adds a collector that is asked at each scrape for as long as its owner keeps it.
   void watch(std::weak_ptr<const prometheus::Collectable> collector);
 
-  /// Lets go of a collector whose subject has ended, after a last look at it: what it counted stays
-  /// in the scrapes, its gauges don't. Of the label `whose`, if it is given, at most
-  /// `retired_values_max` values stay: what those with other values counted, that are retired
-  /// later, adds up under the value "other".
+  /// Removes a collector whose subject has ended, after asking it once more. Its last counts stay
+  /// in the scrapes, but its gauges don't. If the label `whose` is given, at most
+  /// `retired_values_max` different values of it are kept. The counts of collectors that are
+  /// retired later, with other values, are added up under the value "other".
   void retire(const std::shared_ptr<const prometheus::Collectable>& collector,
               const std::string& whose = "");
   static constexpr std::size_t retired_values_max = 100;
 
-  /// Prometheus's text format 0.0.4, families sorted by name. First it lets fetching_collectors
-  /// fetch, which may take as long as they say. A series that several collectors
-  /// report is one: counters and histograms add up, of gauges the one registered last stands. What
-  /// would spoil the scrape is left out and counted: non-finite numbers, names without the prefix
-  /// troupe_ or process_, a name with two kinds, a collector that throws.
+  /// Returns the scrape in Prometheus's text format 0.0.4, with families sorted by name. First it
+  /// lets fetching_collectors fetch, which may take until their deadlines. A series that several
+  /// collectors report is merged: counters and histograms are added up, and of gauges the one that
+  /// was registered last is shown. Input that would spoil the scrape is left out and counted:
+  /// non-finite numbers, names without the prefix troupe_ or process_, a name with two kinds, and a
+  /// collector that throws.
   std::string text() const;
-  /// The same, of what is known now.
+  /// Returns the families of a scrape without fetching first.
   std::vector<prometheus::MetricFamily> families() const;
 
-  /// What the status page shows of a part of the program, such as a chart, as a JSON object:
-  /// status_page.html says what may be in it. Replaces what was shown by that name. Throws
-  /// std::invalid_argument naming it for what is no JSON object, or longer than board_bytes_max.
+  /// Sets a board of the status page, which shows a part of the program, such as a chart. `board`
+  /// is a JSON object; status_page.html describes its content. A board of the same name is
+  /// replaced. Throws std::invalid_argument naming the board if it is no JSON object, or longer
+  /// than board_bytes_max.
   void show(const std::string& name, std::string board);
   static constexpr std::size_t board_bytes_max = std::size_t{1} << 20;
-  /// All of these as one JSON object, by their names.
+  /// Returns all boards as one JSON object, with their names as keys.
   std::string boards() const;
 
  private:

@@ -1,4 +1,5 @@
 #pragma once
+// Counts the values that the metrics registry refuses. Internal to runtime/metrics/.
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -8,16 +9,16 @@
 namespace troupe::detail {
 
 enum class rejection {
-  nonfinite,    ///< A NaN or an infinity was to be counted, set or observed.
-  negative,     ///< A counter was to shrink.
+  nonfinite,    ///< A value was NaN or infinite.
+  negative,     ///< The amount for a counter was negative.
   label_value,  ///< A label value was not UTF-8 or too long; it became "other".
-  name,         ///< A collector reported a name that is none of Troupe's, or not a name at all.
+  name,         ///< A collector reported a name without Troupe's prefixes, or an invalid name.
   kind,         ///< Two collectors reported one name as different kinds of metric.
   collector,    ///< A collector threw.
   count_
 };
 
-/// troupe_metrics_rejected_total: one count a reason.
+/// The counters troupe_metrics_rejected_total, one for each reason.
 class metric_rejections {
  public:
   explicit metric_rejections(prometheus::Family<prometheus::Counter>& family) {

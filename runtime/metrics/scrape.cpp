@@ -34,7 +34,8 @@ bool is_finite(MetricType type, const ClientMetric& metric) {
   }
 }
 
-/// The serialiser writes a help text as it is, so a line break in it would end the comment.
+/// Replaces line breaks and backslashes by spaces. The serialiser doesn't escape help texts, so a
+/// line break would end the comment.
 std::string one_line(std::string help) {
   std::replace_if(
       help.begin(), help.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, ' ');

@@ -1,4 +1,5 @@
 #pragma once
+// Merges the families of several collectors into one scrape. Internal to runtime/metrics/.
 
 #include <prometheus/metric_family.h>
 
@@ -10,7 +11,8 @@
 
 namespace troupe::detail {
 
-/// The families of several collectors made one valid scrape; see metrics_registry::text.
+/// Merges the families of several collectors into one valid scrape; see metrics_registry::text for
+/// the rules.
 class scrape {
  public:
   explicit scrape(metric_rejections& rejections) : rejections_(rejections) {}
@@ -32,7 +34,7 @@ class scrape {
   std::map<std::string, family> families_;
 };
 
-/// As Prometheus reads it.
+/// Returns the families in Prometheus's text format.
 std::string to_text(const std::vector<prometheus::MetricFamily>& families);
 
 }  // namespace troupe::detail

@@ -1,4 +1,5 @@
 #pragma once
+// The loop of a TCP server that accepts connections. Internal to the project.
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
@@ -10,8 +11,8 @@
 
 namespace troupe::detail {
 
-/// Takes the connections that come at a port, one after the other, in the threads that run its
-/// io_context. Where no descriptor is free it waits until some are.
+/// Accepts connections at a port, one after the other, in the threads that run its io_context. If
+/// accepting fails, for example because no file descriptor is free, it tries again every 100 ms.
 class accept_loop {
  public:
   using socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
@@ -23,7 +24,7 @@ class accept_loop {
 
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
-  /// Begins, or takes the next one.
+  /// Starts the loop, which accepts connections for as long as the io_context runs.
   void accept() {
     acceptor_.async_accept(io_.get_executor(), [this](error_code error, socket came) {
       if (error) return retry();

@@ -1,4 +1,6 @@
 #pragma once
+// Lets a coroutine of an actor await a value from a thread that is no actor, such as the thread of
+// an I/O library.
 
 #include <optional>
 #include <string>
@@ -10,14 +12,15 @@ namespace troupe {
 
 namespace detail {
 
-/// For what another thread or process does: throws std::logic_error naming `what` where the running
-/// actor's system is deterministic: it would come at a moment that no seed draws.
+/// Throws std::logic_error naming `what` if the running actor's system is deterministic. It guards
+/// everything that another thread or process does, because that would happen at a moment that no
+/// seed decides.
 void require_real_time(const std::string& what);
 
 }  // namespace detail
 
-/// A value that a thread outside of the actors gives to a coroutine, once: the reply of a socket,
-/// say. A handle, to be copied to that thread.
+/// A value, such as the reply of a socket, that a thread outside of the actors gives to a coroutine
+/// once. The object is a handle that is copied to that thread.
 ///
 ///   const outside<std::string> reply("a reply of the server");
 ///   post_to_the_io_thread([reply] { reply.set("hello"); });
@@ -25,24 +28,27 @@ void require_real_time(const std::string& what);
 template <class T>
 class outside {
  public:
-  /// For the running actor to wait on. Throws std::logic_error naming `what` where the actor's
-  /// system is deterministic.
+  /// Makes a value that the running actor can wait for. Throws std::logic_error naming `what` if
+  /// the actor's system is deterministic.
   explicit outside(const std::string& what) {
     detail::require_real_time(what);
     shared_ = std::make_shared<state>();
     shared_->done = std::make_shared<detail::signal>();
   }
 
-  /// Any thread; `set` or `fail`, once. Nobody hears it if the actor has ended meanwhile.
+  /// Gives the value. Any thread may call it, but either `set` or `fail` only once. The value is
+  /// dropped if the actor has ended meanwhile.
   void set(T value) const {
     shared_->value.emplace(std::move(value));
     detail::signal::set(shared_->done);
   }
+  /// Gives an error instead of the value.
   void fail(std::exception_ptr error) const {
     detail::signal::set(shared_->done, std::move(error));
   }
 
-  /// On the actor that made it, once: the value; throws what it failed with.
+  /// Waits for the value and returns it; throws the error given to `fail`. Only the actor that made
+  /// this object may call it, and only once.
   task<T> wait() const { return wait_for(shared_); }
 
  private:

@@ -39,7 +39,7 @@ bool trace::take_room(time_point now) {
     const auto before = taken_.fetch_add(1, std::memory_order_relaxed);
     if (before < limit_) return true;
     if (before == limit_) {
-      log::warn("the trace is full; what happens from here on is not in it", {{"slices", limit_}});
+      log::warn("the trace is full; later slices are not recorded", {{"slices", limit_}});
       std::lock_guard lock(mutex_);
       full_since_ = now;
     }

@@ -1,13 +1,14 @@
 #pragma once
-// What the actors of a program did and when, to be looked at in a trace viewer: who executed which
-// call, who waited for whom, and what a program marks itself (trace_span.hpp).
+// Records what the actors of a program do and when, for a trace viewer: which actor executes which
+// call, which actor waits for which call, and the spans that a program marks itself
+// (trace_span.hpp).
 //
 //   actor ── trace_lane ──┐
 //   actor ── trace_lane ──┼── trace ── write_trace ──> Chrome's trace-event JSON
 //   actor ── trace_lane ──┘
 //
-// An actor writes to its own lane, which no other does, so a slice costs no lock. A system without
-// a trace has no lanes: a routed call then costs one comparison with null more.
+// Only one actor writes to a lane, so recording a slice needs no lock. A system without a trace has
+// no lanes; a routed call then costs one additional comparison with null.
 
 #include <atomic>
 #include <cstdint>
@@ -26,87 +27,95 @@ class trace;
 
 namespace detail {
 
-/// Something that took from `begin` to `end` on one lane.
+/// An event on one lane that lasted from `begin` to `end`.
 struct trace_slice {
   enum class kind : std::uint8_t {
     wait,       ///< A coroutine awaited a call of `group`'s endpoint `name`.
     execution,  ///< The endpoint `name` worked on one call.
     batch,      ///< The endpoint `name` worked on `count` calls.
-    joined,     ///< A call of the batch before it on this lane: only its id counts.
-    span,       ///< `name`, marked by the program, on rows called `group`.
-    mark,       ///< `name` happened at `begin`.
+    joined,     ///< A call that is part of the previous batch on this lane. Only `id` is set.
+    span,       ///< A span `name` that the program marked, on rows called `group`.
+    mark,       ///< An event `name` that happened at `begin`.
   };
   enum class outcome : std::uint8_t { ok, error, cancelled };
 
   kind what = kind::span;
   outcome how = outcome::ok;
   std::uint32_t count = 0;
-  std::uint64_t id = 0;      ///< A call's: of its wait, and of its execution in the replica.
-  std::uint64_t parent = 0;  ///< The execution or span that it is a part of; 0: none.
+  std::uint64_t id = 0;      ///< The slice's id; the wait for a call and its execution share one.
+  std::uint64_t parent = 0;  ///< The id of the execution or span that contains it; 0 means none.
   time_point begin{};
   time_point end{};
-  std::string_view group;  ///< Kept by the lane, as is `name` where it is not an endpoint's.
+  /// The lane owns this text, and `name` too unless it is the name of an endpoint.
+  std::string_view group;
   std::string_view name;
 };
 
-/// What one actor did, in the order of its telling. The actor's alone until its system has ended.
+/// The slices of one actor, in the order in which they were added. Only the actor may use the lane
+/// until its system has ended.
 class trace_lane {
  public:
   trace_lane(trace& whole, std::string group, std::optional<std::size_t> index, duration offset)
       : group(std::move(group)), index(index), whole_(whole), offset_(offset) {}
   trace_lane(const trace_lane&) = delete;
 
-  /// Of a slice; unique in the trace, and larger than all before.
+  /// Returns an id for a slice: unique in the trace, and larger than all ids before.
   std::uint64_t new_id();
-  /// Keeps a slice, unless the trace is full.
+  /// Adds a slice, unless the trace is full.
   void add(trace_slice slice);
-  /// A copy of `text` that lives as long as the lane.
+  /// Returns a copy of `text` that lives as long as the lane.
   std::string_view keep(std::string_view text);
 
-  const std::string group;                 ///< "trainer", "main"
-  const std::optional<std::size_t> index;  ///< A replica's.
+  /// The name of the service or actor, such as "trainer" or "main".
+  const std::string group;
+  /// The index of the replica; empty for an actor that is no replica.
+  const std::optional<std::size_t> index;
   const std::deque<trace_slice>& slices() const noexcept { return slices_; }
 
  private:
   trace& whole_;
-  const duration offset_;  ///< Where its clock's zero lies in the trace.
+  const duration offset_;  ///< The place of the clock's zero in the trace.
   std::deque<trace_slice> slices_;
   std::set<std::string, std::less<>> texts_;
 };
 
 }  // namespace detail
 
-/// Collects what systems do that name it in system_options::trace, several of them after one
-/// another.
+/// Collects the slices of every system that has it in system_options::trace. Several systems may
+/// use one trace, one after the other.
 class trace {
  public:
   static constexpr std::size_t default_limit = 1'000'000;
 
-  /// Keeps `limit` slices, of 88 bytes each; then it says so once in the log, and keeps no more.
+  /// Keeps at most `limit` slices of 88 bytes each. When the trace is full, it logs one warning and
+  /// drops further slices.
   explicit trace(std::size_t limit = default_limit) : limit_(limit) {}
   trace(const trace&) = delete;
 
   std::size_t limit() const noexcept { return limit_; }
-  /// Slices kept. At most `limit`.
+  /// The number of slices that are kept, at most `limit`.
   std::size_t size() const noexcept;
-  /// When the first slice came that was not kept.
+  /// The time of the first slice that was dropped; empty if none was.
   std::optional<time_point> full_since() const;
 
-  // For the runtime.
-  /// A system begins. In virtual time, which starts at zero in each, it follows the one before.
+  // The members below are for the runtime.
+  /// Begins a system. Virtual time starts at zero in each system, so a system in virtual time is
+  /// placed behind the end of the previous one.
   void begin_system(bool virtual_time);
-  /// Any thread. Lives as long as the trace.
+  /// Adds the lane of an actor. It lives as long as the trace. Any thread may call it.
   detail::trace_lane& add_lane(std::string group, std::optional<std::size_t> index = std::nullopt);
-  /// Every lane, in order of coming. Once their systems have ended.
+  /// Returns every lane, in the order in which they were added. It may be called once their systems
+  /// have ended.
   const std::deque<detail::trace_lane>& lanes() const noexcept { return lanes_; }
 
  private:
   friend class detail::trace_lane;
-  /// Room for one slice; false where there is none.
+  /// Reserves room for one slice. Returns false if the trace is full.
   bool take_room(time_point now);
 
   const std::size_t limit_;
-  std::atomic<std::size_t> taken_{0};  ///< May pass the limit: slices that came too late.
+  /// The number of slices that were added. It may exceed the limit.
+  std::atomic<std::size_t> taken_{0};
   std::atomic<std::uint64_t> last_id_{0};
   mutable std::mutex mutex_;
   std::deque<detail::trace_lane> lanes_;

@@ -1,4 +1,5 @@
 #pragma once
+// The trace file of a program: the option `--trace FILE` makes one.
 
 #include <fstream>
 #include <memory>
@@ -9,23 +10,24 @@
 
 namespace troupe {
 
+/// Thrown if the file of a trace can't be written.
 class trace_file_error final : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A trace and the file it goes to: what `--trace FILE` asks for. Made before the systems that
-/// write to the trace, so that it is destroyed after them.
+/// A trace and the file that it is written to. It must be made before the systems that write to the
+/// trace, so that it is destroyed after them.
 class trace_file {
  public:
-  /// Makes the file, empty until the end; an empty path makes neither. Throws trace_file_error if
-  /// it can't be written.
+  /// Creates the file, which stays empty until the end. An empty path means no file and no trace.
+  /// Throws trace_file_error if the file can't be written.
   explicit trace_file(std::string path);
   trace_file(const trace_file&) = delete;
-  /// Writes the trace. What goes wrong is logged.
+  /// Writes the trace to the file. Errors are logged.
   ~trace_file();
 
-  /// For system_options::trace; null where the path is empty.
+  /// The trace for system_options::trace; null if the path is empty.
   const std::shared_ptr<class trace>& trace() const noexcept { return trace_; }
 
  private:

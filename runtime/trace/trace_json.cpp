@@ -20,7 +20,7 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// "step" of "environment::step".
+/// Returns the function in the name of an endpoint: "step" for "environment::step".
 std::string_view function_of(std::string_view endpoint) {
   const auto colons = endpoint.rfind("::");
   return colons == endpoint.npos ? endpoint : endpoint.substr(colons + 2);
@@ -95,7 +95,7 @@ class writer {
     return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
   }
 
-  /// One event of this process.
+  /// Writes one event of this process.
   template <class... A>
   void event(fmt::format_string<A...> text, A&&... args) {
     to_ << (any_ ? ",\n{\"pid\":1," : "\n{\"pid\":1,")
@@ -122,7 +122,8 @@ class writer {
           arguments_of(slice));
   }
 
-  /// A call that is executed twice, because it was repeated, has two arrows.
+  /// Writes an arrow from each call's wait to its execution. A call that was repeated and executed
+  /// twice has two arrows.
   void write_arrows(const trace_picture& picture) {
     std::size_t arrow = 0;
     for (const auto& [call, executed] : picture.executions) {

@@ -1,4 +1,5 @@
 #pragma once
+// The file format of traces.
 
 #include <iosfwd>
 
@@ -7,8 +8,8 @@
 namespace troupe {
 
 /// Writes a trace in Chrome's trace-event format (JSON object form), which chrome://tracing and
-/// https://ui.perfetto.dev open. Times are in microseconds from the first slice on. Once the
-/// systems that wrote to it have ended.
+/// https://ui.perfetto.dev open. Times are in microseconds after the first slice. The systems that
+/// wrote to the trace must have ended. The phases are:
 ///
 ///   X   a slice: `args.outcome` where it is not ok, `args.calls` of a batch
 ///   s,f the ends of an arrow from who waits for a call to who executes it; never one alone

@@ -9,10 +9,10 @@ namespace {
 
 using kind = trace_slice::kind;
 
-/// Rows of one kind, as many as are needed at once.
+/// The rows for one kind of slices, as many as overlapping slices need.
 class row_family {
  public:
-  /// The first row that is free at `begin`; it is taken until `end`.
+  /// Returns the first row that is free at `begin`, and occupies it until `end`.
   std::size_t take(time_point begin, time_point end, std::vector<std::vector<trace_slice>>& all) {
     for (auto& row : rows_) {
       if (row.until <= begin) {
@@ -24,11 +24,11 @@ class row_family {
     all.emplace_back();
     return rows_.back().index;
   }
-  /// The first row, whoever is on it.
+  /// Returns the first row, whether it is free or not.
   std::size_t first(std::vector<std::vector<trace_slice>>& all) {
     return rows_.empty() ? take(time_point::min(), time_point::min(), all) : rows_.front().index;
   }
-  /// Its rows' places, in order.
+  /// Returns the indices of its rows, in order.
   std::vector<std::size_t> indices() const {
     std::vector<std::size_t> all;
     for (const auto& row : rows_) all.push_back(row.index);
@@ -43,7 +43,7 @@ class row_family {
   std::vector<row> rows_;
 };
 
-/// What is drawn on the rows of one name, from one actor or several that followed each other.
+/// The rows of one name, with the slices of one actor or of several that followed each other.
 class lane_rows {
  public:
   explicit lane_rows(std::string name) : name_(std::move(name)) {}
@@ -61,7 +61,8 @@ class lane_rows {
   }
 
   void draw_into(trace_picture& picture) {
-    // Who is part of another began later, or was told of later: it has the larger id.
+    // A slice that is part of another one began later or was recorded later, so it has the larger
+    // id.
     std::ranges::sort(slices_, {}, [](const auto& s) { return std::pair(s.begin, s.id); });
     for (const auto& slice : slices_) place(slice);
     const auto busy = executions_.indices();
@@ -84,11 +85,11 @@ class lane_rows {
   }
 
  private:
-  /// A slice that others may lie in.
+  /// A slice that may contain others.
   struct parent {
     std::size_t row;
     time_point begin, end;
-    time_point free;  ///< Since when none does.
+    time_point free;  ///< The time from which no slice lies in it yet.
   };
 
   static std::string numbered(const std::string& name, std::size_t i) {
@@ -137,7 +138,7 @@ class lane_rows {
 
   const std::string name_;
   std::vector<trace_slice> slices_;
-  std::unordered_map<std::uint64_t, std::uint64_t> joined_;  ///< A call's batch.
+  std::unordered_map<std::uint64_t, std::uint64_t> joined_;  ///< The id of the batch of each call.
   std::unordered_map<std::uint64_t, parent> open_;
   std::vector<std::vector<trace_slice>> rows_;
   row_family executions_, waits_;
@@ -152,7 +153,8 @@ std::string name_of(const trace_lane& lane) {
 }  // namespace
 
 trace_picture draw(const trace& of) {
-  // Groups in order of coming, and in each the replicas by index.
+  // The groups are in the order of their first lanes, and the replicas of each group are ordered by
+  // index.
   std::map<std::string, std::size_t> groups;
   std::map<std::pair<std::size_t, std::size_t>, lane_rows> lanes;
   for (const auto& lane : of.lanes()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Where the slices of a trace are drawn. Internal to runtime/.
+// Assigns the slices of a trace to the rows of a drawing. Internal to runtime/.
 
 #include <string>
 #include <unordered_map>
@@ -9,27 +9,30 @@
 
 namespace troupe::detail {
 
-/// One line of the picture. Its slices don't overlap, but for those within another.
+/// One row of the drawing. Its slices don't overlap, but a slice may contain others.
 struct trace_row {
   std::string name;  ///< "trainer 0", "trainer 0 waits", "rollouts 1"
   std::vector<trace_slice> slices;
 };
 
-/// An end of an arrow from who waits for a call to who executes it.
+/// One end of an arrow from the wait for a call to its execution.
 struct trace_place {
-  std::size_t row;  ///< Index.
+  std::size_t row;  ///< The index of the row.
   time_point at;
 };
 
 struct trace_picture {
-  std::vector<trace_row> rows;  ///< An actor's follow each other, a service's replicas, too.
-  std::unordered_map<std::uint64_t, trace_place> waits;           ///< By the call's id.
-  std::vector<std::pair<std::uint64_t, trace_place>> executions;  ///< With the call's id.
+  /// The rows of an actor are neighbours, and so are the replicas of a service.
+  std::vector<trace_row> rows;
+  /// The waits by the ids of their calls.
+  std::unordered_map<std::uint64_t, trace_place> waits;
+  /// The executions with the ids of their calls.
+  std::vector<std::pair<std::uint64_t, trace_place>> executions;
 };
 
-/// Executions of one lane lie on one row, and on more where several go on at once; waits lie within
-/// the execution or span that they are a part of, else on rows of their own. Lanes of one name, as
-/// a replica and its successor, share rows.
+/// Makes the drawing of a trace. The executions of one lane are on one row, or on several rows if
+/// they overlap. A wait is inside the execution or span that contains it, or else on a row of its
+/// own. Lanes of the same name, such as those of a replica and its successor, share rows.
 trace_picture draw(const trace& of);
 
 }  // namespace troupe::detail

@@ -17,7 +17,8 @@ trace_span::trace_span(std::string_view rows, std::string_view what)
 trace_span::~trace_span() {
   if (!lane_) return;
   slice_.end = home_.now();
-  // Where its coroutine is destroyed, another one runs.
+  // If the span's coroutine is destroyed while it is suspended, another coroutine's slice is
+  // current.
   if (home_.slice == slice_.id) home_.slice = slice_.parent;
   lane_->add(slice_);
 }

@@ -1,4 +1,5 @@
 #pragma once
+// Owned bytes for messages between processes.
 
 #include <cstddef>
 #include <memory>
@@ -7,10 +8,10 @@
 
 namespace troupe::detail {
 
-/// Bytes with one owner, on the heap or wherever a link keeps what it carries. Not initialised.
+/// Bytes with one owner, on the heap or in memory of a link. They are not initialised.
 class block {
  public:
-  /// Gives the memory back, on any thread.
+  /// Takes memory back from blocks, on any thread.
   class keeper {
    public:
     virtual void give_back(std::byte* data, std::size_t size) noexcept = 0;
@@ -20,9 +21,10 @@ class block {
   };
 
   block() = default;
-  /// On the heap.
+  /// Allocates `size` bytes on the heap.
   explicit block(std::size_t size) : data_(new std::byte[size]), size_(size) {}
-  /// Memory that `kept_by` gets back; it holds the keeper until then.
+  /// Takes over memory that belongs to `kept_by`. The block holds the keeper, and gives the memory
+  /// back to it in the end.
   block(std::byte* data, std::size_t size, std::shared_ptr<keeper> kept_by)
       : data_(data), size_(size), keeper_(std::move(kept_by)) {}
   block(block&& other) noexcept

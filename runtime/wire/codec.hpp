@@ -1,9 +1,9 @@
 #pragma once
-// How values become bytes and come back, between processes of the same build: raw and
-// little-endian, so that floats keep their bits.
+// Encodes values as bytes and decodes them, for messages between processes of the same build.
+// Numbers are written as they are in memory, little-endian, so that floats keep their bits.
 //
-// Numbers, enums, texts, the standard containers and pointers, and plain structs of these are
-// encodable as they are. A class of another kind says what it is made of, in one of two ways:
+// Numbers, enums, strings, the standard containers and pointers, and plain structs of these are
+// encodable without any code. Another class declares its members in one of two ways:
 //
 //     auto wire_members() { return std::tie(name_, values_); }      // a public member of it
 //
@@ -37,8 +37,9 @@ static_assert(std::endian::native == std::endian::little, "bytes cross processes
 
 namespace troupe {
 
-/// How a T becomes bytes. May have two more members: `parts`, a detail::types<...> of what has to
-/// be encodable for T to be, and `bytes_min`, what the smallest T takes (none by default).
+/// The codec of T. It may have two more members: `parts`, a detail::types<...> of the types that
+/// must be encodable for T to be encodable, and `bytes_min`, the size of the smallest T in bytes (0
+/// by default).
 template <class T>
 struct wire_codec;
 
@@ -60,7 +61,7 @@ struct parts_of<T> {
   using type = typename wire_codec<T>::parts;
 };
 
-/// A type that has no codec, and the type that has it as a part.
+/// A type that has no codec, and the type that has it as a part. Both are empty if there is none.
 struct offender {
   std::string_view type, in;
 };
@@ -77,7 +78,8 @@ consteval offender find_offender_among(types<Part...>) {
   return found;
 }
 
-/// `Around`: what T is a part of. A type that contains itself ends there.
+/// Finds a part of T that has no codec. `Around` are the types that T is a part of; the search
+/// stops at a type that contains itself.
 template <class T, class... Around>
 consteval offender find_offender() {
   if constexpr ((std::is_same_v<T, Around> || ...)) {
@@ -91,11 +93,11 @@ consteval offender find_offender() {
 
 }  // namespace detail
 
-/// T can cross to another process of this build and come back as it was.
+/// A type whose values can be sent to another process of the same build without loss.
 template <class T>
 concept encodable = detail::find_offender<std::remove_cv_t<T>>().type.empty();
 
-/// What is in the way of a T that is not encodable, for messages: "std::function<void ()>, in
+/// Returns the part that makes T not encodable, for messages: "std::function<void ()>, in
 /// dataset::options".
 template <class T>
 std::string not_encodable() {
@@ -105,8 +107,8 @@ std::string not_encodable() {
   return text;
 }
 
-/// The bytes that `value` takes. Throws wire_error for a value that has none: an enumerator out of
-/// range, a variant that lost its value.
+/// Returns the number of bytes that `value` takes. Throws wire_error for a value that can't be
+/// encoded: an enumerator out of range, or a variant without a value.
 template <class T>
 std::size_t wire_size(const T& value) {
   return wire_codec<T>::size(value);
@@ -122,7 +124,7 @@ T wire_reader::read() {
 
 namespace detail {
 
-/// What the smallest T takes.
+/// Returns the size of the smallest T in bytes.
 template <class T>
 consteval std::size_t bytes_min() {
   if constexpr (requires { wire_codec<T>::bytes_min; }) {
@@ -132,7 +134,8 @@ consteval std::size_t bytes_min() {
   }
 }
 
-/// T's bytes are its memory: every pattern of them is a T, and none is padding.
+/// A type that is encoded as its memory: every pattern of its bytes is a valid T, and there is no
+/// padding.
 template <class T>
 concept flat = requires { requires wire_codec<T>::flat; };
 
@@ -153,11 +156,11 @@ struct flat_codec {
   }
 };
 
-/// Parts one after the other: how the members of a class, of a tuple, of a struct are written.
+/// Encodes parts one after the other: the members of a class, a tuple or a struct.
 template <class... Part>
 struct row {
   static constexpr std::size_t bytes_min = (std::size_t{0} + ... + detail::bytes_min<Part>());
-  /// T, whose fields these are, is nothing but flat fields without gaps.
+  /// Returns true if T, whose fields these are, consists of flat fields without padding.
   template <class T>
   static consteval bool fills() {
     return (flat<Part> && ...) && (std::size_t{0} + ... + sizeof(Part)) == sizeof(T);
@@ -170,16 +173,16 @@ struct row {
   }
 };
 
-/// A class that names its members.
+/// A class that names its members by `wire_members`.
 template <class T>
 concept names_members = requires(T& value) { value.wire_members(); };
 
-/// A struct whose fields speak for it.
+/// A struct whose fields are encoded in order.
 template <class T>
 concept plain_struct = std::is_class_v<T> && requires { sizeof(T); } && !names_members<T> &&
                        field_count<T>() != fields_unknown;
 
-/// A lambda without captures, or the like: its type is all there is to it.
+/// A type without state, such as a lambda without captures: it takes no bytes.
 template <class T>
 concept stateless = std::is_class_v<T> && requires { sizeof(T); } && std::is_empty_v<T> &&
                     std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
@@ -306,21 +309,23 @@ struct wire_codec<T> {
 
 namespace detail {
 
-/// For `encode`.
+/// Returns the number of bytes that `encode` writes.
 template <encodable T>
 std::size_t encoded_size(const T& value) {
   return wire_size(value);
 }
 template <encodable T>
+/// Writes a value to `to`, behind what was written before.
 void encode(const T& value, wire_writer& to) {
   to.write(value);
 }
-/// The next T of several.
+/// Reads the next T of several values.
 template <encodable T>
 T decode(wire_reader& from) {
   return from.read<T>();
 }
-/// The T that these bytes are, all of them. Throws wire_error.
+/// Reads the T that fills `bytes` exactly. Throws wire_error if they are no T, or if bytes are
+/// left.
 template <encodable T>
 T decode(std::span<const std::byte> bytes, wire_context context = {}) {
   wire_reader from(bytes, context);
@@ -328,7 +333,7 @@ T decode(std::span<const std::byte> bytes, wire_context context = {}) {
   from.finish(type_name<T>());
   return value;
 }
-/// The bytes of a value, on the heap.
+/// Returns the bytes of a value, in a block on the heap.
 template <encodable T>
 block encode(const T& value) {
   block bytes(wire_size(value));

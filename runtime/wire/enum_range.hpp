@@ -1,5 +1,6 @@
 #pragma once
-// Which values of an enum have a name, found in the compiler's own spelling of them.
+// Finds out which values of an enum have names, from the compiler's own spelling of them. Decoded
+// enums are checked against this range.
 
 #include <string_view>
 #include <type_traits>
@@ -7,8 +8,9 @@
 
 namespace troupe {
 
-/// From an enum's first enumerator to its last, for one that has any outside of 0 .. 63 or whose
-/// values are sums of flags. To be specialised: nothing outside of the range crosses a process.
+/// The first and the last valid value of an enum. It must be specialised for an enum that has
+/// enumerators outside of 0 .. 63, or whose values are sums of flags. Values outside of the range
+/// can't be sent to another process.
 ///
 ///     template <> inline constexpr auto troupe::wire_enum_range<port> = std::pair{port(1),
 ///     port(65535)};
@@ -17,7 +19,7 @@ inline constexpr auto wire_enum_range = nullptr;
 
 namespace detail {
 
-/// Enums that hold every value of their underlying type.
+/// An enum that can hold every value of its underlying type.
 template <class E>
 concept fixed_enum = std::is_enum_v<E> && requires { E{std::underlying_type_t<E>{}}; };
 
@@ -27,17 +29,17 @@ consteval std::string_view spell_values() {
 }
 
 struct enum_range {
-  long long first = 0, last = -1;  ///< Last below first: no value has a name.
+  long long first = 0, last = -1;  ///< If `last` is below `first`, no value has a name.
 };
 
-/// The first and the last value in 0 .. sizeof...(Values) - 1 that has a name.
+/// Returns the first and the last value in 0 .. sizeof...(Values) - 1 that has a name.
 template <class E, int... Values>
 consteval enum_range find_names(std::integer_sequence<int, Values...>) {
   std::string_view text = spell_values<static_cast<E>(Values)...>();
   text.remove_prefix(text.find("Values = ") + 10);
   enum_range found{-1, -1};
   int value = 0, depth = 0;
-  char digits_after = 0;  // the last character that was no digit
+  char digits_after = 0;  // The last character that was no digit.
   for (const char c : text) {
     if (depth == 0 && (c == ',' || c == '>' || c == '}')) {
       if (digits_after != ')') {
@@ -55,7 +57,8 @@ consteval enum_range find_names(std::integer_sequence<int, Values...>) {
   return found.last < 0 ? enum_range{} : found;
 }
 
-/// What may cross: the range that is given, that of the names, or everything where there is none.
+/// Returns the range of values that can be sent: the specialised range, or that of the names, or
+/// every value if none has a name.
 template <fixed_enum E>
 consteval enum_range range_of() {
   if constexpr (std::is_same_v<decltype(wire_enum_range<E>), const std::nullptr_t>) {

@@ -20,10 +20,11 @@ namespace troupe {
 
 namespace {
 
-/// What a text may have at most; the rest is left out.
+/// The maximal number of bytes of a text; the rest is cut off.
 constexpr std::size_t text_bytes_max = std::size_t{64} << 10;
 
-/// Says what the exception said in its own process, where the standard library would say more.
+/// A std::system_error whose what() is the text from its own process. The standard library's
+/// constructor would append to the text.
 class received_system_error final : public std::system_error {
  public:
   received_system_error(std::error_code code, std::string text)
@@ -34,7 +35,7 @@ class received_system_error final : public std::system_error {
   std::string text_;
 };
 
-/// A type of exception that is made of its text, or has always the same.
+/// A type of exceptions that are made from their text, or always have the same text.
 struct known_type {
   const std::type_info* type;
   std::exception_ptr (*make)(const std::string& text);
@@ -49,7 +50,8 @@ known_type without_text() {
   return {&typeid(E), [](const std::string&) { return std::make_exception_ptr(E()); }};
 }
 
-/// Their indices travel: both sides are of one build.
+/// The types that are known on both sides. A type is sent as its index, because both sides are of
+/// the same build.
 const auto& known_types() {
   static const std::array types{
       with_text<std::runtime_error>(),
@@ -79,19 +81,20 @@ const auto& known_types() {
 
 enum class form : std::uint8_t { known, call, role, system, other };
 
-/// What crosses of an exception.
+/// The encoded form of an exception.
 struct portrait {
   form kind = form::known;
-  std::uint8_t known = 0;    ///< Its place in known_types.
-  error_kind call{};         ///< Of a call_error.
-  std::int32_t code = 0;     ///< Of a std::system_error.
-  bool generic = false;      ///< Its category: generic, or system.
-  std::string type;          ///< Of a remote_error.
-  std::string text;          ///< what(), without what the constructor puts before it.
-  std::exception_ptr cause;  ///< Of a role_error.
+  std::uint8_t known = 0;  ///< The index of the type in known_types.
+  error_kind call{};       ///< The kind of a call_error.
+  std::int32_t code = 0;   ///< The code of a std::system_error.
+  /// True if the category of the code is generic, false if it is system.
+  bool generic = false;
+  std::string type;          ///< The type's name of a remote_error.
+  std::string text;          ///< The text of what(), without the prefix that the constructor adds.
+  std::exception_ptr cause;  ///< The cause of a role_error.
 };
 
-/// As UTF-8 and of a bounded length.
+/// Returns the text as UTF-8 of at most text_bytes_max bytes.
 std::string as_text(std::string text) {
   if (text.size() <= text_bytes_max && detail::is_utf8(text)) return text;
   return detail::printable(text, text_bytes_max);
@@ -189,7 +192,7 @@ remote_error::remote_error(std::string type, std::string message)
       type_(std::move(type)),
       message_(std::move(message)) {}
 
-// One byte, 0 or 1: is there one?
+// The first byte is 1 if there is an exception, or else 0.
 
 std::size_t wire_codec<std::exception_ptr>::size(const std::exception_ptr& error) {
   return 1 + (error ? wire_size(portray(error)) : 0);

@@ -1,6 +1,6 @@
 #pragma once
-// How exceptions cross: Troupe's own and the standard library's keep their type and their text;
-// every other arrives as a remote_error. Included by codec.hpp, which is what to include.
+// Encodes exceptions. Exceptions of Troupe and of the standard library keep their type and text;
+// every other exception arrives as a remote_error. Include codec.hpp, which includes this file.
 
 #include <exception>
 #include <stdexcept>
@@ -11,18 +11,20 @@
 
 namespace troupe {
 
-/// An exception of a type that only the process that threw it knows.
+/// Stands for an exception whose type only the process that threw it knows.
 class remote_error : public std::runtime_error {
  public:
   remote_error(std::string type, std::string message);
-  const std::string& type() const noexcept { return type_; }        ///< "shop::sold_out"
-  const std::string& message() const noexcept { return message_; }  ///< Its own what().
+  /// The name of the exception's type, such as "shop::sold_out".
+  const std::string& type() const noexcept { return type_; }
+  /// The exception's own what().
+  const std::string& message() const noexcept { return message_; }
 
  private:
   std::string type_, message_;
 };
 
-/// Texts that are no UTF-8 are made so.
+/// Encodes exceptions. Bytes in a text that are not UTF-8 are replaced.
 template <>
 struct wire_codec<std::exception_ptr> {
   static constexpr std::size_t bytes_min = 1;

@@ -1,6 +1,6 @@
 #pragma once
-// The fields of a plain struct, without a line of its author's: how many there are is tried out
-// (how many initialisers does it take?), then a structured binding names them.
+// Gives access to the fields of a plain struct that declares nothing for it. The number of fields
+// is found by trying how many initialisers the struct takes; then a structured binding names them.
 
 #include <cstddef>
 #include <type_traits>
@@ -8,14 +8,14 @@
 
 namespace troupe::detail {
 
-/// Initialises a field of any type. Its operator is const and it is not, so that a field's own
-/// constructor from anything wins: otherwise the two would be ambiguous.
+/// Initialises a field of any type. The operator is const and the object is not, so that a field's
+/// own constructor from anything is preferred; otherwise the two would be ambiguous.
 struct any_field {
   template <class Field>
   operator Field() const;  // NOLINT: meant to convert
 };
 
-/// Initialises a base class of T alone.
+/// Initialises only a base class of T.
 template <class T>
 struct any_base {
   template <class Base>
@@ -42,9 +42,9 @@ consteval std::size_t count_fields() {
   }
 }
 
-/// How many fields T has; fields_unknown of what is no plain struct: no aggregate, one with a base
-/// class, with constants, references or more than fields_max. (One with a C array does not compile:
-/// a std::array is what it needs.)
+/// Returns the number of fields of T. Returns fields_unknown if T is not a plain struct: if it is
+/// no aggregate, has a base class, constants or references, or has more than fields_max fields. (A
+/// struct with a C array does not compile; use std::array.)
 template <class T>
 consteval std::size_t field_count() {
   if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || !std::is_move_assignable_v<T>) {

@@ -23,7 +23,7 @@ binary parts_of(const json::binary_t& value) {
   return parts;
 }
 
-/// Calls `use` with what is in `value`.
+/// Calls `use` with the content of `value`, in its own type.
 template <class Use>
 auto with_content(const json& value, Use use) {
   switch (value.type()) {

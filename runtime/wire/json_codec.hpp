@@ -1,6 +1,6 @@
 #pragma once
-// JSON values cross as they are in memory, numbers with their bits (as text NaN would be lost).
-// Included by codec.hpp, which is what to include.
+// Encodes JSON values as they are in memory, with the bits of their numbers (a text would lose
+// NaN). Include codec.hpp, which includes this file.
 
 #include <nlohmann/json_fwd.hpp>
 

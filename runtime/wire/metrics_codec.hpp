@@ -1,11 +1,12 @@
 #pragma once
-// Included by codec.hpp, which is what to include.
+// Encodes pointers to a metrics registry. Include codec.hpp, which includes this file.
 
 #include "runtime/wire/codec.hpp"
 
 namespace troupe {
 
-/// The registry of one process arrives as that of the other, which is wire_context's; none as none.
+/// A registry isn't sent: the receiver gets the registry of its own process, which is in
+/// wire_context. A null pointer stays null.
 template <>
 struct wire_codec<metrics_registry*> {
   static constexpr std::size_t bytes_min = 1;

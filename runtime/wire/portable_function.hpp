@@ -1,4 +1,6 @@
 #pragma once
+// A std::function that can be sent to another process, for options such as the maker of an
+// environment.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +17,7 @@ class portable_function;
 
 namespace detail {
 
-/// A class of callables of a signature, as every process of this build knows it.
+/// The codec of one class of callables. Every process of the same build has the same ones.
 template <class Signature>
 struct portable_kind {
   using function = std::function<Signature>;
@@ -29,10 +31,10 @@ struct portable_kind {
   function (*read)(wire_reader&);
 
   const portable_kind* next;
-  /// All there are; linked before main begins.
+  /// The list of all kinds, which is complete before main begins.
   static inline constinit const portable_kind* first = nullptr;
 
-  /// What names it in another process: where it lies in the program, seen from `first`.
+  /// Identifies this kind in another process: its distance from `first` in the program's memory.
   std::int64_t place() const {
     return reinterpret_cast<std::intptr_t>(this) - reinterpret_cast<std::intptr_t>(&first);
   }
@@ -46,7 +48,7 @@ inline const portable_kind<Signature> portable_kind_of{
 
 }  // namespace detail
 
-/// A std::function that can cross to another process, if what it calls can:
+/// A std::function that can be sent to another process, if its callable is encodable:
 ///
 ///     portable_function<double(answer)> judge = [](const answer& a) { return a.right; };
 ///
@@ -56,8 +58,8 @@ inline const portable_kind<Signature> portable_kind_of{
 ///     };
 ///     portable_function<std::unique_ptr<environment>()> make = make_maze{9};
 ///
-/// One made of anything else (a lambda with captures, a pointer to a function, another
-/// std::function) works here, and is a wire_error where it is to be encoded.
+/// A function that is made from anything else (a lambda with captures, a pointer to a function,
+/// another std::function) works in this process, but encoding it throws wire_error.
 template <class R, class... A>
 class portable_function<R(A...)> {
  public:
@@ -90,11 +92,11 @@ class portable_function<R(A...)> {
     }
   }
 
-  const kind* kind_ = nullptr;  ///< Null: it can't cross.
+  const kind* kind_ = nullptr;  ///< Null if the function can't be encoded.
   std::function<R(A...)> call_;
 };
 
-/// Empty functions cross too.
+/// Encodes functions, including empty ones.
 template <class R, class... A>
 struct wire_codec<portable_function<R(A...)>> {
   using function = portable_function<R(A...)>;

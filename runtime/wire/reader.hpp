@@ -1,4 +1,5 @@
 #pragma once
+// Decoding of values from bytes that another process sent.
 
 #include <cstddef>
 #include <span>
@@ -9,41 +10,46 @@ namespace troupe {
 
 class metrics_registry;
 
-/// What values may need of the process that they arrive in.
+/// The objects of the receiving process that decoded values may refer to.
 struct wire_context {
-  metrics_registry* metrics = nullptr;  ///< None: what counts can't arrive.
+  /// Null means that values with a metrics registry can't be decoded.
+  metrics_registry* metrics = nullptr;
 };
 
-/// Takes values out of bytes that may be anything: it believes no count before it has compared it
-/// with the bytes that are left. What is wrong is a wire_error that names the type and the offset.
+/// Reads values from bytes that may be malformed. It checks every count against the number of bytes
+/// that are left before using it. Errors are wire_errors that name the type and the offset.
 class wire_reader {
  public:
   explicit wire_reader(std::span<const std::byte> from, wire_context context = {})
       : begin_(from.data()), at_(begin_), end_(begin_ + from.size()), context_(context) {}
   wire_reader(const wire_reader&) = delete;
 
-  /// Of any encodable type: see codec.hpp.
+  /// Reads a value of any encodable type; see codec.hpp.
   template <class T>
   T read();
 
-  /// The next `size` bytes; `type` is what they are read for.
+  /// Returns the next `size` bytes. `type` names the value that they are read for, in errors.
   std::span<const std::byte> bytes(std::size_t size, std::string_view type) {
     if (size > left()) throw_short(size, type);
     const auto* first = at_;
     at_ += size;
     return {first, size};
   }
-  /// A number of elements, each of at least `bytes_min` bytes, that can still come.
+  /// Reads a number of elements, each of at least `bytes_min` bytes. Throws wire_error if so many
+  /// can't follow.
   std::size_t count(std::size_t bytes_min, std::string_view type);
-  /// Elements without a byte that a list may have, and all lists of a message together.
+  /// The maximal number of elements without any bytes, in one list and in all lists of a message
+  /// together.
   static constexpr std::size_t empty_elements_max = std::size_t{1} << 20;
-  /// An element of a list has been read, from this offset on. Throws wire_error where it is one too
-  /// many without a byte: lists of lists of them would grow to any size from a few bytes.
+  /// Must be called after reading an element of a list, with the offset at which it began. Throws
+  /// wire_error if there are too many elements without any bytes: nested lists of these could grow
+  /// to any size from a few bytes.
   void took_element(std::size_t began, std::string_view type) {
     if (offset() == began && ++empty_elements_ > empty_elements_max) throw_empty(type);
   }
 
-  /// Values within values within values: of a type that contains itself.
+  /// Counts the nesting of values within a scope. Throws wire_error for more than depth_max levels,
+  /// as values of a type that contains itself may have.
   class level {
    public:
     level(wire_reader& reader, std::string_view type) : reader_(reader) {
@@ -58,7 +64,7 @@ class wire_reader {
   };
   static constexpr int depth_max = 128;
 
-  /// This process's metrics; throws wire_error where the context has none.
+  /// Returns the metrics registry of this process; throws wire_error if the context has none.
   metrics_registry& metrics(std::string_view type) const;
 
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
@@ -66,7 +72,7 @@ class wire_reader {
 
   /// Throws wire_error: "TYPE at byte 12: WHY".
   [[noreturn]] void fail(std::string_view type, const std::string& why) const;
-  /// The value was of `type`. Throws wire_error if anything comes after it.
+  /// Must be called after the last value, which was of `type`. Throws wire_error if bytes are left.
   void finish(std::string_view type) const;
 
  private:

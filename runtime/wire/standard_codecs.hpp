@@ -1,5 +1,5 @@
 #pragma once
-// Codecs of the standard library's types. Included by codec.hpp, which is what to include.
+// Codecs of the standard library's types. Include codec.hpp, which includes this file.
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ inline void write_count(std::size_t count, wire_writer& to) {
   to.write(static_cast<std::uint64_t>(count));
 }
 
-/// Reads flat elements out of bytes that need not be aligned for them.
+/// Iterates over flat elements in bytes that need not be aligned for them.
 template <class T>
 class flat_iterator {
  public:
@@ -56,7 +56,7 @@ class flat_iterator {
   const std::byte* at_;
 };
 
-/// A count and the elements. `List` is a std::vector or derived from one.
+/// Encodes a list as the count and the elements. `List` is a std::vector or derived from one.
 template <class List>
 struct list_codec {
   using element = typename List::value_type;
@@ -88,7 +88,7 @@ struct list_codec {
     } else {
       const wire_reader::level within(from, name);
       List list;
-      // No more memory on somebody's word than they have sent bytes.
+      // The count is not trusted: no more memory is reserved than bytes were sent.
       list.reserve(std::min(count, from.left() / sizeof(element) + 1));
       for (std::size_t i = 0; i < count; ++i) {
         const auto began = from.offset();
@@ -111,7 +111,8 @@ struct list_codec {
   }
 };
 
-/// A count and the elements, none of them twice. Element: value_type without const.
+/// Encodes a set or a map as the count and the elements, none of them twice. `Element` is
+/// value_type without const.
 template <class Set, class Element>
 struct set_codec {
   using parts = types<Element>;
@@ -140,7 +141,8 @@ struct set_codec {
   }
 };
 
-/// One byte, 0 or 1, and then the value where it is 1. `Holder` is made of an Element.
+/// Encodes an optional value as one byte, 0 or 1, followed by the value if it is 1. `Holder` is
+/// made from an Element.
 template <class Holder, class Element>
 struct optional_codec {
   using parts = types<std::remove_cv_t<Element>>;
@@ -174,7 +176,7 @@ struct optional_codec {
   }
 };
 
-/// A pointer to it holds exactly one object of it.
+/// A type whose pointers own exactly one object of exactly this type.
 template <class T>
 concept sole_object = !std::is_array_v<T> && !std::is_polymorphic_v<T>;
 
@@ -213,8 +215,9 @@ struct wire_codec<std::unordered_set<K, Hash, Equal>>
 
 template <class T>
 struct wire_codec<std::optional<T>> : detail::optional_codec<std::optional<T>, T> {};
-// What pointers share comes as one copy each. One to a class with virtual functions would cut off
-// what is derived from it.
+// Pointers are encoded by value, so an object that several pointers share arrives as several
+// copies. Pointers to classes with virtual functions are not encodable, because derived objects
+// would be cut off.
 template <detail::sole_object T>
 struct wire_codec<std::unique_ptr<T>> : detail::optional_codec<std::unique_ptr<T>, T> {};
 template <detail::sole_object T>
@@ -324,7 +327,8 @@ struct wire_codec<std::variant<T...>> {
   }
 };
 
-/// Not std::chrono::steady_clock's time points: another process may count from elsewhere.
+/// Time points of std::chrono::steady_clock are not encodable, because another process may count
+/// from another epoch.
 template <class Rep, class Period>
 struct wire_codec<std::chrono::duration<Rep, Period>>
     : detail::flat_codec<std::chrono::duration<Rep, Period>> {};

@@ -1,11 +1,12 @@
 #pragma once
+// The exception for values that can't be encoded or decoded.
 
 #include <stdexcept>
 
 namespace troupe {
 
-/// Bytes that are no value of the type that was expected, or a value that has no bytes. The message
-/// names the type, and of bytes the offset.
+/// Thrown for bytes that are no value of the expected type, and for a value that can't be encoded.
+/// The message names the type and, when decoding, the offset in bytes.
 class wire_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,5 @@
 #pragma once
+// Encoding of values into bytes of a known size.
 
 #include <cstddef>
 #include <cstring>
@@ -7,22 +8,22 @@
 
 namespace troupe {
 
-/// Puts values into bytes whose number `wire_size` has told: little-endian, nothing aligned,
-/// nothing between them. Throws std::logic_error where they don't suffice.
+/// Writes values into bytes whose number came from `wire_size`: little-endian, without alignment or
+/// padding. Throws std::logic_error if there is not enough room.
 class wire_writer {
  public:
   explicit wire_writer(std::span<std::byte> to) : at_(to.data()), end_(to.data() + to.size()) {}
 
-  /// Of any encodable type: see codec.hpp.
+  /// Writes a value of any encodable type; see codec.hpp.
   template <class T>
   void write(const T& value);
 
-  /// Memory as it is.
+  /// Copies `size` bytes of memory.
   void bytes(const void* from, std::size_t size) {
     if (size == 0) return;
     std::memcpy(skip(size), from, size);
   }
-  /// The next bytes, for the caller to write.
+  /// Returns the next `size` bytes, which the caller must write.
   std::byte* skip(std::size_t size) {
     if (size > left()) throw_full(size);
     return std::exchange(at_, at_ + size);

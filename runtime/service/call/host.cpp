@@ -14,11 +14,11 @@ namespace troupe::detail {
 
 namespace {
 
-/// Set while this thread runs a host's turn: new work is then put on that worker's queue.
+/// Set while this thread runs a host's turn. New work is then put on the queue of that worker.
 thread_local caf::execution_unit* current_unit = nullptr;
 
-/// An envelope on its way, and in a mailbox. One that its actor did not live to read is destroyed
-/// by CAF, on another thread than wrote it.
+/// The message that holds an envelope on its way and in a mailbox. If its actor ends before reading
+/// it, CAF destroys it, on another thread than the one that wrote it.
 class letter final : public caf::mailbox_element, public recycled {
  public:
   letter(caf::message_id id, envelope what)
@@ -31,7 +31,7 @@ class letter final : public caf::mailbox_element, public recycled {
     delete this;
   }
 
-  // What CAF would show to a behavior; a host's has none.
+  // CAF would show this content to a behavior. A host's behavior reads none.
   caf::type_erased_tuple& content() override { return nothing_; }
   const caf::type_erased_tuple& content() const override { return nothing_; }
   caf::message move_content_to_message() override { return {}; }
@@ -42,8 +42,8 @@ class letter final : public caf::mailbox_element, public recycled {
   caf::empty_type_erased_tuple nothing_;
 };
 
-/// This thread has a turn of that system's: a thread of another one must not run its actors, as
-/// their system may end before.
+/// Returns true if this thread runs a turn of that system. A thread of another system must not run
+/// its actors, because that other system may end earlier.
 bool runs_in(const caf::actor_system& system) {
   return current_unit && &current_unit->system() == &system;
 }
@@ -109,7 +109,8 @@ host::host(caf::actor_config& config, actor_context& system, std::string_view na
 }
 
 host::~host() {
-  if (own_thread_) own_thread_->remove();  // It may outlive the system, whose member it isn't.
+  // The counter may outlive the system, so it is not a member of the system.
+  if (own_thread_) own_thread_->remove();
 }
 
 time_point host::now() const { return system_.clock().now(); }
@@ -129,7 +130,8 @@ void host::turn_with(F handle) {
     if (run()) turn_timed_ = false;
     destroy_all(finished_roots_);
   } catch (...) {
-    log::error("an actor's turn threw", {{"error", describe(std::current_exception())}});
+    log::error("a turn of an actor threw an exception",
+               {{"error", describe(std::current_exception())}});
     end();
   }
   rearm();
@@ -165,14 +167,14 @@ caf::behavior host::make_behavior() {
       on_down(*who, to_string(down.reason));
     });
   });
-  caf::behavior unused{[](int) {}};  // CAF wants one; `consume` reads the letters.
+  caf::behavior unused{[](int) {}};  // CAF requires a behavior; `consume` reads the messages.
   turn_with([this] { starting(); });
   return unused;
 }
 
 caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_t max_messages) {
   take_over(this);
-  turn_timed_ = false;  // It may have waited for long.
+  turn_timed_ = false;  // The actor may have waited for long since its last turn.
   hand_over(this);
   // What is left would wait for the pool as an ordinary job.
   if (is_reserved() && !deterministic()) max_messages = std::numeric_limits<std::size_t>::max();
@@ -230,13 +232,13 @@ void host::end() {
   quit(caf::exit_reason::user_shutdown);
 }
 
-/// A thread of the pool is done with this turn.
+/// Called when a thread of the pool is done with this turn.
 void host::intrusive_ptr_release_impl() {
   hand_over(static_cast<caf::resumable*>(this));
   caf::event_based_actor::intrusive_ptr_release_impl();
 }
 
-/// CAF calls it before it destroys an actor, on whichever thread dropped the last handle.
+/// CAF calls this before it destroys an actor, on whichever thread dropped the last handle.
 void host::on_destroy() {
   take_over(this);
   take_over(static_cast<caf::resumable*>(this));
@@ -249,10 +251,12 @@ void host::on_exit() {
     turn mine(*this);
     before_end();
     destroy_all(finished_roots_);
-    destroy_all(roots_);  // Every frame of this actor, root first; none is on the stack.
+    // This destroys every frame of this actor, roots first. None of them is on the stack.
+    destroy_all(roots_);
     ended();
   }
-  // What refers to other actors goes now: CAF keeps the object until its last handle is dropped.
+  // Members that refer to other actors are cleared now, because CAF keeps the object until its last
+  // handle is dropped.
   caller_.forget();
   for (const auto& [actor, where] : watched_) demonitor(actor);
   watched_.clear();
@@ -282,7 +286,7 @@ void host::destroy_all(list<root>& roots) {
 }
 
 void host::finished(branch& done, std::exception_ptr error) {
-  finished_roots_.push_back(static_cast<root&>(done));  // It is still on the stack.
+  finished_roots_.push_back(static_cast<root&>(done));  // The coroutine is still on the stack.
   root_finished(std::move(error));
 }
 

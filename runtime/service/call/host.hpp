@@ -24,8 +24,8 @@ namespace troupe::detail {
 class actor_context;
 struct simulated_pool;
 
-/// What travels between hosts. One type, so that a host knows its messages at one look. Never
-/// leaves the process.
+/// The message that hosts send each other. There is one type only, so that a host recognises its
+/// messages with a single check. It never leaves the process.
 struct envelope {
   enum class kind : std::uint8_t { request, reply, action, ring, kill };
   struct deed : counted, recycled {
@@ -33,9 +33,9 @@ struct envelope {
     const std::function<void()> f;
   };
   kind what;
-  ref<call_base> call;           ///< Of a request or reply.
-  ref<deed> action;              ///< Of an action.
-  const char* reason = nullptr;  ///< Of a kill.
+  ref<call_base> call;           ///< Set in a request and in a reply.
+  ref<deed> action;              ///< Set in an action.
+  const char* reason = nullptr;  ///< Set in a kill.
 };
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
@@ -56,46 +56,47 @@ class host : public strand_actor, protected branch::listener {
   virtual void stop_working(call_base&) {}
 
  protected:
-  /// Runs a coroutine of this actor's own, until its end or the actor's.
+  /// Runs a coroutine that belongs to this actor, until the coroutine or the actor ends.
   branch& start_root(branch work);
-  /// Destroys one that is suspended.
+  /// Destroys a coroutine that `start_root` started and that is suspended.
   void cancel_root(const branch& work);
   /// Ends the actor after this turn.
   void end();
-  /// `on_down` tells when the actor behind a mailbox has ended.
+  /// Has `on_down` called when the actor behind the mailbox `who` has ended.
   void watch(inbox& who);
 
-  /// When this turn began. Of turns that follow each other at once, it is when the one before said
-  /// that it ended: a look at the clock costs as much as a tenth of a call.
+  /// Returns the time at which this turn began. If the turn follows another one immediately, it is
+  /// the time at which that one ended, because reading the clock costs a tenth of a call.
   time_point turn_began();
-  /// It is `time`, and this turn does nothing more of note.
+  /// Records `time` as the end of this turn. The turn must not do anything of note afterwards.
   void turn_ends(time_point time) noexcept {
     turn_time_ = time;
     turn_timed_ = true;
   }
 
-  /// The last thing that each kind's constructor does: from here on other threads run it.
+  /// Every derived class calls it at the end of its constructor: from then on other threads run the
+  /// actor.
   void made() {
     hand_over(this);
-    hand_over(static_cast<caf::resumable*>(this));  // As the pool knows it.
+    hand_over(static_cast<caf::resumable*>(this));  // The address that the pool knows.
   }
 
-  // What the kinds of host do differently.
+  // The derived classes override these functions.
   virtual void starting() {}
   virtual void on_request(ref<call_base> call);
-  /// Frames are about to be destroyed.
+  /// Called before the coroutines' frames are destroyed.
   virtual void before_end() {}
-  /// Frames are destroyed already; the strand runs no more.
+  /// Called after the coroutines' frames were destroyed. The strand doesn't run any more.
   virtual void ended() {}
-  /// A root coroutine has finished.
+  /// Called when a root coroutine has finished.
   virtual void root_finished(std::exception_ptr error);
-  /// A replica that this host watches has died.
+  /// Called when an actor that this host watches has ended.
   virtual void on_down(const inbox& who, const std::string& reason);
 
   std::atomic<duration::rep>* busy_since_ = nullptr;  ///< When this turn began; 0 between turns.
 
  private:
-  /// A coroutine of this actor's own, on the heap. It leaves its list when it goes.
+  /// A coroutine that belongs to this actor, on the heap. It leaves its list when it is destroyed.
   struct root final : branch, list_node, recycled {
     explicit root(branch work) noexcept : branch(std::move(work)) {}
   };
@@ -118,20 +119,20 @@ class host : public strand_actor, protected branch::listener {
   const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
   ref<inbox> inbox_;
   class caller caller_;
-  /// Who is watched, until its end is heard: held, so that nobody else is known by its address. By
-  /// the order in which actors were made.
+  /// The actors that are watched and whose end was not heard yet. Their mailboxes are held, so that
+  /// no new actor gets the same address. The order is that in which the actors were made.
   std::multimap<caf::actor_addr, ref<inbox>> watched_;
-  list<root> roots_;           ///< In the order of their starts.
-  list<root> finished_roots_;  ///< They go at the end of the turn.
+  list<root> roots_;           ///< The running roots, in the order in which they started.
+  list<root> finished_roots_;  ///< These are destroyed at the end of the turn.
   time_point turn_time_{};
-  bool turn_timed_ = false;  ///< turn_time_ is when the last turn ended.
-  bool turn_fresh_ = false;  ///< ... and this one began.
-  /// When the clock will ring. Each is set only where it is before all others: the last is the
-  /// next.
+  bool turn_timed_ = false;  ///< True if turn_time_ is the time at which the last turn ended.
+  bool turn_fresh_ = false;  ///< True if the running turn began at turn_time_.
+  /// The alarms that are set. A new alarm is set only if it is earlier than all others, so the last
+  /// alarm rings next.
   std::vector<alarm_key> alarms_;
 };
 
-/// One whose turns may be reserved. It is a class of its own, because the check would make the
+/// A host whose turns may be reserved. It is a class of its own, because its check would make the
 /// messages of all other actors 2 % slower.
 class reserved_host : public host {
  public:
@@ -140,7 +141,7 @@ class reserved_host : public host {
   void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
 
  private:
-  /// Where it waits for its turns if they are reserved; null: where others do.
+  /// The queues in which a reserved host waits for its turns; null if its turns are not reserved.
   caf::execution_unit* urgent_from_turn_ = nullptr;
   caf::execution_unit* urgent_from_outside_ = nullptr;
 };
@@ -150,9 +151,10 @@ void stop_working(inbox& replica, ref<call_base> call);
 
 /// The mailbox of a local actor; holds the actor's control block.
 ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
-/// The threads of the simulated process that the actor behind a local mailbox is in, or null.
+/// Returns the threads of the simulated process that the actor behind a local mailbox is in, or
+/// null.
 simulated_pool* pool_of(const inbox& local);
-/// The actor behind a local mailbox.
+/// Returns the actor behind a local mailbox.
 const caf::strong_actor_ptr& actor_of(const inbox& local);
 
 }  // namespace troupe::detail

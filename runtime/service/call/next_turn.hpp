@@ -1,4 +1,6 @@
 #pragma once
+// `next_turn` lets a coroutine that computes for long give its actor a chance to handle other
+// messages.
 
 #include <coroutine>
 #include <memory>
@@ -23,7 +25,7 @@ class [[nodiscard("co_await it: otherwise no turn is given")]] next_turn_awaiter
   void await_resume() const noexcept {}
 
  private:
-  /// Outlives the coroutine where that is cancelled before its turn.
+  /// Shared with the posted action. It outlives a coroutine that is cancelled before its turn.
   struct place {
     strand* home;
     waiter* waiting;
@@ -35,9 +37,9 @@ class [[nodiscard("co_await it: otherwise no turn is given")]] next_turn_awaiter
 
 }  // namespace detail
 
-/// Lets the actor do what has come to it meanwhile before this coroutine goes on: for computing
-/// that takes long, in parts. What is in the mailbox comes first. In virtual time a microsecond
-/// passes: otherwise a loop of turns would keep everybody who waits for a time waiting.
+/// Suspends the running coroutine until its actor has handled everything that is in its mailbox.
+/// Long computations await it between their parts. In virtual time a microsecond passes; otherwise
+/// a loop of turns would never let the time advance for those that sleep.
 inline detail::next_turn_awaiter next_turn() { return {}; }
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 #pragma once
+// An event that one actor sets and a coroutine of another actor awaits. Internal to runtime/.
 
 #include <exception>
 #include <memory>
@@ -7,13 +8,14 @@
 
 namespace troupe::detail {
 
-/// A coroutine of one actor waits for something that another actor does, once.
+/// An event that any thread sets once, and that a coroutine of the actor that made it awaits.
 class signal {
  public:
-  /// For the running actor to wait on.
+  /// Makes a signal that the running actor can wait for.
   signal() : home_(strand::current()), me_(caller::current().me()) {}
 
-  /// Sets it, from any thread. The signal is held until its actor has heard.
+  /// Sets the signal, with an error if there is one. Any thread may call it. The signal is held
+  /// until its actor was told.
   static void set(const std::shared_ptr<signal>& s, std::exception_ptr error = nullptr) {
     s->me_->post([s, error = std::move(error)] {
       s->done_ = true;
@@ -22,7 +24,7 @@ class signal {
     });
   }
 
-  /// Awaits that it is set; throws the error it was set with.
+  /// Awaits that the signal is set; throws the error that it was set with.
   class awaiter {
    public:
     explicit awaiter(std::shared_ptr<signal> s) : signal_(std::move(s)) {}
