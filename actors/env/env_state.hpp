@@ -1,5 +1,6 @@
 #pragma once
-// What the built-in environments share: their random generator, and functions that save numbers.
+// The parts that the built-in environments share: their random generator, and functions that save
+// numbers.
 
 #include <cstdint>
 #include <optional>

@@ -34,7 +34,8 @@ struct env_spec {
   /// The time limit in steps; nullopt means no limit.
   std::optional<std::int64_t> max_episode_steps = std::nullopt;
   std::optional<double> reward_threshold = std::nullopt;  ///< The mean return of a solved task.
-  std::size_t levels = 1;            ///< The number of levels; the last one is the task itself.
+  /// The number of levels: level 0 is the easiest, and the last level is the task itself.
+  std::size_t levels = 1;
   std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
   bool operator==(const env_spec&) const = default;
 };

@@ -140,7 +140,7 @@ void lunar_lander::world::make_legs() {
     spring.bodyA = lander;
     spring.bodyB = leg;
     spring.localAnchorB = vector(side * leg_away, leg_down);
-    spring.referenceAngle = body.angle;  // as pybox2d fills it in
+    spring.referenceAngle = body.angle;  // pybox2d sets it too
     spring.enableMotor = true;
     spring.maxMotorTorque = 40;
     spring.motorSpeed = static_cast<float>(0.3 * side);

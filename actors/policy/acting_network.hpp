@@ -67,7 +67,7 @@ class single_network {
   std::vector<float> parameters_;
   std::vector<float> outputs_;
   std::vector<float> seen_;                             // [rows, D] with normalize_obs
-  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
+  std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   std::vector<float> matrices_;                         // [rows, H, A]
   std::vector<const float*> matrix_of_;                 // the matrix of each row
 };

@@ -398,7 +398,7 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
     head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
                    d_outputs, d_log_std);
   }
-  const float* x = normalizes() ? seen_.data() : obs;  // as evaluate_rows left it
+  const float* x = normalizes() ? seen_.data() : obs;  // evaluate_rows has filled seen_
   actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
   critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
                    gradient + offset_of(critic_parameters()));

@@ -172,7 +172,7 @@ class actor_critic {
   detail::mlp critic_;
   detail::backend_choice backend_;
   detail::action_head head_;
-  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
+  std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   at::Tensor parameters_;
   at::Tensor gradient_;
   std::vector<leaf_layer> actor_leaves_;

@@ -14,7 +14,7 @@ class device_link {
  public:
   /// The memory that a copy to or from the device goes through.
   enum class staging {
-    none,      ///< none: a tensor that is there already is returned itself
+    none,      ///< nothing: a tensor that is there already is returned itself
     pageable,  ///< a block of ordinary memory, for tests of this class
     pinned,    ///< a page-locked block of libtorch's cache, which a GPU can read and write
   };

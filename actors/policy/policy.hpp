@@ -94,7 +94,8 @@ class policy {
   action_random random_;
   std::int64_t version_ = -1;
   detail::noise_matrices matrices_;
-  std::vector<const float*> noise_;  // with use_sde: the noise of each row of a forward pass
+  // The noise of each row of a forward pass; used with use_sde.
+  std::vector<const float*> noise_;
 };
 
 }  // namespace troupe

@@ -18,7 +18,7 @@ constexpr std::size_t planes = 3;
 
 struct board_game {
   line_game_options rules;
-  std::size_t empty_plane;  // of OpenSpiel's info_state
+  std::size_t empty_plane;  // the plane of free cells in OpenSpiel's info_state
 };
 
 std::size_t cells_of(const line_game_options& game) {
