@@ -121,8 +121,7 @@ class running_normalizer {
   normalizer_options options_;
   bool training_ = true;
   running_moments moments_;
-  // [D] `apply` subtracts the first and multiplies by the second
-  std::vector<double> shift_, scale_;  ///< [D] `apply` subtracts `shift_` and divides by `scale_`
+  std::vector<double> shift_, scale_;  // [D] `apply` subtracts `shift_` and divides by `scale_`
 };
 
 /// The discounted sum of each environment's rewards in its current episode. The variance of these
