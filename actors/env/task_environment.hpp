@@ -16,13 +16,12 @@ namespace troupe {
 /// actions of all tasks are padded to one shape:
 ///
 ///   observation  The task's own observation, zeros up to the width of the widest task, and a
-///   one-hot
-///                of the task.
+///                one-hot of the task.
 ///   Discrete     There are as many actions as in the task that has the most. A task replaces an
 ///                action that it does not have by its last one.
 ///   Box          There are as many numbers as in the task that has the most, each within the
-///   widest
-///                of the tasks' bounds. A task takes the first ones, clipped to its own bounds.
+///                widest of the tasks' bounds. A task takes the first ones, clipped to its own
+///                bounds.
 ///
 /// Each task has its own time limit, so the spec has none. Tasks that have levels are played at
 /// their last level.

@@ -18,7 +18,7 @@ struct tls_trust;
 /// The limits of a connection.
 struct link_limits {
   std::chrono::milliseconds connect_timeout;
-  std::chrono::milliseconds keepalive;  ///< a silent server is pinged after half of it, then left
+  std::chrono::milliseconds keepalive;  ///< A silent server is pinged after half of it, then left.
   std::size_t reply_bytes_max;
   std::shared_ptr<tls_trust> trust;  ///< Required for https, otherwise it may be null.
 };
