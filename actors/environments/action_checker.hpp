@@ -1,4 +1,5 @@
 #pragma once
+// The check of the actions that vector_env receives.
 
 #include <cstdint>
 #include <span>
@@ -9,20 +10,20 @@
 
 namespace troupe::detail {
 
-/// Checks actions against an action space, and hands out each environment's part of them.
+/// Checks actions against an action space, and gives each environment its part of them.
 class action_checker {
  public:
-  /// Throws std::invalid_argument for action spaces that a step message does not carry (text,
-  /// tuple, dict).
+  /// Takes the number of environments as `count`. Throws std::invalid_argument for action spaces
+  /// that a step message does not carry (text, tuple, dict).
   action_checker(const env_spec& spec, std::size_t count);
 
-  /// What messages call the environments.
+  /// Sets the id that error messages have.
   void rename(const std::string& id) { id_ = id; }
 
-  /// Throws wrong_actions; clips continuous actions.
+  /// Clips continuous actions to their bounds. Throws wrong_actions.
   void check(env_actions& actions) const;
 
-  /// Environment i's part of actions that were checked.
+  /// Returns the action of environment i. The actions have passed `check`.
   action_view row(const env_actions& actions, std::size_t i) const {
     if (is_box_) return action_view(std::span(actions.continuous.data() + i * width_, width_));
     return action_view(std::span(actions.discrete.data() + i * width_, width_));
@@ -36,9 +37,9 @@ class action_checker {
   space action_space_;
   std::size_t count_;
   bool is_box_ = false;
-  std::size_t width_ = 1;                  // integers or floats of one action
-  std::vector<std::int64_t> first_, end_;  // [width] bounds of integers
-  std::vector<float> low_, high_;          // [count * width] bounds of floats
+  std::size_t width_ = 1;                  // the number of integers or floats in one action
+  std::vector<std::int64_t> first_, end_;  // [width] the bounds of integers; `end_` is excluded
+  std::vector<float> low_, high_;          // [count * width] the bounds of floats
 };
 
 }  // namespace troupe::detail

@@ -23,7 +23,7 @@ std::vector<std::int64_t> widths_of(const space& observations) {
   return widths;
 }
 
-/// Where the only 1 among zeros stands; throws if it is otherwise.
+/// Returns the index of the only 1 among zeros. Throws std::invalid_argument for other numbers.
 std::int64_t hot_place(std::span<const float> part) {
   const auto hot = std::find(part.begin(), part.end(), 1.0F);
   const auto zeros = std::count(part.begin(), part.end(), 0.0F);

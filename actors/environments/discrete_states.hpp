@@ -1,4 +1,5 @@
 #pragma once
+// Numbers the observations of discrete spaces for tabular algorithms.
 
 #include <cstdint>
 #include <span>
@@ -8,20 +9,21 @@
 
 namespace troupe {
 
-/// Numbers the observations of a discrete space, or of a tuple of them, so that a table can hold
-/// one entry for each: Discrete(3) has 3 states, Tuple(Discrete(2), Discrete(3)) 6, the last part
-/// counting fastest.
+/// Numbers the observations of a discrete space, or of a tuple of discrete spaces, so that a table
+/// can hold one entry for each. Discrete(3) has 3 states. Tuple(Discrete(2), Discrete(3)) has 6,
+/// and the index of the last part varies fastest.
 class discrete_states {
  public:
-  /// Throws std::invalid_argument naming the space if it is another one, or has more than 2^31
-  /// states.
+  /// Throws std::invalid_argument, with the space in the message, if the space is of another kind
+  /// or has more than 2^31 states.
   explicit discrete_states(const space& observations);
 
   std::int64_t size() const { return size_; }
-  /// Of a flattened (one-hot) observation. Throws std::invalid_argument if it is none.
+  /// Returns the index of a flattened (one-hot) observation. Throws std::invalid_argument if `obs`
+  /// is no such observation.
   std::int64_t index(std::span<const float> obs) const;
-  /// Of the parts' values, counted from each one's start. Throws std::invalid_argument if they are
-  /// out of range.
+  /// Returns the index of the parts' values, each counted from the start of its part. Throws
+  /// std::invalid_argument if a value is out of range.
   std::int64_t index(std::span<const std::int64_t> parts) const;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// What the environments here have in common: a generator, and numbers to save.
+// The parts that the built-in environments share: their random generator, and functions that save
+// numbers.
 
 #include <cstdint>
 #include <optional>
@@ -10,11 +11,11 @@
 
 namespace troupe::detail {
 
-/// An environment's own generator, which none has before its first reset.
+/// The random generator of one environment. It does not exist before the environment's first reset.
 class env_random {
  public:
-  /// Gymnasium's rule: a seed makes it anew, without one its stream goes on, and the very first
-  /// time the operating system seeds it.
+  /// Applies Gymnasium's rule: a seed restarts the generator, without a seed the stream continues,
+  /// and at the very first reset the operating system seeds it.
   void begin_episode(std::optional<std::uint64_t> seed);
 
   numpy_random& operator*() { return *random_; }
@@ -27,9 +28,10 @@ class env_random {
   std::optional<numpy_random> random_;
 };
 
-/// The state of an environment called `name`, as `state` in what is saved of it.
+/// Saves the state of an environment as the entry "state".
 void put_numbers(state_writer& to, std::span<const double> state);
-/// Throws state_error if it has another size.
+/// Loads the state that `put_numbers` saved. Throws state_error, with the environment's `name` in
+/// the message, if the saved state has another size.
 void get_numbers(const state_reader& from, std::string_view name, std::span<double> state);
 
 }  // namespace troupe::detail

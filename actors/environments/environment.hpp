@@ -1,5 +1,5 @@
 #pragma once
-// What a user writes to bring an environment of their own: Gymnasium's contract for one episode.
+// The interface that a user implements to add an environment: Gymnasium's contract for one episode.
 
 #include <cstdint>
 #include <optional>
@@ -13,32 +13,36 @@
 
 namespace troupe {
 
-/// One of several tasks of an environment.
+/// One of the tasks of an environment that has several.
 struct env_task {
   std::string name;
-  double floor = 0;   ///< Return of somebody who can do nothing: relative return 0.
-  double target = 1;  ///< Return of somebody who can do it: relative return 1. Above `floor`.
+  double floor = 0;   ///< The return of an agent that can't do the task: relative return 0.
+  double target = 1;  ///< The return of an agent that can do it: relative return 1; > `floor`.
 
+  /// Scales an episode's return so that `floor` becomes 0 and `target` becomes 1.
   double relative(double episode_return) const {
     return (episode_return - floor) / (target - floor);
   }
   bool operator==(const env_task&) const = default;
 };
 
-/// What is fixed about an environment.
+/// The properties of an environment that never change.
 struct env_spec {
-  std::string id;  ///< Such as "CartPole-v1".
+  std::string id;  ///< The name, such as "CartPole-v1".
   space observation_space;
   space action_space;
-  std::optional<std::int64_t> max_episode_steps = std::nullopt;  ///< None: no time limit.
-  std::optional<double> reward_threshold = std::nullopt;  ///< Mean return that counts as solved.
-  std::size_t levels = 1;            ///< From 0, the easiest, to the last, the task itself.
-  std::vector<env_task> tasks = {};  ///< Where it has several; empty: one.
+  /// The time limit in steps; nullopt means no limit.
+  std::optional<std::int64_t> max_episode_steps = std::nullopt;
+  std::optional<double> reward_threshold = std::nullopt;  ///< The mean return of a solved task.
+  /// The number of levels: level 0 is the easiest, and the last level is the task itself.
+  std::size_t levels = 1;
+  std::vector<env_task> tasks = {};  ///< The tasks; empty means a single task.
   bool operator==(const env_spec&) const = default;
 };
 
-/// One environment's action, borrowed for the call. It lies inside the action space: whole numbers
-/// are checked and box actions clipped to the bounds before an environment sees them.
+/// The action of one environment; its memory is borrowed for the call. The action always lies
+/// inside the action space: integers are checked and box actions are clipped to the bounds before
+/// an environment sees them.
 class action_view {
  public:
   explicit action_view(std::span<const std::int64_t> integers) : integers_(integers) {}
@@ -67,52 +71,54 @@ class action_view {
   std::span<const float> floats_;
 };
 
-/// Two facts, never one: `terminated` means that the task itself ended, so nothing is to be
-/// expected from the next state; `truncated` that the episode was cut. Both may hold.
+/// The outcome of one step. `terminated` means that the task itself ended, so no reward is to be
+/// expected after it. `truncated` means that the episode was cut short. Both may be true.
 struct step_result {
   double reward = 0;
   bool terminated = false;
   bool truncated = false;
-  /// Of the step that ends an episode: whether the episode was a success, for a curriculum. None:
-  /// it was if it terminated, as where a goal is reached.
+  /// Set by the step that ends an episode: whether the episode was a success, for a curriculum.
+  /// With nullopt an episode counts as a success if it terminated, as it does where a goal is
+  /// reached.
   std::optional<bool> success = std::nullopt;
 };
 
-/// Thrown by `write_obs`.
+/// Thrown by `write_obs` if the sizes differ.
 class wrong_shape : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A single environment. It owns its random generator, and does not count steps: whoever drives it
-/// applies `env_spec::max_episode_steps`.
+/// A single environment. It owns its random generator. It does not count steps: its caller, such as
+/// vector_env, applies `env_spec::max_episode_steps`.
 ///
-/// `obs` is the flattened observation [D], D = observation_space.flat_size(), to be written in full
-/// by every call. What throws, or leaves something not finite, ends the episode as a failure; see
-/// `env_failure`.
+/// `obs` is the flattened observation [D], where D = observation_space.flat_size(). Every call
+/// writes all of it. A call that throws, or writes a number that is not finite, ends the episode as
+/// a failure; see `env_failure`.
 class environment {
  public:
   virtual ~environment() = default;
 
-  /// The same at every call, and for every instance that one factory makes.
+  /// Returns the same value at every call, for every instance that one factory makes.
   virtual env_spec spec() const = 0;
-  /// Starts an episode. A seed makes the generator anew; without one its stream goes on, and the
-  /// very first time the operating system seeds it.
+  /// Starts an episode. A seed restarts the random generator. Without a seed the generator's stream
+  /// continues; at the very first reset the operating system seeds it.
   virtual void reset(std::optional<std::uint64_t> seed, std::span<float> obs) = 0;
-  /// One step. Called only between a reset and the episode's end.
+  /// Takes one step. It is called only between a reset and the end of the episode.
   virtual step_result step(action_view action, std::span<float> obs) = 0;
 
-  /// The level of the episode that the next reset begins, below env_spec::levels. Called before
-  /// each reset, and before a restore, of environments with more than one. Does nothing by default.
+  /// Sets the level, below env_spec::levels, of the episode that the next reset begins. An
+  /// environment with more than one level gets this call before each reset and before a restore.
+  /// Does nothing by default.
   virtual void set_level(std::size_t level);
-  /// The same of the task, below the number of env_spec::tasks.
+  /// Sets the task, below the number of env_spec::tasks, in the same way.
   virtual void set_task(std::size_t task);
 
-  /// For checkpoints: puts everything that what comes hangs on into `to`, generator included, and
-  /// returns true. False, the default: it can't be saved, so a run begins it anew after each of
-  /// its checkpoints, whether it was interrupted there or not.
+  /// Puts the complete state, including the random generator, into `to` for a checkpoint, and
+  /// returns true. The default returns false: the environment can't be saved, so a run begins a new
+  /// episode after each of its checkpoints, whether it was interrupted there or not.
   virtual bool save(state_writer& to) const;
-  /// Goes on from what `save` of an equal environment has put. Throws state_error.
+  /// Continues from a state that `save` of an equal environment has put. Throws state_error.
   virtual void restore(const state_reader& from);
 };
 

@@ -90,7 +90,7 @@ void hosted_environment::discount(env_step& after) {
 namespace {
 
 struct hosted_state {
-  std::optional<std::string> environments;  ///< None: they can't be saved, and begin anew.
+  std::optional<std::string> environments;  ///< nullopt: they can't be saved, so they are reset.
   std::optional<std::uint64_t> seed;
   std::optional<std::vector<float>> obs;
   std::optional<std::string> returns;

@@ -1,4 +1,6 @@
 #pragma once
+// The role that owns environments in a training run: a vector environment that keeps its state
+// between the calls of a collector, and reports what happens in it.
 
 #include <cstdint>
 #include <memory>
@@ -15,69 +17,73 @@
 
 namespace troupe {
 
-/// What B environments show now.
+/// The current observations of B environments.
 struct env_observation {
   recycled_vector<float> rows;    ///< [B, D]
-  std::int64_t environments = 0;  ///< B
-  bool begun = false;             ///< They were reset for this: nobody has seen these rows.
+  std::int64_t environments = 0;  ///< The number of environments, B.
+  bool begun = false;             ///< The call reset the environments, so these rows are new.
 };
 
-/// Told what environments do; each function may be null.
+/// Functions that the role calls with what happens in the environments. Each may be null.
 struct env_observers {
   portable_function<void(std::int64_t steps)> stepped;
   portable_function<void(double episode_return, std::int64_t length, bool truncated)> episode_ended;
   portable_function<void(const env_failure&)> failed;
 };
 
-/// Environments that fail and fail: nothing can be learned on them. Names the last failure.
+/// Thrown when environments fail too often for anything to be learned on them. The message names
+/// the last failure.
 class environment_failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The role in which environments are replicated: B of one kind that go on where they were left,
-/// however many coroutines take turns with them.
+/// The role that owns B environments of one kind. They continue where they were left, however many
+/// coroutines step them in turn.
 class hosted_environment {
  public:
-  /// Called in the replica, so that each has environments of its own.
+  /// Makes the environments. It is called in the replica, so that each replica has its own.
   using factory = portable_function<std::unique_ptr<vector_environment>()>;
 
-  /// `seed`: each replica, and each restart of one, seeds its environments by a hash of it: see
-  /// first_seed. `discount`: steps come with discounted returns; none: without. `groups`: so many
-  /// replicas, one after the other, are seeded as one that had all their environments.
+  /// `seed`: each replica, and each restart of one, seeds its environments with a hash of this
+  /// number; see first_seed. `discount`: the discount factor of `env_step::discounted`; nullopt
+  /// means that steps come without discounted returns. `groups`: the number of consecutive replicas
+  /// that are seeded like one replica with the environments of all of them.
   hosted_environment(const replica_info& info, const factory& make, std::uint64_t seed,
                      env_observers observers = {}, std::optional<double> discount = std::nullopt,
                      std::size_t groups = 1);
 
-  /// What the first environment of a replica without groups is seeded with; the others there have
-  /// the numbers after it.
+  /// Returns the seed of a replica's first environment, for `groups` = 1. The replica's other
+  /// environments have the numbers that follow.
   static std::uint64_t first_seed(const replica_info& info, std::uint64_t seed);
 
   env_spec spec() { return environments_->spec(); }
-  std::size_t size() { return environments_->size(); }  ///< B
-  /// Where they are now; the first call resets them.
+  std::size_t size() { return environments_->size(); }  ///< Returns B.
+  /// Returns the current observations. The first call resets the environments.
   env_observation observe();
-  /// Failures of each environment, on average, without the end of an episode between, after which
-  /// they are given up.
+  /// The number of failures per environment, on average, without an episode's end in between, after
+  /// which `step` throws environment_failed.
   static constexpr std::int64_t failures_max = 100;
-  /// One step of each. Throws wrong_actions if the actions don't fit, and environment_failed once
-  /// there are too many failures. After environment_lost all of them begin anew.
+  /// Takes one step of each environment. Throws wrong_actions if the actions don't fit, and
+  /// environment_failed once there are too many failures. After environment_lost all environments
+  /// are reset.
   env_step step(env_actions actions);
 
   /// See vector_environment.
   void set_level(std::size_t level);
-  /// Turns of `replicas` replicas: the first is that of replica 0, the second that of replica 1,
-  /// and so on in turn.
+  /// Deals the list of tasks to `replicas` replicas: the first task goes to replica 0, the second
+  /// to replica 1, and so on in turn. This replica keeps its own tasks; see
+  /// vector_environment::set_turns.
   void set_turns(std::vector<std::size_t> turns, std::size_t replicas);
-  /// The episodes that have ended since the last call, where there are levels or tasks: the newest
-  /// graded_max at most.
+  /// Returns the episodes that have ended since the last call, at most the newest graded_max. The
+  /// list is empty for environments without levels and tasks.
   std::vector<graded_episode> take_graded() { return std::exchange(graded_, {}); }
   static constexpr std::size_t graded_max = 65'536;
 
-  /// Where they are, for checkpoints. Environments that can't be saved keep nothing: restored,
-  /// they are reset with this role's own seed.
+  /// Returns the state for a checkpoint. If the environments can't be saved, it doesn't contain
+  /// them, and after a restore they are reset with this replica's own seed.
   std::string save();
-  /// Throws state_error if the bytes are not of as many equal environments.
+  /// Throws state_error unless the bytes are the state of the same number of equal environments.
   void restore(std::string bytes);
 
  private:
@@ -88,12 +94,12 @@ class hosted_environment {
   void grade(const env_step& after);
 
   std::unique_ptr<vector_environment> environments_;
-  std::optional<std::uint64_t> seed_;  ///< Of the first reset.
+  std::optional<std::uint64_t> seed_;  ///< The seed of the first reset.
   env_observers observers_;
-  std::optional<std::vector<float>> obs_;  ///< [B, D]; none before a reset.
+  std::optional<std::vector<float>> obs_;  ///< [B, D]; nullopt before a reset.
   std::optional<discounted_returns> returns_;
-  std::int64_t failures_ = 0;  ///< Since an episode ended.
-  std::size_t index_;          ///< Of this replica.
+  std::int64_t failures_ = 0;  ///< The number of failures since an episode ended.
+  std::size_t index_;          ///< The index of this replica.
   bool grades_;
   std::vector<graded_episode> graded_;
 };

@@ -7,7 +7,7 @@
 namespace troupe::detail {
 namespace {
 
-// Floats behind the last row, for an environment that writes past its end.
+// The number of spare floats behind the last row, for an environment that writes past its end.
 constexpr std::size_t margin = 64;
 
 }  // namespace

@@ -1,4 +1,5 @@
 #pragma once
+// The memory that environments write their observations to, with a check of what they wrote.
 
 #include <bit>
 #include <cmath>
@@ -12,27 +13,27 @@
 
 namespace troupe::detail {
 
-/// Observations [B, D] while B environments write them, one after the other. Before that they hold
-/// a NaN that no arithmetic makes, so what was left out, and what was written past a row, both
-/// show.
+/// Observations [B, D] that B environments write one after the other. At first every float is a NaN
+/// with a bit pattern that no arithmetic produces. So the check finds floats that an environment
+/// left out and floats that it wrote past its row.
 class obs_rows {
  public:
-  /// In the memory of `reused`, if that is enough.
+  /// Uses the memory of `reused` if it is large enough.
   obs_rows(std::size_t count, std::size_t width, recycled_vector<float> reused = {});
 
   std::span<float> row(std::size_t i) { return {floats_.data() + i * width_, width_}; }
-  /// Whether row i is written in full, finite, and the place behind it untouched.
+  /// Returns whether row i is complete and finite and the float behind it is untouched.
   bool good(std::size_t i) const {
     const float* row = floats_.data() + i * width_;
     bool finite = true;
     for (std::size_t d = 0; d < width_; ++d) finite &= std::isfinite(row[d]);
     return finite && is_unwritten(row[width_]);
   }
-  /// What is not good about row i.
+  /// Returns what is wrong with row i, for which `good` is false.
   std::pair<env_failure_reason, std::string> fault(std::size_t i) const;
-  /// Row i, and whatever was written behind it, is to be written anew.
+  /// Marks row i, and the float behind it, as not yet written.
   void clear(std::size_t i);
-  /// The rows [B, D].
+  /// Returns the rows [B, D].
   recycled_vector<float> take() &&;
 
  private:

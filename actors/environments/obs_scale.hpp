@@ -1,7 +1,7 @@
 #pragma once
-// Observations as a network with normalize_obs sees them: its parameters end with their mean [D]
-// and inverse scale [D], and it sees (obs - mean) * inverse scale, cut to +-10, as
-// Stable-Baselines3's VecNormalize.
+// The normalisation of observations inside a network with normalize_obs. The network's parameters
+// end with the mean [D] and the inverse scale [D] of observations. The network sees (obs - mean) *
+// inverse scale, clipped to +-10, as Stable-Baselines3's VecNormalize.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace troupe::detail {
 
 inline constexpr float obs_clip = 10.0f;
 
-/// Mean and variance [D] as the 2 D floats at the end of the parameters.
+/// Writes mean [D] and variance [D] as the 2 D floats at the end of the parameters.
 inline void write_obs_scale(std::span<const double> mean, std::span<const double> variance,
                             float* to) {
   constexpr double epsilon = 1e-8;
@@ -22,7 +22,7 @@ inline void write_obs_scale(std::span<const double> mean, std::span<const double
   }
 }
 
-/// obs [rows, width] by these 2 * width floats, into `seen`.
+/// Writes obs [rows, width], normalised by the 2 * width floats at `scale`, to `seen`.
 inline void scale_obs(const float* obs, int rows, int width, const float* scale, float* seen) {
   for (int row = 0; row < rows; ++row, obs += width, seen += width) {
     for (int i = 0; i < width; ++i) {

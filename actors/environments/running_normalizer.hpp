@@ -1,22 +1,23 @@
 #pragma once
-// Observations and rewards brought to one scale by statistics of all that was seen, as
-// Stable-Baselines3's VecNormalize does. D: floats of a row, N: rows.
+// Normalises observations and rewards by running statistics, as Stable-Baselines3's VecNormalize
+// does. In the shapes, D is the number of floats in a row and N the number of rows.
 //
-// The statistics belong to the run, not to an environment: environments are replicated, and what a
-// network was trained on must be in the checkpoint and the model file beside its weights.
+// The statistics belong to the run and not to an environment: environments are replicated, and the
+// statistics that a network was trained with must be in the checkpoint and in the model file beside
+// its weights.
 //
-//   observations  Environments give raw ones. Who collects a rollout adds each step's rows to the
-//                 statistics, then normalises the rows, then acts on them: what is stored is what
-//                 was acted on. What each rollout has added goes to whoever trains, and the joined
-//                 statistics are part of the next weights (see
-//                 algorithms/on_policy/rollout_normalizer.hpp and obs_scale.hpp).
-//                 Off-policy the replay has the statistics, stores raw rows and normalises them
-//                 when they are drawn.
-//   rewards       `discounted_returns` stands where the steps are taken, one sum for each
-//                 environment; a normalizer of width 1 that doesn't centre is updated with its sums
-//                 and applied to the rewards.
-//   evaluation    Observations alone, by the statistics in the weights: returns are reported
-//                 unscaled.
+//   observations  Environments give raw observations. The collector of a rollout adds each step's
+//                 rows to the statistics, then normalises the rows, then acts on them, so the
+//                 stored rows are those that were acted on. The trainer receives what each rollout
+//                 has added, and the joined statistics are part of the next weights (see
+//                 algorithms/on_policy/rollout_normalizer.hpp and
+//                 actors/environments/obs_scale.hpp). In off-policy algorithms the replay buffer
+//                 owns the statistics. It stores raw rows and normalises them when they are drawn.
+//   rewards       `discounted_returns` runs where the steps are taken and keeps one sum for each
+//                 environment. A normalizer of width 1 with `centre` = false is updated with these
+//                 sums and applied to the rewards.
+//   evaluation    Only observations are normalised, by the statistics in the weights. Returns are
+//                 reported unscaled.
 
 #include <cstdint>
 #include <span>
@@ -27,40 +28,41 @@
 
 namespace troupe {
 
-/// Stable-Baselines3's defaults for observations; for rewards `centre` is false.
+/// Options of a normalizer. The defaults are Stable-Baselines3's for observations; for rewards
+/// `centre` is false.
 struct normalizer_options {
-  double clip = 10;       ///< Results lie in [-clip, clip]; > 0.
-  double epsilon = 1e-8;  ///< Added to the variance; > 0.
-  bool centre = true;     ///< Subtract the mean.
+  double clip = 10;       ///< Results are clipped to [-clip, clip]; > 0.
+  double epsilon = 1e-8;  ///< The number added to the variance; > 0.
+  bool centre = true;     ///< Whether the mean is subtracted.
 };
 
-/// Count, mean and variance of each of D columns, in double precision: of rows, and of other
-/// moments, which are joined by Chan, Golub and LeVeque 1983,
-/// https://doi.org/10.1080/00031305.1983.10483115, equation 2.1.
+/// Count, mean and variance of each of D columns in double precision. Rows and other moments can be
+/// added; they are joined by equation 2.1 of Chan, Golub and LeVeque 1983,
+/// https://doi.org/10.1080/00031305.1983.10483115.
 class running_moments {
  public:
-  /// Of no columns: nothing can be added to it.
+  /// Makes moments without columns, to which nothing can be added.
   running_moments() = default;
-  /// Of no rows yet.
+  /// Makes moments of D = `width` columns and no rows.
   explicit running_moments(std::size_t width);
-  /// Mean 0 and variance 1, with the weight of `count` rows.
+  /// Returns moments of mean 0 and variance 1 that have the weight of `count` rows.
   static running_moments unit(std::size_t width, double count);
 
-  /// Takes in rows [N, D]. Throws std::invalid_argument, and takes in nothing, if these are no
-  /// whole rows or a column is not finite.
+  /// Adds rows [N, D]. Throws std::invalid_argument, and adds nothing, if the floats are no whole
+  /// number of rows or a column is not finite.
   void add(std::span<const float> rows);
   void add(std::span<const double> rows);
-  /// Takes in the rows of `other`. Throws std::invalid_argument if it has other columns.
+  /// Adds the rows of `other`. Throws std::invalid_argument if it has another number of columns.
   void add(const running_moments& other);
 
   std::size_t width() const { return mean_.size(); }
   double count() const { return count_; }
   std::span<const double> mean() const { return mean_; }          ///< [D]
-  std::span<const double> variance() const { return variance_; }  ///< [D] of the population
+  std::span<const double> variance() const { return variance_; }  ///< [D], of the population
 
-  /// Exactly.
+  /// Returns the exact state for a checkpoint.
   std::string state() const;
-  /// What `state` has given. Throws state_error.
+  /// Returns the moments that `state` has saved. Throws state_error.
   static running_moments of_state(std::string_view bytes);
 
   auto wire_members() { return std::tie(count_, mean_, variance_); }
@@ -72,24 +74,25 @@ class running_moments {
 
   double count_ = 0;
   std::vector<double> mean_, variance_;              // [D]
-  std::vector<double> batch_mean_, batch_variance_;  // [D] while rows are added
+  std::vector<double> batch_mean_, batch_variance_;  // [D] scratch memory of `add`
 };
 
-/// Rows brought to mean 0 and variance 1 by the moments of all rows so far. Before the first row
-/// the mean is 0 and the variance 1, with the weight of 1e-4 rows, as in Stable-Baselines3. No call
-/// but the constructor, `state` and `set_state` allocates.
+/// Scales rows to mean 0 and variance 1 by the moments of all rows so far. Before the first row the
+/// mean is 0 and the variance 1, with the weight of 1e-4 rows, as in Stable-Baselines3. Only the
+/// constructor, `state` and `set_state` allocate.
 class running_normalizer {
  public:
   /// Throws std::invalid_argument for a width of 0, and for options outside of their ranges.
   explicit running_normalizer(std::size_t width, normalizer_options options = {});
 
-  /// Takes in rows [N, D]; without effect while not training. Throws as running_moments::add.
+  /// Adds rows [N, D] to the statistics. Does nothing while not training. Throws as
+  /// running_moments::add.
   void update(std::span<const float> rows);
   void update(std::span<const double> rows);
-  /// The same with rows of which the moments are known.
+  /// Adds rows whose moments are known.
   void update(const running_moments& rows);
-  /// rows [N, D] -> clip((row - mean) / sqrt(variance + epsilon)), in place. Throws
-  /// std::invalid_argument if these are no whole rows.
+  /// Replaces rows [N, D] by clip((row - mean) / sqrt(variance + epsilon)). Throws
+  /// std::invalid_argument if the floats are no whole number of rows.
   void apply(std::span<float> rows) const;
   void apply(std::span<double> rows) const;
 
@@ -97,13 +100,13 @@ class running_normalizer {
   bool training() const { return training_; }
 
   std::size_t width() const { return moments_.width(); }
-  double count() const { return moments_.count(); }                 ///< Rows so far, and 1e-4.
+  double count() const { return moments_.count(); }                 ///< The number of rows + 1e-4.
   std::span<const double> mean() const { return moments_.mean(); }  ///< [D]
   std::span<const double> variance() const { return moments_.variance(); }  ///< [D]
   const running_moments& moments() const { return moments_; }
   const normalizer_options& options() const { return options_; }
 
-  /// The statistics, exactly; neither options nor the training flag.
+  /// Returns the exact statistics, without the options and the training flag.
   std::string state() const;
   /// Throws state_error if the bytes are not the statistics of D columns.
   void set_state(std::string_view bytes);
@@ -118,25 +121,25 @@ class running_normalizer {
   normalizer_options options_;
   bool training_ = true;
   running_moments moments_;
-  std::vector<double> shift_, scale_;  // [D] what `apply` subtracts and divides by
+  std::vector<double> shift_, scale_;  // [D] `apply` subtracts `shift_` and divides by `scale_`
 };
 
-/// The discounted sum of each environment's rewards in its episode under way, of which the variance
-/// scales rewards.
+/// The discounted sum of each environment's rewards in its current episode. The variance of these
+/// sums scales the rewards.
 class discounted_returns {
  public:
   /// Throws std::invalid_argument for a gamma outside of [0, 1].
   discounted_returns(std::size_t environments, double gamma);
 
-  /// One step of all environments: sums become gamma * sum + reward, and are what `sums` gives
-  /// until the next step. Where an episode ended the next sum begins at 0. Throws
-  /// std::invalid_argument unless all are [B].
+  /// Adds one step of all environments: each sum becomes gamma * sum + reward. `sums` returns these
+  /// until the next step. The sum of an environment whose episode ended starts at 0 in the next
+  /// step. Throws std::invalid_argument unless all arguments are [B].
   void step(std::span<const double> reward, std::span<const std::uint8_t> terminated,
             std::span<const std::uint8_t> truncated);
-  /// Environment i begins another episode: what it had gathered is dropped.
+  /// Drops the sum of environment i, which begins another episode.
   void restart(std::size_t i);
 
-  /// [B] after the last step.
+  /// Returns the sums [B] after the last step.
   std::span<const double> sums() const { return sums_; }
 
   std::string state() const;
@@ -146,7 +149,7 @@ class discounted_returns {
  private:
   double gamma_;
   std::vector<double> sums_;           // [B]
-  std::vector<std::uint8_t> restart_;  // [B] the next step begins an episode
+  std::vector<std::uint8_t> restart_;  // [B] whether the next step begins an episode
 };
 
 }  // namespace troupe

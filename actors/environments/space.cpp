@@ -100,7 +100,7 @@ bool dict::operator==(const dict&) const = default;
 
 namespace {
 
-// The parts of a tuple or a dict alike, in order.
+// Returns the space of one part, for tuples and dicts alike.
 const space& part(const space& of) { return of; }
 const space& part(const std::pair<std::string, space>& of) { return of.second; }
 
@@ -175,7 +175,7 @@ struct flat_counter {
   }
 };
 
-// Appends a value that the space is known to contain.
+// Appends a value to `flat`. The space is known to contain the value.
 struct flattener {
   const space_value& value;
   std::vector<float>& flat;
@@ -199,7 +199,8 @@ struct flattener {
   void operator()(const spaces::multi_binary&) const {
     for (auto bit : std::get<std::vector<std::uint8_t>>(value)) flat.push_back(bit);
   }
-  // Places in the charset; what is missing to max_length is filled with the charset's size.
+  // Each character becomes its index in the charset. The places up to max_length are filled with
+  // the charset's size.
   void operator()(const spaces::text& of) const {
     const auto& string = std::get<std::string>(value);
     for (char c : string) flat.push_back(static_cast<float>(of.charset.find(c)));
@@ -213,7 +214,7 @@ struct flattener {
   }
 };
 
-// Python's way: floats always with a point or a name, so that 2 and 2.0 are not mixed up.
+// Prints a number as Python does: a float always has a point or a name, so that 2 and 2.0 differ.
 std::string number_text(float number, spaces::element type) {
   auto text = fmt::format("{}", number);
   if (type == spaces::element::uint8) return text;

@@ -1,5 +1,5 @@
 #pragma once
-// What an observation or an action may be: Gymnasium's spaces as values.
+// Gymnasium's spaces as values: they say which observations and which actions an environment has.
 
 #include <cstdint>
 #include <string>
@@ -23,18 +23,19 @@ struct space_value
   using variant::variant;
 };
 
-/// The kinds of space. Constructors throw std::invalid_argument on bounds or sizes that make none.
+/// The kinds of space. Their constructors throw std::invalid_argument for invalid bounds or sizes.
 namespace spaces {
 
-/// What the numbers of a box stand for. They are floats wherever they go, these bytes too.
+/// The type of a box's numbers. Both types are stored and sent as floats.
 enum class element { float32, uint8 };
 
-/// Numbers of a shape, each between its own bounds; an infinite bound is none. Row-major.
+/// Numbers in an array of the given shape, row-major, each between its own bounds. An infinite
+/// bound means no bound.
 struct box {
   box() = default;
-  /// The same bounds everywhere.
+  /// Every element has the same bounds.
   box(float low, float high, std::vector<std::int64_t> shape);
-  /// Bounds [n] for a shape of [n].
+  /// Takes the bounds [n] of the elements; the shape is [n].
   box(std::vector<float> low, std::vector<float> high);
 
   std::vector<float> low, high;
@@ -43,7 +44,7 @@ struct box {
   bool operator==(const box&) const = default;
 };
 
-/// Bytes 0 .. 255 of shape [channels, height, width]: what convolutions learn from.
+/// Returns a box of bytes 0 .. 255 of shape [channels, height, width], the input of convolutions.
 box image(std::int64_t channels, std::int64_t height, std::int64_t width);
 
 /// One of the integers start .. start + n - 1.
@@ -54,7 +55,8 @@ struct discrete {
   bool operator==(const discrete&) const = default;
 };
 
-/// Several integers: part i is one of start[i] .. start[i] + n[i] - 1; `start` is zero by default.
+/// Several integers: part i is one of start[i] .. start[i] + n[i] - 1. An empty `start` means
+/// zeros.
 struct multi_discrete {
   explicit multi_discrete(std::vector<std::int64_t> n, std::vector<std::int64_t> start = {});
 
@@ -62,7 +64,7 @@ struct multi_discrete {
   bool operator==(const multi_discrete&) const = default;
 };
 
-/// n zeros and ones.
+/// An array of n zeros and ones.
 struct multi_binary {
   explicit multi_binary(std::int64_t n);
 
@@ -70,8 +72,8 @@ struct multi_binary {
   bool operator==(const multi_binary&) const = default;
 };
 
-/// A string of min_length .. max_length bytes, each one of `charset` (digits and Latin letters by
-/// default). Repeated characters count once.
+/// A string of min_length .. max_length bytes, each one of `charset`. An empty charset means digits
+/// and Latin letters; repeated characters count once.
 struct text {
   explicit text(std::int64_t max_length, std::int64_t min_length = 1, std::string charset = {});
 
@@ -80,7 +82,7 @@ struct text {
   bool operator==(const text&) const = default;
 };
 
-/// Spaces side by side, in order.
+/// Several spaces in a fixed order.
 struct tuple {
   explicit tuple(std::vector<space> parts);
 
@@ -98,7 +100,7 @@ struct dict {
 
 }  // namespace spaces
 
-/// Any one of the kinds. A default-made space is a box of no element.
+/// A space of any one kind. A default-constructed space is a box without elements.
 class space {
  public:
   using kind = std::variant<spaces::box, spaces::discrete, spaces::multi_discrete,
@@ -108,7 +110,7 @@ class space {
     requires(!std::is_same_v<std::remove_cvref_t<S>, space>)
   space(S&& made) : kind_(std::forward<S>(made)) {}  // NOLINT: a kind of space is a space
 
-  /// The space as that kind, or null where it is another.
+  /// Returns the space as kind S, or null if it is of another kind.
   template <class S>
   const S* get_if() const {
     return std::get_if<S>(&kind_);
@@ -116,10 +118,11 @@ class space {
   const kind& as_variant() const { return kind_; }
 
   bool contains(const space_value& value) const;
-  /// Number of floats in a flattened value, as Gymnasium's `flatdim`: one-hot for discrete parts.
+  /// Returns the number of floats in a flattened value, as Gymnasium's `flatdim`: discrete parts
+  /// are one-hot.
   std::size_t flat_size() const;
-  /// The value as floats [flat_size()], as Gymnasium's `flatten`. Throws std::invalid_argument if
-  /// the space does not contain it.
+  /// Returns the value as floats [flat_size()], as Gymnasium's `flatten`. Throws
+  /// std::invalid_argument if the space does not contain it.
   std::vector<float> flatten(const space_value& value) const;
   bool operator==(const space&) const = default;
 
@@ -127,10 +130,11 @@ class space {
   kind kind_;
 };
 
-/// As Gymnasium prints it: `Discrete(2)`, `Box(-2.0, 2.0, (1,), float32)`.
+/// Returns the space as Gymnasium prints it: `Discrete(2)`, `Box(-2.0, 2.0, (1,), float32)`.
 std::string to_string(const space& what);
 
-/// Cross processes as what they were made of: bounds and sizes that make no space are refused.
+/// Sends the arguments that a space was made from. Reading refuses bounds and sizes that are
+/// invalid.
 template <>
 struct wire_codec<space> {
   static constexpr std::size_t bytes_min = 1;

@@ -9,7 +9,8 @@ namespace {
 
 using int64s = std::vector<std::int64_t>;
 
-// What each kind is made of, and how it is made of that again.
+// `parts_of` returns the constructor arguments of each kind, and `make_kind` makes the kind from
+// them.
 
 auto parts_of(const spaces::box& s) { return std::tuple(s.low, s.high, s.shape, s.type); }
 auto parts_of(const spaces::discrete& s) { return std::tuple(s.n, s.start); }
@@ -19,7 +20,7 @@ auto parts_of(const spaces::text& s) { return std::tuple(s.max_length, s.min_len
 auto parts_of(const spaces::tuple& s) { return std::tuple(s.parts); }
 auto parts_of(const spaces::dict& s) { return std::tuple(s.parts); }
 
-/// Whether the shape is one of that many elements.
+/// Returns whether the shape has exactly that many elements.
 bool fits(const int64s& shape, std::size_t elements) {
   std::size_t product = 1;
   for (const auto extent : shape) {
@@ -62,7 +63,7 @@ spaces::dict make_kind(std::tuple<std::vector<std::pair<std::string, space>>> p)
 
 template <class... Kind>
 std::variant<decltype(parts_of(std::declval<Kind>()))...> all_parts(const std::variant<Kind...>&);
-/// The parts of any one of the kinds.
+/// The constructor arguments of any one of the kinds.
 using space_parts = decltype(all_parts(std::declval<space::kind>()));
 
 space_parts parts_of(const space& what) {

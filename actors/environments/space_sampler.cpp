@@ -11,14 +11,14 @@ namespace {
 
 double exponential(numpy_random& random) { return -std::log1p(-random.random()); }
 
-// Box and Muller 1958.
+// Draws a standard normal number by the method of Box and Muller 1958.
 double normal(numpy_random& random) {
   const double radius = std::sqrt(2.0 * exponential(random));
   return radius * std::cos(2.0 * std::numbers::pi * random.random());
 }
 
-// Gymnasium draws first all elements without bounds, then those with a lower one only, then those
-// with an upper one only, then the rest.
+// Gymnasium first draws all elements without bounds, then those with only a lower bound, then those
+// with only an upper bound, then the rest.
 space_value draw(const spaces::box& of, numpy_random& random) {
   const auto count = of.low.size();
   std::vector<float> floats(count);
@@ -57,8 +57,8 @@ space_value draw(const spaces::multi_binary& of, numpy_random& random) {
   return bits;
 }
 
-// NumPy's choice with probabilities: a search in their running sum, which rounds, scaled by its
-// end.
+// NumPy's `choice` with probabilities is a search in their running sum, which is divided by its
+// last element because the sum rounds.
 space_value draw(const spaces::text& of, numpy_random& random) {
   const auto length = random.integers(of.min_length, of.max_length + 1);
   std::vector<double> cumulative;

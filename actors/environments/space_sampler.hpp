@@ -1,5 +1,5 @@
 #pragma once
-// Random elements of a space, as Gymnasium draws them.
+// Draws random elements of a space, as Gymnasium does.
 
 #include <cstdint>
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace troupe {
 
-/// Draws random elements. With the same seed it gives what Gymnasium's `space.seed(seed)` and then
-/// `space.sample()` give, except for box elements that lack a bound: those have the same
-/// distribution (normal, shifted exponential), not the same bits.
+/// Draws random elements. With the same seed it gives the values of Gymnasium's `space.seed(seed)`
+/// followed by `space.sample()`. Box elements that lack a bound are the exception: they have the
+/// same distribution (normal or shifted exponential), but not the same bits.
 class space_sampler {
  public:
   /// Without a seed the operating system gives one.
@@ -24,7 +24,7 @@ class space_sampler {
  private:
   space space_;
   numpy_random random_;
-  std::vector<space_sampler> parts_;  // of a tuple or dict, each with a generator of its own
+  std::vector<space_sampler> parts_;  // the parts of a tuple or dict; each has its own generator
 };
 
 }  // namespace troupe

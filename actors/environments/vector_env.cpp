@@ -38,10 +38,11 @@ void vector_environment::restore(const std::string&) {
 namespace detail {
 namespace {
 
-// How many newly made environments may fail to begin an episode before that is given up.
+// The number of newly made environments whose first reset may fail before environment_lost is
+// thrown.
 constexpr int replacements_max = 3;
 
-// Of the exception that is being handled.
+// Returns the reason and the message of the exception being handled.
 std::pair<env_failure_reason, std::string> reason_of_exception() {
   try {
     throw;
@@ -114,7 +115,8 @@ void vector_env_base::tell_choice(std::size_t i) {
 }
 
 env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
-  // The seed itself is environment 0's, which would draw the same.
+  // Environment 0 is seeded with `seed` itself and would draw the same numbers, so a seed derived
+  // from it is used here.
   if (seed) replacement_seeds_ = numpy_random(derived_seed(*seed, "replacements"));
   env_reset out;
   obs_rows rows(size(), obs_size_);
@@ -125,11 +127,11 @@ env_reset vector_env_base::reset(std::optional<std::uint64_t> seed) {
   return out;
 }
 
-/// Each environment's own state is as its author wrote it.
+/// The saved state. `environments` holds each environment's own state as its `save` wrote it.
 struct vector_env_base::state {
   std::vector<std::string> environments;
   std::vector<episode> episodes;
-  std::size_t level;               ///< Of the episodes that begin next.
+  std::size_t level;               ///< The level of the episodes that begin next.
   std::vector<std::size_t> turns;  ///< See set_turns.
   std::size_t turn;
   numpy_random_state replacement_seeds;

@@ -1,5 +1,6 @@
 #pragma once
-// B environments of one type behind the vector environment's endpoints.
+// A vector environment made of B environments of one type. The registry uses it for every
+// environment that isn't a vector environment itself.
 
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@
 namespace troupe {
 namespace detail {
 
-/// All that does not depend on the environments' type: episodes, the time limit, failures.
+/// The part that does not depend on the environments' type: episodes, the time limit and failures.
 class vector_env_base : public vector_environment {
  public:
   env_spec spec() override { return spec_; }
@@ -30,7 +31,7 @@ class vector_env_base : public vector_environment {
   void restore(const std::string& bytes) override;
 
  protected:
-  /// A step of all environments under way.
+  /// A step of all environments while it is being taken.
   struct batch_step {
     const env_actions& actions;
     obs_rows rows;
@@ -44,14 +45,14 @@ class vector_env_base : public vector_environment {
   /// Puts a newly made environment in place of the i-th.
   virtual void replace(std::size_t i) = 0;
 
-  /// Both are borrowed until `end_step`.
+  /// Begins a step. It borrows both arguments until `end_step`.
   batch_step begin_step(env_actions& actions, env_step& out);
   static void end_step(batch_step& batch);
 
   action_view action(const batch_step& batch, std::size_t i) const {
     return checker_.row(batch.actions, i);
   }
-  /// Takes in what environment i answered.
+  /// Stores the result of environment i and begins its next episode if this one ended or failed.
   void settle(batch_step& batch, std::size_t i, step_result result) {
     if (!std::isfinite(result.reward) || !batch.rows.good(i)) [[unlikely]]
       return drop_faulty(batch, i, result.reward);
@@ -64,7 +65,8 @@ class vector_env_base : public vector_environment {
     if (result.terminated || result.truncated || at_limit)
       finish(batch, i, result.success.value_or(result.terminated));
   }
-  /// Environment i threw the exception that is being handled.
+  /// Handles the exception being thrown, which comes from environment i, as that environment's
+  /// failure.
   void drop_thrown(batch_step& batch, std::size_t i);
 
  private:
@@ -81,7 +83,7 @@ class vector_env_base : public vector_environment {
   void finish(batch_step& batch, std::size_t i, bool success);
   void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
                      failure_list& failures);
-  /// What the next episode of environment i is of.
+  /// Returns the record of environment i's next episode, with its level and task.
   episode next_episode(std::size_t i);
   void tell_choice(std::size_t i);
   void check_choice(const state& of) const;
@@ -94,24 +96,25 @@ class vector_env_base : public vector_environment {
 
   env_spec spec_;
   std::size_t obs_size_;  // D
-  std::int64_t limit_;    // -1: none
+  std::int64_t limit_;    // the time limit in steps; -1 means none
   action_checker checker_;
   std::vector<episode> episodes_;
-  std::size_t level_;               // of the next episodes
-  std::vector<std::size_t> turns_;  // their tasks; empty: each environment has its own
-  std::size_t turn_ = 0;            // of turns_
+  std::size_t level_;               // the level of the episodes that begin next
+  std::vector<std::size_t> turns_;  // see set_turns; empty if it was never called
+  std::size_t turn_ = 0;            // the next index into turns_
   numpy_random replacement_seeds_ = numpy_random::from_entropy();
   bool was_reset_ = false;
 };
 
 }  // namespace detail
 
-/// B environments of one type, side by side in memory. A step is a direct call where `Env` is a
-/// final class; `std::unique_ptr<environment>` holds any environment, at a virtual call a step.
+/// B environments of one type, stored side by side in memory. If `Env` is a final class, a step
+/// calls it directly. `std::unique_ptr<environment>` as `Env` holds any environment, at the cost of
+/// a virtual call for each step.
 template <class Env>
 class vector_env final : public detail::vector_env_base {
  public:
-  /// Makes an environment equal to all it made before.
+  /// Makes an environment; all that one factory makes are equal.
   using factory = std::function<Env()>;
 
   explicit vector_env(std::size_t size)

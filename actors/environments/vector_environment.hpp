@@ -1,6 +1,7 @@
 #pragma once
-// The environment role: B environments stepped by one message. B and D: environments and floats of
-// a flattened observation; A: floats of a box action.
+// The role that steps B environments by one message, and the messages it takes and gives. In the
+// shapes, B is the number of environments, D the number of floats in a flattened observation and A
+// the number of floats in a box action.
 
 #include <cstdint>
 #include <optional>
@@ -14,12 +15,14 @@
 
 namespace troupe {
 
-/// One action for each environment, row-major; only the part that the action space needs is filled.
+/// One action for each environment, row-major. Only the member that the action space needs is
+/// filled.
 struct env_actions {
-  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, parts] for multi_discrete and multi_binary.
-  recycled_vector<float> continuous;       ///< [B, A]; clipped to the box before it is applied.
+  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, parts] for multi_discrete, multi_binary.
+  recycled_vector<float> continuous;       ///< [B, A]; clipped to the box's bounds before use.
 };
 
+/// The way in which an environment broke its contract.
 enum class env_failure_reason {
   threw,      ///< It threw an exception.
   nonfinite,  ///< Its observation or its reward was NaN or infinite.
@@ -27,100 +30,105 @@ enum class env_failure_reason {
 };
 std::string_view to_string(env_failure_reason reason);
 
-/// An environment broke its contract: the episode under way is dropped and a new one begun, in the
-/// same environment, or in a newly made one if its reset failed too.
+/// A report that an environment broke its contract. The episode under way is dropped and a new one
+/// begins in the same environment, or in a newly made one if the reset fails too.
 struct env_failure {
-  std::size_t index = 0;  ///< Which of the B.
+  std::size_t index = 0;  ///< The environment's index in 0 .. B - 1.
   std::string id;         ///< The environment's name, such as "CartPole-v1".
   env_failure_reason reason = env_failure_reason::threw;
-  std::string message;    ///< What was seen and what was expected.
-  bool at_reset = false;  ///< It failed while beginning an episode: no step of it was lost.
+  std::string message;    ///< The expected and the actual value, or the exception's message.
+  bool at_reset = false;  ///< The failure was in a reset, so no step was lost.
 };
 
+/// An episode that ended in the last step.
 struct finished_episode {
-  std::size_t index = 0;             ///< Which of the B.
-  double episode_return = 0;         ///< Undiscounted sum of rewards.
-  std::int64_t length = 0;           ///< Steps.
-  recycled_vector<float> final_obs;  ///< [D] what the last step showed.
-  std::size_t level = 0;             ///< At which it began.
-  std::size_t task = 0;              ///< Which it was of.
+  std::size_t index = 0;             ///< The environment's index in 0 .. B - 1.
+  double episode_return = 0;         ///< The undiscounted sum of its rewards.
+  std::int64_t length = 0;           ///< The number of its steps.
+  recycled_vector<float> final_obs;  ///< [D] The observation after the last step.
+  std::size_t level = 0;             ///< The level at which it began.
+  std::size_t task = 0;              ///< The index of its task.
   bool success = false;              ///< See step_result::success.
 };
 
-/// How an episode went, for who chooses what is practised next.
+/// The outcome of an episode, for the curriculum or the scheduler that chooses levels and tasks.
 struct graded_episode {
-  std::size_t level = 0;  ///< At which it began.
+  std::size_t level = 0;  ///< The level at which it began.
   bool success = false;
   std::size_t task = 0;
-  double episode_return = 0;  ///< Undiscounted.
+  double episode_return = 0;  ///< The undiscounted sum of its rewards.
   bool operator==(const graded_episode&) const = default;
 };
 
+/// The result of resetting all environments.
 struct env_reset {
   recycled_vector<float> obs;         ///< [B, D]
-  std::vector<env_failure> failures;  ///< Resets that had to be repeated.
+  std::vector<env_failure> failures;  ///< The resets that failed and were repeated.
 };
 
-/// What one step of all environments gave. Nothing in it is ever NaN or infinite.
+/// The result of one step of all environments. It never contains NaN or an infinity.
 ///
-/// A row whose episode ended has the next episode's first observation in `obs` (autoreset in the
-/// same step, as Stable-Baselines3) and its own last one in `finished`. A row in `failures` whose
-/// `at_reset` is false is no transition: its reward and both flags are 0, `obs` begins another
-/// episode, and what was gathered of the episode before is to be dropped.
+/// If an episode ended, its row of `obs` is the first observation of the next episode (autoreset in
+/// the same step, as in Stable-Baselines3), and its last observation is in `finished`. A row with
+/// an entry in `failures` whose `at_reset` is false is no transition: its reward and both flags are
+/// 0, `obs` begins another episode, and the caller drops what it gathered of the episode before.
 struct env_step {
   recycled_vector<float> obs;                ///< [B, D]
   recycled_vector<double> reward;            ///< [B]
-  recycled_vector<std::uint8_t> terminated;  ///< [B] The task ended.
-  recycled_vector<std::uint8_t>
-      truncated;                       ///< [B] The episode was cut, by the time limit or itself.
-  recycled_vector<double> discounted;  ///< [B] discounted_returns::sums, or empty.
+  recycled_vector<std::uint8_t> terminated;  ///< [B] Whether the task ended.
+  recycled_vector<std::uint8_t> truncated;   ///< [B] Whether the episode was cut short.
+  recycled_vector<double> discounted;        ///< [B] The sums of discounted_returns, or empty.
   recycled_vector<finished_episode> finished;
   std::vector<env_failure> failures;
 };
 
-/// The caller's actions do not fit: too few or many, outside of the action space, or not finite. No
-/// environment was stepped.
+/// Thrown for actions that do not fit: too few or too many, outside of the action space, or not
+/// finite. No environment was stepped.
 class wrong_actions : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// An environment could not be brought to begin an episode, not even newly made ones.
+/// Thrown when neither an environment nor newly made ones in its place could begin an episode.
 class environment_lost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The role that is replicated. Its member functions are endpoints.
+/// The interface of a vector environment: a role whose member functions are its endpoints.
 class vector_environment {
  public:
   virtual ~vector_environment() = default;
 
-  /// B.
+  /// Returns B, the number of environments.
   virtual std::size_t size() = 0;
   virtual env_spec spec() = 0;
-  /// Told the name that it is registered by, which its spec and its messages then say.
+  /// Sets the id that the spec and the messages have. The registry passes the id of the
+  /// registration.
   virtual void rename(const std::string& id);
-  /// Begins B episodes. Environment i is seeded with seed + i; without a seed each generator goes
-  /// on. Throws environment_lost.
+  /// Begins B episodes. Environment i is seeded with seed + i. Without a seed each random generator
+  /// continues. Throws environment_lost.
   virtual env_reset reset(std::optional<std::uint64_t> seed) = 0;
-  /// Throws wrong_actions, environment_lost, and std::logic_error before the first reset.
+  /// Takes one step of each environment. Throws wrong_actions, environment_lost, and
+  /// std::logic_error before the first reset.
   virtual env_step step(env_actions actions) = 0;
-  /// The same without allocating: `out` is overwritten, in the memory it has from the step before.
-  /// Box actions are clipped in place. Only ended episodes, and failures, need memory.
+  /// Takes one step of each environment without allocating: it overwrites `out` and reuses its
+  /// memory from the step before. Box actions are clipped in place. Only ended episodes and
+  /// failures allocate.
   virtual void step_into(env_actions& actions, env_step& out) { out = step(actions); }
 
-  /// The level of all episodes that begin from now on. Environments that nobody tells are at their
-  /// last level, the task itself. Throws std::invalid_argument if there is no such level.
+  /// Sets the level of all episodes that begin from now on. By default it is the last level, the
+  /// task itself. Throws std::invalid_argument if there is no such level.
   virtual void set_level(std::size_t level);
-  /// The tasks of the episodes that begin from now on, in this order, and over again. Where nobody
-  /// tells, environment i plays task i modulo their number, always. Throws std::invalid_argument
-  /// for none, and if there is no such task.
+  /// Sets the tasks of the episodes that begin from now on: the list is used in order and repeated.
+  /// By default environment i always plays task i modulo the number of tasks. Throws
+  /// std::invalid_argument for an empty list and for a task that doesn't exist.
   virtual void set_turns(std::vector<std::size_t> turns);
 
-  /// Everything that what comes hangs on; none, the default, if it can't be saved.
+  /// Returns the complete state for a checkpoint, or nullopt, the default, if it can't be saved.
   virtual std::optional<std::string> save();
-  /// Goes on from what `save` of an equal one has given. Throws state_error.
+  /// Continues from the state that `save` of an equal vector environment returned. Throws
+  /// state_error.
   virtual void restore(const std::string& bytes);
 };
 

@@ -61,8 +61,8 @@ frame_stack::frame_stack(std::unique_ptr<environment> inner, std::int64_t frames
   spec_.observation_space = std::move(stacked);
 }
 
-// The inner environment writes to the row's end, so that what it leaves out, and what it writes
-// past it, show to whoever checks the row.
+// The inner environment writes at the end of the row. So the check of the row finds floats that it
+// leaves out and floats that it writes past the end.
 void frame_stack::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
   const auto first = obs.last(width_);
   inner_->reset(seed, first);

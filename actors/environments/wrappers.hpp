@@ -1,10 +1,10 @@
 #pragma once
-// Environments around an environment. Each is one itself, so they stack, and a vector environment
-// drives them like any other.
+// Wrappers: environments that change one thing about the environment inside them. A wrapper is an
+// environment itself, so wrappers stack, and a vector environment drives them like any other.
 //
-// What needs none: a vector environment clips box actions to their bounds, applies the time limit
-// and gathers every episode's return and length; `running_normalizer` brings observations and
-// rewards to one scale, on the side of whoever trains.
+// Some things need no wrapper. A vector environment clips box actions to their bounds, applies the
+// time limit and gathers the return and length of every episode. `running_normalizer`, used by the
+// trainer, brings observations and rewards to one scale.
 
 #include <cstdint>
 #include <memory>
@@ -15,10 +15,10 @@
 
 namespace troupe {
 
-/// The same with another time limit in its spec, which whoever drives it applies.
+/// Replaces the time limit in the spec. The vector environment applies that limit.
 class time_limit final : public environment {
  public:
-  /// Throws std::invalid_argument for fewer than 1 step.
+  /// Throws std::invalid_argument for a limit below 1 step.
   time_limit(std::unique_ptr<environment> inner, std::int64_t max_episode_steps);
 
   env_spec spec() const override;
@@ -34,11 +34,12 @@ class time_limit final : public environment {
   std::int64_t max_episode_steps_;
 };
 
-/// Shows the last K observations at once, the oldest first; a reset fills all K with the first one,
-/// as Gymnasium's FrameStackObservation does. An observation of shape [...] becomes [K, ...].
+/// Shows the last K observations at once, the oldest first. A reset fills all K with the first
+/// observation, as Gymnasium's FrameStackObservation does. An observation of shape [...] becomes
+/// [K, ...].
 class frame_stack final : public environment {
  public:
-  /// Throws std::invalid_argument for K < 1, and for observations that are no box.
+  /// Throws std::invalid_argument for K < 1, and for an observation space that is no box.
   frame_stack(std::unique_ptr<environment> inner, std::int64_t frames);
 
   env_spec spec() const override { return spec_; }
@@ -52,15 +53,16 @@ class frame_stack final : public environment {
  private:
   std::unique_ptr<environment> inner_;
   env_spec spec_;
-  std::size_t width_;         // D of one observation
+  std::size_t width_;         // D, the number of floats in one observation
   std::vector<float> stack_;  // [K, D]
 };
 
-/// Takes box actions in [-1, 1] and stretches them to the bounds, as Gymnasium's RescaleAction
-/// does: for policies whose outputs have that range.
+/// Takes box actions in [-1, 1] and scales them to the bounds, as Gymnasium's RescaleAction does.
+/// It is meant for policies whose outputs have that range.
 class rescale_action final : public environment {
  public:
-  /// Throws std::invalid_argument for actions that are no box, or have a bound that is not finite.
+  /// Throws std::invalid_argument for an action space that is no box, or has a bound that is not
+  /// finite.
   explicit rescale_action(std::unique_ptr<environment> inner);
 
   env_spec spec() const override { return spec_; }
@@ -74,18 +76,21 @@ class rescale_action final : public environment {
  private:
   std::unique_ptr<environment> inner_;
   env_spec spec_;
-  std::vector<float> low_, high_;  // [A] of the inner environment
+  std::vector<float> low_, high_;  // [A] the bounds of the inner environment
   std::vector<float> stretched_;   // [A]
 };
 
-/// Which of them, in this order from the inside: time limit, frames, actions.
+/// The choice of wrappers. They are applied in this order from the inside: time limit, frames,
+/// actions.
 struct wrapper_options {
-  std::optional<std::int64_t> max_episode_steps = std::nullopt;  ///< None: the environment's own.
-  std::int64_t frames = 1;                                       ///< Stacked; >= 1.
-  bool rescale_actions = false;
+  /// The time limit in steps; nullopt keeps the environment's own.
+  std::optional<std::int64_t> max_episode_steps = std::nullopt;
+  std::int64_t frames = 1;       ///< The number of stacked observations; >= 1.
+  bool rescale_actions = false;  ///< Whether to use rescale_action.
   bool operator==(const wrapper_options&) const = default;
 };
 
+/// Returns `inner` in the wrappers that `options` chooses.
 std::unique_ptr<environment> wrapped(std::unique_ptr<environment> inner,
                                      const wrapper_options& options);
 

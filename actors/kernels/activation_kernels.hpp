@@ -1,15 +1,17 @@
 #pragma once
+// The arithmetic of activations on single floats, for dense_kernels.
+
 #include <bit>
 #include <cstdint>
 
 #include "actors/kernels/activation.hpp"
 #include "actors/kernels/cpu_clones.hpp"
 
-/// Activations of one float, free of branches and calls, so that loops over them vectorise.
+/// The functions have no branches and calls, so loops over them vectorise.
 namespace troupe::detail {
 
-// y = k ln 2 + r with |r| <= ln(2)/2: e^r - 1 from its Taylor series, exact to float, and 2^k. For
-// |y| <= 80. NaN stays NaN.
+// Writes y = k ln 2 + r with |r| <= ln(2)/2 and returns 2^k and e^r - 1. The latter comes from its
+// Taylor series and is exact to float. Valid for |y| <= 80; NaN stays NaN.
 struct reduced_exponent {
   float small;  // e^r - 1
   float scale;  // 2^k
@@ -19,7 +21,8 @@ TROUPE_ALWAYS_INLINE reduced_exponent reduce_exponent(float y) {
   const float shifted = y * 1.44269504f + rounder;
   const float k = shifted - rounder;
   const float r = (y - k * 0.693359375f) + k * 2.12194440e-4f;  // ln 2 in two parts
-  // 1/2! + r/3! + ..., as a tree: shorter to wait for than Horner's chain.
+  // The sum 1/2! + r/3! + ... is computed as a tree, which has a shorter latency than Horner's
+  // chain.
   const float q = r * r;
   const float tail = (1.0f / 2 + r * (1.0f / 6)) +
                      q * ((1.0f / 24 + r * (1.0f / 120)) + q * (1.0f / 720 + r * (1.0f / 5040)));
@@ -32,7 +35,7 @@ TROUPE_ALWAYS_INLINE float exp_minus_one(float y) {
   return scale * small + (scale - 1.0f);
 }
 
-// e^y, for y held within -80..80.
+// Returns e^y; y is clipped to -80..80.
 TROUPE_ALWAYS_INLINE float exp_of(float y) {
   y = y > 80.0f ? 80.0f : y;
   y = y < -80.0f ? -80.0f : y;
@@ -40,7 +43,8 @@ TROUPE_ALWAYS_INLINE float exp_of(float y) {
   return scale * small + scale;
 }
 
-// log(1 + x) for 0 <= x <= 1: 2 artanh(x / (2 + x)) by its series, whose argument is at most 1/3.
+// Returns log(1 + x) for 0 <= x <= 1 as 2 artanh(x / (2 + x)). The argument of its series is at
+// most 1/3.
 TROUPE_ALWAYS_INLINE float log_one_plus(float x) {
   const float s = x / (2.0f + x);
   const float q = s * s;
@@ -52,7 +56,7 @@ TROUPE_ALWAYS_INLINE float log_one_plus(float x) {
                          q * (1.0f / 9 + q * (1.0f / 11 + q * (1.0f / 13 + q * (1.0f / 15))))))));
 }
 
-// tanh x = (e^2x - 1) / (e^2x + 1)
+// Returns tanh x = (e^2x - 1) / (e^2x + 1).
 TROUPE_ALWAYS_INLINE float tanh_of(float x) {
   constexpr float limit = 9.02f;  // tanh is 1 in float from here
   x = x > limit ? limit : x;      // this way round, NaN stays NaN
@@ -83,7 +87,7 @@ TROUPE_ALWAYS_INLINE float activated(float x) {
   return x;
 }
 
-// The derivative, written in terms of the activation's own result.
+// Returns the derivative as a function of the activation's result.
 template <activation kind>
 TROUPE_ALWAYS_INLINE float slope_at(float y) {
   if constexpr (kind == activation::tanh) return 1.0f - y * y;
@@ -93,7 +97,8 @@ TROUPE_ALWAYS_INLINE float slope_at(float y) {
   return 1.0f;
 }
 
-/// Whether the derivative follows from the result; silu's does not, since it is not monotone.
+/// Returns whether the derivative is a function of the result. For silu it isn't, because silu is
+/// not monotone.
 constexpr bool has_slope_of_result(activation kind) { return kind != activation::silu; }
 
 }  // namespace troupe::detail

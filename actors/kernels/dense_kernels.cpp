@@ -47,7 +47,7 @@ TROUPE_CPU_CLONES void add_rows(index row_count, index columns, const float* __r
   }
 }
 
-// Blocks of 16 x 16 in registers: rows 2^k apart exchange columns 2^k apart, for each k.
+// Transposes blocks of 16 x 16 in registers: for each k, rows 2^k apart exchange columns 2^k apart.
 template <int apart>
 TROUPE_ALWAYS_INLINE void exchange(lanes (&block)[16]) {
   for (int r = 0; r < 16; ++r) {
@@ -77,7 +77,7 @@ TROUPE_ALWAYS_INLINE void exchange(lanes (&block)[16]) {
   }
 }
 
-// The two columns of a narrow matrix, as the outputs of a policy with two actions.
+// Transposes a matrix of two columns, such as the outputs of a policy with two actions.
 TROUPE_ALWAYS_INLINE void part_pairs(const float* matrix, index rows, float* result) {
   index r = 0;
   for (; r + 16 <= rows; r += 16) {

@@ -1,16 +1,18 @@
 #pragma once
+// The arithmetic of small fully connected layers, for mlp and state_dependent_noise.
+
 #include <cstddef>
 
 #include "actors/kernels/activation.hpp"
 
-/// The arithmetic of small fully connected layers on plain row-major float blocks. At the sizes of
-/// classic control (4-64-64-2) a libtorch operator spends most of its time on its own overhead;
-/// these loops have none. Each result element is summed in the same order whatever the number of
-/// rows, so one observation gives the same numbers alone and in a batch.
+/// The functions work on plain row-major blocks of floats. At the sizes of classic control
+/// (4-64-64-2) a libtorch operator spends most of its time on overhead, which these loops don't
+/// have. Each element of a result is summed in the same order for any number of rows, so one
+/// observation gives the same numbers alone and in a batch.
 namespace troupe::detail {
 
-/// result[rows, columns] = left x right[steps, columns] + bias[columns] (bias may be null), where
-/// the element of `left` in row r and step s is left[r * row_stride + s * step_stride].
+/// A product result[rows, columns] = left x right[steps, columns] + bias[columns]. The bias may be
+/// null. The element of `left` in row r and step s is left[r * row_stride + s * step_stride].
 struct product {
   const float* left = nullptr;
   std::ptrdiff_t row_stride = 0;
@@ -24,17 +26,17 @@ struct product {
 };
 void multiply(const product& p, float* result);
 
-/// Applies the activation in place. tanh and elu are within 2e-7 of the exact value; NaN stays NaN.
+/// Applies the activation in place. tanh and elu are within 2e-7 of the exact value. NaN stays NaN.
 void activate(activation kind, std::ptrdiff_t count, float* y);
 
-/// d_y *= f'(x), the derivative written in terms of the activation's own result `y`. Throws
-/// std::logic_error for silu, whose derivative needs more.
+/// Multiplies d_y by f'(x), which is computed from the activation's result `y`. Throws
+/// std::logic_error for silu, whose derivative is no function of its result.
 void activate_backward(activation kind, std::ptrdiff_t count, const float* y, float* d_y);
 
-/// sum[columns] = column sums of rows[rows, columns].
+/// Writes sum[columns], the column sums of rows[rows, columns].
 void sum_rows(const float* rows, std::ptrdiff_t row_count, std::ptrdiff_t columns, float* sum);
 
-/// result[columns, rows] = transpose of matrix[rows, columns].
+/// Writes result[columns, rows], the transpose of matrix[rows, columns].
 void transpose(const float* matrix, std::ptrdiff_t rows, std::ptrdiff_t columns, float* result);
 
 }  // namespace troupe::detail

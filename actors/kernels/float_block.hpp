@@ -1,11 +1,13 @@
 #pragma once
+// Aligned blocks of floats for parameters, gradients and work buffers.
+
 #include <cstddef>
 #include <new>
 #include <vector>
 
 namespace troupe::detail {
 
-/// Memory that starts on a cache line, so that no vector of a block straddles two.
+/// Allocates memory that starts on a cache line, so that no vector of a block straddles two.
 template <class T>
 struct line_allocator {
   using value_type = T;
@@ -22,10 +24,11 @@ struct line_allocator {
   bool operator==(const line_allocator&) const = default;
 };
 
-/// Parameters, gradients and work buffers.
+/// A block of floats that starts on a cache line.
 using float_block = std::vector<float, line_allocator<float>>;
 
-/// Makes room for `size` floats and returns them; never shrinks, so steady use allocates nothing.
+/// Grows the block to at least `size` floats and returns them. It never shrinks, so repeated use
+/// doesn't allocate.
 inline float* grown(float_block& block, std::size_t size) {
   if (block.size() < size) block.resize(size);
   return block.data();

@@ -1,13 +1,15 @@
 #pragma once
+// Turns off denormal floats, for learners' optimisers.
+
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
 
 namespace troupe::detail {
 
-/// While one lives, this thread's results below 1.2e-38 become 0, and so do such operands. The
-/// moments of units that get no gradient decay into that range and would stay there, where each
-/// operation costs a hundred cycles.
+/// While an object of this class lives, results below 1.2e-38 on this thread become 0, and so do
+/// such operands. The optimiser's moments of units without a gradient decay into that range and
+/// would stay there, where each operation costs a hundred cycles.
 class flush_denormals {
  public:
 #if defined(__SSE__)

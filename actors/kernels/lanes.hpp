@@ -1,11 +1,13 @@
 #pragma once
+// Vectors of sixteen floats for the hand-written kernels.
+
 #include <cstddef>
 
 #include "actors/kernels/cpu_clones.hpp"
 
 namespace troupe::detail {
 
-/// Sixteen floats that the compiler maps to the registers of each processor; may lie at any
+/// Sixteen floats that the compiler maps to the registers of each processor. They may lie at any
 /// address.
 typedef float lanes __attribute__((vector_size(64), aligned(4)));
 constexpr std::ptrdiff_t lane_count = 16;
@@ -15,7 +17,7 @@ TROUPE_ALWAYS_INLINE const lanes& lanes_at(const float* p) {
   return *reinterpret_cast<const lanes*>(p);
 }
 
-/// The sum of all sixteen, always in the same order.
+/// Returns the sum of all sixteen floats, always added in the same order.
 TROUPE_ALWAYS_INLINE float sum_of(const lanes& x) {
   typedef float half __attribute__((vector_size(32)));
   typedef float quarter __attribute__((vector_size(16)));

@@ -116,7 +116,7 @@ void single_network::act(const float* obs, int rows, action_random& random, bool
   net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
   const float* out = outputs_.data();
   for (int row = 0; row < rows; ++row, out += width) {
-    if (is_greedy(kind_)) {  // Of a dueling network's outputs the advantages decide alone.
+    if (is_greedy(kind_)) {  // the last outputs; a dueling network's value comes first
       const float* end = out + width;
       actions.choice[row] = std::max_element(end - actions_, end) - (end - actions_);
       continue;

@@ -1,4 +1,6 @@
 #pragma once
+// Networks of every kind as far as acting needs them. Evaluation and the off-policy collectors use
+// them.
 
 #include <ATen/core/Tensor.h>
 
@@ -13,40 +15,43 @@
 
 namespace troupe {
 
-/// The bounds [A] of a box, between which actions of [-1, 1] are stretched.
+/// The bounds [A] of a box. Actions in [-1, 1] are scaled to them.
 class action_scale {
  public:
   action_scale() = default;
   /// Throws std::invalid_argument unless `actions` is a box with finite bounds.
   explicit action_scale(const space& actions);
 
-  /// low + (action + 1) / 2 * (high - low), for rows of [A].
+  /// Replaces each of `rows` actions [A] by low + (action + 1) / 2 * (high - low).
   void stretch(float* actions, std::size_t rows) const;
 
  private:
   std::vector<float> low_, high_;
 };
 
-/// The network of an off-policy policy, as far as acting needs it: from observations to what
-/// network_kind says. Its parameters are a flat float block, as detail::network_stack lays it out,
-/// with use_sde followed by log std [H, A], and with normalize_obs at the end by the scale of
-/// observations, see obs_scale.hpp.
+/// The network of an off-policy policy as far as acting needs it: it maps observations to the
+/// outputs of its network_kind. The parameters are one flat block of floats: first those of
+/// detail::network_stack, then with use_sde log std [H, A], then with normalize_obs the scale of
+/// observations (see obs_scale.hpp).
 ///
-/// Not for two threads at once: calls share work buffers.
+/// It must not be used by two threads at once, because calls share work buffers.
 class single_network {
  public:
-  /// Throws std::invalid_argument if the kind gives no such actions.
+  /// Throws std::invalid_argument if the kind can't give the shape's actions.
   single_network(const network_shape& shape, const network_options& options);
 
-  /// The first floats of these; there must be enough.
+  /// Copies the first parameter_count() floats of `parameters`. Throws c10::Error if there are
+  /// fewer.
   void load_parameters(const at::Tensor& parameters);
   std::int64_t parameter_count() const;
 
-  /// With use_sde, the noise that each of so many rows explores by from now on. Else nothing.
+  /// With use_sde, draws the noise that each of `rows` rows explores with from now on. Does nothing
+  /// otherwise.
   void draw_noise(int rows, action_random& random);
 
-  /// Continuous actions lie within [-1, 1]. Where the kind has a distribution they are drawn
-  /// unless `deterministic`: with use_sde by the noise of draw_noise, if there is one for each row.
+  /// Writes an action for each row. Continuous actions lie within [-1, 1]. If the kind has a
+  /// distribution, the actions are drawn unless `deterministic`. With use_sde they are drawn with
+  /// the noise of draw_noise, if there is one for each row.
   void act(const float* obs, int rows, action_random& random, bool deterministic,
            action_rows_out actions);
 
@@ -56,18 +61,19 @@ class single_network {
 
   network_kind kind_;
   bool normalize_obs_;
-  int actions_;  // n, or A
+  int actions_;  // the number of discrete actions, or A
   detail::network_stack net_;
   detail::mlp_buffers buffers_;
   std::vector<float> parameters_;
   std::vector<float> outputs_;
   std::vector<float> seen_;                             // [rows, D] with normalize_obs
-  std::optional<detail::state_dependent_noise> noise_;  // with use_sde
+  std::optional<detail::state_dependent_noise> noise_;  // set with use_sde
   std::vector<float> matrices_;                         // [rows, H, A]
-  std::vector<const float*> matrix_of_;                 // of each row
+  std::vector<const float*> matrix_of_;                 // the matrix of each row
 };
 
-/// A network that acts, of any kind, on an environment's own scale.
+/// The interface of a network of any kind that acts. Continuous actions are on the environment's
+/// own scale.
 class acting_network {
  public:
   virtual ~acting_network() = default;
@@ -76,7 +82,8 @@ class acting_network {
                    action_rows_out actions) = 0;
 };
 
-/// Throws std::invalid_argument if the kind does not fit `actions`, the environment's space.
+/// Makes the network for `actions`, the action space of the environment. Throws
+/// std::invalid_argument if the kind does not fit it.
 std::unique_ptr<acting_network> make_acting_network(const network_shape& shape,
                                                     const network_options& options,
                                                     const space& actions, std::uint64_t seed);

@@ -9,7 +9,8 @@ namespace {
 
 const float half_log_two_pi = static_cast<float>(0.5 * std::log(2.0 * std::numbers::pi));
 
-// log sum exp of one choice's logits, by way of the largest so that nothing overflows.
+// Returns log sum exp of one choice's logits. The largest logit is subtracted first, so nothing
+// overflows.
 float log_normaliser(const float* logits, int count) {
   float largest = logits[0];
   for (int i = 1; i < count; ++i) largest = std::max(largest, logits[i]);
@@ -18,7 +19,7 @@ float log_normaliser(const float* logits, int count) {
   return largest + static_cast<float>(std::log(sum));
 }
 
-// Log-probability and probability of each choice; returns the entropy.
+// Writes the log-probability and the probability of each option, and returns the entropy.
 float categorical(const float* logits, int count, float* log_p, float* p) {
   const float largest = *std::max_element(logits, logits + count);
   double sum = 0.0;
@@ -29,12 +30,12 @@ float categorical(const float* logits, int count, float* log_p, float* p) {
   for (int i = 0; i < count; ++i) {
     p[i] *= share;
     log_p[i] = logits[i] - normaliser;
-    if (p[i] > 0.0f) entropy -= p[i] * log_p[i];  // p log p is 0 where p is
+    if (p[i] > 0.0f) entropy -= p[i] * log_p[i];  // p log p is 0 if p is 0
   }
   return entropy;
 }
 
-// The first choice at which the cumulated probability passes a uniform number.
+// Returns the first option at which the cumulated probability passes a uniform number.
 int draw(const float* logits, int count, float normaliser, action_random& random) {
   double remaining = random.uniform();
   for (int i = 0; i + 1 < count; ++i) {

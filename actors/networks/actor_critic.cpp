@@ -50,7 +50,8 @@ std::vector<float>& grown(std::vector<float>& buffer, std::size_t size) {
 
 at::Tensor float_rows(std::int64_t rows) { return at::empty({rows}, at::kFloat); }
 
-// Sum over choices of log p(choice) and of the entropy, from the logits of all of them.
+// Returns the sums over choices of log p(choice) and of the entropy, from the logits of all
+// choices.
 std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
                                                    const std::vector<int>& choices,
                                                    const at::Tensor& action) {
@@ -68,7 +69,7 @@ std::pair<at::Tensor, at::Tensor> evaluate_choices(const at::Tensor& logits,
   return {log_prob, entropy};
 }
 
-// log_std [A] or [N, A].
+// Returns log-probability and entropy. log_std is [A] or [N, A].
 std::pair<at::Tensor, at::Tensor> evaluate_gaussian(const at::Tensor& mean,
                                                     const at::Tensor& log_std,
                                                     const at::Tensor& action) {
@@ -201,7 +202,7 @@ void actor_critic::set_obs_statistics(std::span<const double> mean,
 }
 
 const float* actor_critic::convolved(const float* obs, int rows) {
-  constexpr int block = 128;  // so that what the layers make stays small
+  constexpr int block = 128;  // keeps the memory of the layers' results small
   const at::NoGradGuard no_grad;
   const std::int64_t width = actor_.inputs();
   float* features = grown(seen_, static_cast<std::size_t>(rows) * width).data();
@@ -215,7 +216,7 @@ const float* actor_critic::convolved(const float* obs, int rows) {
   return features;
 }
 
-// obs and features on the device.
+// Both obs and the returned features are on the device.
 at::Tensor actor_critic::run_trunk(const at::Tensor& obs) const {
   std::vector<at::Tensor> parts;
   for (const auto& leaf : trunk_leaves_) parts.push_back(link_.to_device(leaf));
@@ -344,7 +345,7 @@ action_evaluation actor_critic::evaluate(const at::Tensor& obs, const at::Tensor
   const auto outputs = link_.to_host(outputs_there);
   const auto value = link_.to_host(run_leaves(critic_leaves_, x).second).squeeze(1);
   auto log_std = log_std_leaf_;
-  if (noise_) {  // Features are learned for the mean alone.
+  if (noise_) {  // the noise does not train the features
     log_std = detail::state_dependent_log_std(log_std, link_.to_host(features.detach()),
                                               options_.use_expln);
   }
@@ -397,7 +398,7 @@ void actor_critic::backward_rows(const float* obs, int rows, action_rows actions
     head_.backward(outputs, evaluated_log_std_, rows, actions, choices_, d_log_prob, d_entropy,
                    d_outputs, d_log_std);
   }
-  const float* x = normalizes() ? seen_.data() : obs;  // as evaluate_rows left it
+  const float* x = normalizes() ? seen_.data() : obs;  // evaluate_rows has filled seen_
   actor_.backward(actor_parameters(), x, rows, d_outputs, actor_buffers_, gradient);
   critic_.backward(critic_parameters(), x, rows, d_value, critic_buffers_,
                    gradient + offset_of(critic_parameters()));

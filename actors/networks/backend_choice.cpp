@@ -11,9 +11,10 @@
 namespace troupe::detail {
 namespace {
 
-// Weights of a layer from which on OpenBLAS's products win back what libtorch's own work costs.
-// CPU time of a PPO minibatch by the kernels over that by libtorch, a Xeon with AVX-512 and 2 MiB
-// of L2 cache, `./dev bench widths`:
+// A layer with at least this many weights is faster with libtorch, because OpenBLAS's products
+// outweigh libtorch's overhead. The table has the CPU time of a PPO minibatch by the kernels
+// divided by that of libtorch, on a Xeon with AVX-512 and 2 MiB of L2 cache, from `./dev bench
+// widths`:
 //
 //   hidden      batch 64   batch 256
 //   400-300       0.56       0.61
@@ -24,10 +25,10 @@ constexpr std::int64_t wide = 1024 * 1024;
 
 std::int64_t weights(const dense_layer& layer) { return std::int64_t{layer.in} * layer.out; }
 
-/// Why the hand-written kernels can't work them out; empty: they can.
+/// Returns why the hand-written kernels can't compute the gradients; empty if they can.
 std::string obstacle(const layer_facts& facts) {
   if (facts.has_convolutions) return "convolutions have no fused gradient";
-  if (!facts.is_on_host) return "the fused kernels are the CPU's";
+  if (!facts.is_on_host) return "the fused kernels run on the CPU only";
   if (facts.net->has_backward()) return {};
   return std::string("the activation ") + to_string(facts.net->hidden_activation()) +
          " has no fused gradient";
@@ -48,7 +49,7 @@ backend_choice choose_backend(gradient_backend asked, const layer_facts& facts) 
   if (weights(widest) < wide) return {};
   return {.fused = false,
           .reason = "a layer of " + std::to_string(widest.in) + "x" + std::to_string(widest.out) +
-                    " is faster so"};
+                    " is faster with libtorch"};
 }
 
 void log_once(const backend_choice& choice) {
@@ -59,7 +60,7 @@ void log_once(const backend_choice& choice) {
     const std::lock_guard lock(guard);
     if (!said.insert(choice.reason).second) return;
   }
-  log::info("gradients by libtorch: " + choice.reason);
+  log::info("libtorch computes the gradients: " + choice.reason);
 }
 
 }  // namespace troupe::detail

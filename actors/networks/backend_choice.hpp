@@ -1,4 +1,6 @@
 #pragma once
+// The choice between hand-written gradients and libtorch's.
+
 #include <string>
 
 #include "actors/networks/mlp.hpp"
@@ -6,24 +8,25 @@
 
 namespace troupe::detail {
 
-/// What decides who works out the gradients of a network.
+/// The facts about a network that decide which backend computes its gradients.
 struct layer_facts {
-  const mlp* net = nullptr;  ///< the perceptron, or what follows the convolutions
+  const mlp* net = nullptr;  ///< the perceptron, or the part after the convolutions
   bool has_convolutions = false;
   bool is_on_host = true;
 };
 
-/// Who does, and where it is libtorch by itself, why: "a layer of 1024x1024 is faster so".
+/// The chosen backend. If libtorch was chosen automatically, `reason` says why: "a layer of
+/// 1024x1024 is faster with libtorch".
 struct backend_choice {
   bool fused = true;
-  std::string reason;  ///< empty where it is as asked
+  std::string reason;  ///< empty if the backend is the one asked for
 };
 
-/// Throws std::invalid_argument if `fused` is asked for where it can't be.
+/// Chooses the backend. Throws std::invalid_argument if `fused` is asked for but not possible.
 backend_choice choose_backend(gradient_backend asked, const layer_facts& facts);
 
-/// Says in the log, once a process for each reason, that libtorch works out the gradients, if it
-/// does so by itself.
+/// Logs that libtorch computes the gradients if that was chosen automatically, once per process for
+/// each reason.
 void log_once(const backend_choice& choice);
 
 }  // namespace troupe::detail

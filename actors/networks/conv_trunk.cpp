@@ -28,7 +28,7 @@ const cnn_options& checked(const cnn_options& options) {
   return options;
 }
 
-// Numbers that the last convolution gives.
+// Returns the number of outputs of the last convolution.
 int flat_size(const std::vector<int>& image, const cnn_options& options) {
   int height = image[1], width = image[2];
   for (std::size_t i = 0; i < checked(options).channels.size(); ++i) {
@@ -65,7 +65,8 @@ void conv_trunk::initialise(action_random& random, bool orthogonal, float* param
   for (const auto& layer : layers_) {
     const int fan_in = layer.in * layer.kernel * layer.kernel;
     if (orthogonal) {
-      // As a matrix [out, fan_in]: its rows, or where there are more of them its columns.
+      // The weights form a matrix [out, fan_in]. Its rows are orthonormal, or its columns if there
+      // are more rows than columns.
       const bool wide = fan_in >= layer.out;
       const auto rows = wide ? orthonormal_rows(random, layer.out, fan_in)
                              : orthonormal_rows(random, fan_in, layer.out);

@@ -1,4 +1,6 @@
 #pragma once
+// The convolutions of a network that sees images.
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,29 +13,32 @@
 
 namespace troupe::detail {
 
-/// The convolutions of cnn_options, through libtorch's operators: from images to features.
-/// Without state: its parameters, a flat block, are given to each call. They are the weight [out,
-/// in, kernel, kernel] and the bias [out] of each convolution, then those of the fully connected
-/// layer, [in, out] and [out].
+/// The convolutions of cnn_options, computed by libtorch's operators: they map images to features.
+/// The class has no state; each call gets the parameters as a flat block. The block has the weight
+/// [out, in, kernel, kernel] and the bias [out] of each convolution, then the weight [in, out] and
+/// the bias [out] of the fully connected layer.
 class conv_trunk {
  public:
-  /// Throws std::invalid_argument if the options' lists are not of one length, or hold a number
-  /// < 1, and if the image [channels, height, width] is too small for them.
+  /// Throws std::invalid_argument if the options' lists differ in length or hold a number < 1, and
+  /// if the image [channels, height, width] is too small for the convolutions.
   conv_trunk(const std::vector<int>& image, const cnn_options& options);
 
   std::int64_t parameter_count() const { return parameter_count_; }
   int inputs() const { return channels_ * height_ * width_; }  ///< D
   int features() const { return dense_.outputs(); }            ///< F
 
-  /// Weights as mlp's: orthogonal with gain sqrt(2) and zero biases, or PyTorch's.
+  /// Initialises the weights like mlp: orthogonal with gain sqrt(2) and zero biases, or PyTorch's
+  /// rule.
   void initialise(action_random& random, bool orthogonal, float* parameters) const;
 
-  /// A flat block [parameter_count()] as its parts, weight and bias in turn: views of it.
+  /// Returns views of a flat block [parameter_count()]: the weight and the bias of each layer in
+  /// turn.
   std::vector<at::Tensor> parts(const at::Tensor& block) const;
-  /// Names of the parts, "0.weight", "0.bias", ...
+  /// Returns the names of the parts, "0.weight", "0.bias", ...
   std::vector<std::string> part_names() const;
 
-  /// Features [N, F] of obs float [N, D], bytes 0 .. 255, which are scaled to 0 .. 1.
+  /// Returns the features [N, F] of obs float [N, D], which are bytes 0 .. 255 and are scaled to 0
+  /// .. 1.
   at::Tensor forward(const std::vector<at::Tensor>& parts, const at::Tensor& obs) const;
 
  private:

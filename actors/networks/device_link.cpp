@@ -29,8 +29,8 @@ at::Device checked(const std::string& name) {
   return {device.type(), device.has_index() ? device.index() : c10::DeviceIndex{0}};
 }
 
-// Into host memory that a GPU can copy from or to by itself; the cache of pinned blocks gives none
-// out again before the copy is over.
+// Copies `x` to host memory that a GPU can access directly. The cache of pinned blocks does not
+// reuse a block before its copy has finished.
 at::Tensor staged(const at::Tensor& x, staging through) {
   auto block =
       at::empty(x.sizes(), x.options().device(at::kCPU).pinned_memory(through == staging::pinned));
@@ -39,11 +39,11 @@ at::Tensor staged(const at::Tensor& x, staging through) {
 }
 
 at::Tensor moved(const at::Tensor& x, at::Device to, staging through) {
-  if (to.is_cpu()) return staged(x.contiguous(), through);  // waits until it is there
+  if (to.is_cpu()) return staged(x.contiguous(), through);  // waits until the copy has finished
   return staged(x.contiguous(), through).to(to, /*non_blocking=*/true);
 }
 
-// The copy, and the gradient's way back.
+// The copy as an autograd function, whose backward copies the gradient back.
 struct staged_copy : torch::autograd::Function<staged_copy> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
                             at::Device to, staging through) {

@@ -1,5 +1,6 @@
 #pragma once
-// All that a device needs of its own: everything else says to_device and to_host, on the CPU too.
+// The copies between host and device. All code that is specific to a device is here; other code
+// calls to_device and to_host, on the CPU too.
 
 #include <string>
 
@@ -7,27 +8,29 @@
 
 namespace troupe::detail {
 
-/// The way between the host's memory, where parameters, batches, actions and optimisers are, and
-/// the device on which a network is worked out.
+/// Copies tensors between the host and the device that computes a network. Parameters, batches,
+/// actions and optimisers are in the host's memory.
 class device_link {
  public:
-  /// What a copy to the device, or from it, goes through.
+  /// The memory that a copy to or from the device goes through.
   enum class staging {
-    none,      ///< nothing: the tensor itself where it is there already
-    pageable,  ///< a block of ordinary memory: for tests of this class
-    pinned,    ///< a page-locked block of libtorch's cache, from which a GPU copies by itself
+    none,      ///< nothing: a tensor that is there already is returned itself
+    pageable,  ///< a block of ordinary memory, for tests of this class
+    pinned,    ///< a page-locked block of libtorch's cache, which a GPU can read and write
   };
 
-  /// "cpu", "cuda" or "cuda:N". Throws std::invalid_argument if there is no such device here,
-  /// saying what was found.
+  /// Takes "cpu", "cuda" or "cuda:N". Throws std::invalid_argument, which lists the devices found,
+  /// if this machine has no such device.
   explicit device_link(const std::string& device);
   device_link(at::Device device, staging through);
 
-  /// Whether the device is the CPU: then both ways give what they are given.
+  /// Returns whether the device is the CPU. Then to_device and to_host return their argument.
   bool is_host() const { return device_.is_cpu() && through_ == staging::none; }
-  /// A tensor of the host on the device. Autograd follows: its gradient comes back to the host.
+  /// Returns a host tensor as a tensor on the device. Autograd works through the copy: the gradient
+  /// comes back to the host.
   at::Tensor to_device(const at::Tensor& host) const;
-  /// A tensor of the device on the host, once it is there. Autograd follows.
+  /// Returns a device tensor as a tensor on the host, after the copy has finished. Autograd works
+  /// through the copy.
   at::Tensor to_host(const at::Tensor& there) const;
 
  private:

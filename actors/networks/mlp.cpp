@@ -97,7 +97,7 @@ void mlp::infer(const float* parameters, const float* x, int rows, mlp_buffers& 
   }
 }
 
-// dL/dy of the last layer before its activation.
+// Returns dL/dy of the last layer before its activation.
 const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& buffers) const {
   if (output_activation_ == activation::linear) return d_outputs;
   const std::size_t count = static_cast<std::size_t>(rows) * outputs();
@@ -107,7 +107,8 @@ const float* mlp::through_output(int rows, const float* d_outputs, mlp_buffers& 
   return d;
 }
 
-// dL/dx = dL/dy W^T + d_features, then through the activation that made x. Layer i > 0.
+// Returns dL/dx = dL/dy W^T + d_features, carried back through the activation that made x. Requires
+// i > 0.
 const float* mlp::through_layer(std::size_t i, const float* parameters, int rows,
                                 const float* d_output, mlp_buffers& buffers,
                                 const float* d_features) const {

@@ -1,4 +1,7 @@
 #pragma once
+// The perceptron with hand-written forward and backward passes, which all networks here are built
+// of.
+
 #include <cstddef>
 #include <vector>
 
@@ -8,25 +11,26 @@
 
 namespace troupe::detail {
 
-/// One fully connected layer inside a flat block of parameters: weight [in, out] row-major (the
-/// transpose of PyTorch's), then bias [out].
+/// One fully connected layer inside a flat block of parameters: the weight [in, out], row-major
+/// (the transpose of PyTorch's), then the bias [out].
 struct dense_layer {
   int in = 0;
   int out = 0;
-  std::size_t weight = 0;  ///< offset of the weight
-  std::size_t bias = 0;    ///< offset of the bias
+  std::size_t weight = 0;  ///< the offset of the weight in the block
+  std::size_t bias = 0;    ///< the offset of the bias in the block
 };
 
-/// What a forward pass leaves for the backward pass. One a thread of use; grows, never shrinks.
+/// The results that a forward pass keeps for the backward pass. Each thread needs its own. The
+/// buffers grow and never shrink.
 struct mlp_buffers {
-  std::vector<float_block> outputs;  ///< of each layer, [rows, out]
-  float_block d_output;              ///< gradient of the layer at work
+  std::vector<float_block> outputs;  ///< the outputs of each layer, [rows, out]
+  float_block d_output;              ///< the gradient by the current layer's outputs
   float_block d_input;
   float_block transposed;
 };
 
-/// A multilayer perceptron without state: its parameters, a flat block of `parameter_count()`
-/// floats, are given to each call.
+/// A multilayer perceptron. It has no state: each call gets the parameters as a flat block of
+/// `parameter_count()` floats.
 class mlp {
  public:
   mlp(int inputs, const std::vector<int>& hidden, int outputs, activation hidden_activation,
@@ -38,38 +42,39 @@ class mlp {
   activation output_activation() const { return output_activation_; }
   int inputs() const { return layers_.front().in; }
   int outputs() const { return layers_.back().out; }
-  /// H, what the last layer sees: the outputs of the last hidden layer, or the inputs.
+  /// Returns H, the width of the last layer's input, which is the last hidden layer or else x.
   int features() const { return layers_.back().in; }
-  /// The same of a forward pass over x [rows, inputs]: [rows, H], until the next.
+  /// Returns the last layer's input [rows, H] in a forward pass over x [rows, inputs]. It is valid
+  /// until the next pass.
   const float* features_of(const float* x, const mlp_buffers& buffers) const {
     return layers_.size() > 1 ? buffers.outputs[layers_.size() - 2].data() : x;
   }
-  /// Whether backward can be used; otherwise gradients come from libtorch.
+  /// Returns whether `backward` can be used. Otherwise gradients come from libtorch.
   bool has_backward() const;
 
-  /// Orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120): gain sqrt(2), the
-  /// last layer `output_gain`, biases zero.
+  /// Draws orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120). The gain is
+  /// sqrt(2), in the last layer `output_gain`. Biases are zero.
   void initialise_orthogonal(action_random& random, double output_gain, float* parameters) const;
-  /// PyTorch's nn.Linear: weights and biases uniform within 1 / sqrt(in).
+  /// Draws weights and biases uniformly within 1 / sqrt(in), as PyTorch's nn.Linear.
   void initialise_uniform(action_random& random, float* parameters) const;
 
-  /// x [rows, inputs]; returns the outputs [rows, outputs], kept in `buffers` with all that
-  /// backward needs.
+  /// Returns the outputs [rows, outputs] of x [rows, inputs]. `buffers` keeps them and all that
+  /// `backward` needs.
   const float* forward(const float* parameters, const float* x, int rows,
                        mlp_buffers& buffers) const;
 
-  /// As forward, into y [rows, outputs], in blocks that stay in the cache.
+  /// Writes the outputs to y [rows, outputs]. It works in blocks of rows that stay in the cache.
   void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
              float* y) const;
 
-  /// After forward with the same x: gradient [parameter_count()] is overwritten with that of the
-  /// loss whose derivative by the outputs is d_outputs [rows, outputs]. `d_features` [rows, H]:
-  /// what the loss depends on features_of besides; null: it doesn't.
+  /// Called after forward with the same x: overwrites gradient [parameter_count()] with the
+  /// gradient of the loss whose derivative by the outputs is d_outputs [rows, outputs].
+  /// `d_features` [rows, H] is the loss's additional derivative by features_of; null means none.
   void backward(const float* parameters, const float* x, int rows, const float* d_outputs,
                 mlp_buffers& buffers, float* gradient, const float* d_features = nullptr) const;
 
-  /// After forward: the derivative by `count` inputs from `first` on alone, d_x [rows, count].
-  /// What an actor learns from its critic: dQ/da.
+  /// Called after forward: writes d_x [rows, count], the derivative by only the `count` inputs from
+  /// `first` on. An actor learns from it, as dQ/da of its critic.
   void backward_inputs(const float* parameters, int rows, const float* d_outputs,
                        mlp_buffers& buffers, int first, int count, float* d_x) const;
 

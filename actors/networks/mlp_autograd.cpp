@@ -49,7 +49,7 @@ std::pair<at::Tensor, at::Tensor> forward_with_features(const mlp& net,
 
 at::Tensor state_dependent_std(const at::Tensor& parameters, bool use_expln) {
   if (!use_expln) return parameters.exp();
-  // Both sides are finite where the other is taken, so that neither's gradient is NaN.
+  // Each side is finite where the other one is taken, so that neither gradient is NaN.
   return at::where(parameters > 0, at::log1p(at::relu(parameters)) + 1.0,
                    parameters.clamp_max(0.0).exp());
 }

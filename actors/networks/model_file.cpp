@@ -41,7 +41,7 @@ c10::List<std::int64_t> to_list(const std::vector<int>& numbers) {
   return list;
 }
 
-// The dictionary of a model file, asked for values of a type each.
+// The dictionary of a model file, with accessors that check the type of a value.
 class fields {
  public:
   explicit fields(plain_dictionary values) : values_(std::move(values)) {}
@@ -75,7 +75,8 @@ class fields {
   plain_dictionary values_;
 };
 
-// A zip ends with the length of its comment, so far zero, and the comment.
+// Adds the digest as the zip's comment. A zip ends with the length of its comment, which is zero
+// before, and the comment.
 std::string with_digest(std::vector<char> zip) {
   zip[zip.size() - 2] = static_cast<char>(comment_size);
   std::string bytes(zip.begin(), zip.end());
@@ -112,7 +113,7 @@ std::string serialise(const saved_model& model) {
   return with_digest(torch::pickle_save(dict));
 }
 
-// Closes on every way out; `text` says what was tried when a call fails.
+// A file that is closed on every path. A failing call throws model_file_error.
 class output_file {
  public:
   explicit output_file(const fs::path& path)
@@ -163,7 +164,8 @@ void replace_file(const fs::path& path, std::string_view bytes) {
     if (dynamic_cast<const model_file_error*>(&error)) throw;
     fail(path, error.what());
   }
-  // The rename itself reaches the disk with the folder; a file system that cannot, need not.
+  // Flushing the folder writes the rename to the disk. It is no error if the file system can't do
+  // that.
   const auto folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   if (const int fd = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
     ::fsync(fd);
@@ -192,7 +194,7 @@ std::string_view text_of(const std::tuple<at::DataPtr, std::size_t>& record) {
   return {static_cast<const char*>(std::get<0>(record).get()), std::get<1>(record)};
 }
 
-// The numbers that the dictionary calls the parameters, copied from their record.
+// Copies the numbers that the dictionary calls the parameters from their record.
 at::Tensor copy_parameters(const pickled_tensor& told,
                            caffe2::serialize::PyTorchStreamReader& records) {
   const auto [data, size] = records.getRecord("data/" + told.storage);
@@ -229,7 +231,7 @@ saved_model load_model(const fs::path& path) {
     saved_model model;
     model.shape = {dict.number("obs_size"), dict.number("discrete_actions"),
                    dict.number("continuous_size"), dict.numbers("multi_discrete")};
-    if (dict.has("body")) {  // files without are older, and of perceptrons
+    if (dict.has("body")) {  // older files without a body have perceptrons
       model.shape.image = dict.numbers("image");
       model.options.body = network_body_of(dict.text("body"));
       model.options.cnn = {dict.numbers("cnn_channels"), dict.numbers("cnn_kernels"),
@@ -243,7 +245,7 @@ saved_model load_model(const fs::path& path) {
                                       std::pair("use_expln", &model.options.use_expln)}) {
       if (dict.has(key)) *option = dict.at<bool>(key);
     }
-    if (dict.has("kind")) {  // files without are PPO's
+    if (dict.has("kind")) {  // files without a kind are PPO's
       model.options.kind = network_kind_of(dict.text("kind"));
     }
     model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));

@@ -1,4 +1,6 @@
 #pragma once
+// Model files: saving and loading a network with its shape and options.
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -13,41 +15,42 @@ namespace troupe {
 
 class actor_critic;
 
-/// A model file that cannot be written, or is missing, damaged or of another shape. The message
-/// names the file.
+/// Thrown for a model file that cannot be written, or is missing, damaged or of another shape. The
+/// message names the file.
 class model_file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a model file holds.
+/// The contents of a model file.
 struct saved_model {
   network_shape shape;
   network_options options;
-  at::Tensor parameters;  ///< float [P], as the kind's class has them
+  at::Tensor parameters;  ///< float [P], in the layout of the kind's class
   std::uint64_t policy_version = 0;
-  std::optional<double> score = std::nullopt;  ///< Of the evaluation that it was kept for, if any.
+  /// The score of the evaluation that chose this model, if any.
+  std::optional<double> score = std::nullopt;
 };
 
-/// Writes a file that Python's torch.load reads too: PyTorch's zip format with a dictionary, and
-/// the SHA-256 of all that as the zip's comment. It is written beside `path`, flushed to the disk
-/// and renamed, so `path` is either the old or the new model, whole. Throws model_file_error; a
-/// full disk leaves the old file.
+/// Writes a file that Python's torch.load can also read: PyTorch's zip format with a dictionary,
+/// and the SHA-256 of the rest as the zip's comment. It is written beside `path`, flushed to the
+/// disk and renamed, so `path` is either the complete old or the complete new model. Throws
+/// model_file_error; a full disk leaves the old file.
 void save_model(const std::filesystem::path& path, const saved_model& model);
 void save_model(const std::filesystem::path& path, const actor_critic& model,
                 std::uint64_t policy_version = 0);
 
-/// Reads a model; the SHA-256 is verified before anything is parsed. Throws model_file_error.
-/// The digest tells damage, and nobody's authorship. A file can hold nothing but numbers, texts and
-/// weights: read_plain_pickle refuses everything else, so a stranger's file can run no code.
+/// Reads a model. The SHA-256 is verified before anything is parsed. Throws model_file_error. The
+/// digest detects damage and proves no authorship. A file can hold only numbers, texts and weights:
+/// read_plain_pickle refuses everything else, so a stranger's file can run no code.
 saved_model load_model(const std::filesystem::path& path);
 
-/// Reads the weights into `model`, returns their version. Throws model_file_error naming both
-/// shapes if they differ; `model` is then unchanged.
+/// Reads the weights into `model` and returns their version. Throws model_file_error, with both
+/// shapes in its message, if they differ; `model` is then unchanged.
 std::uint64_t load_model(const std::filesystem::path& path, actor_critic& model);
 
-/// SHA-256, 64 hexadecimal digits, of the bytes of a contiguous float tensor: equal weights, equal
-/// text.
+/// Returns the SHA-256, 64 hexadecimal digits, of the bytes of a contiguous float tensor. Equal
+/// weights have equal digests.
 std::string weights_sha256(const at::Tensor& parameters);
 
 }  // namespace troupe

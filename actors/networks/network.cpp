@@ -94,7 +94,8 @@ std::string to_string(const network_shape& shape) {
 
 namespace {
 
-/// "cnn 32x8/4-64x4/2-64x3/1-512": channels x kernel / stride.
+/// Returns channels x kernel / stride of each convolution and the features, such as "cnn
+/// 32x8/4-64x4/2-64x3/1-512".
 std::string to_string(const cnn_options& cnn) {
   std::string text = "cnn ";
   for (std::size_t i = 0; i < cnn.channels.size(); ++i) {

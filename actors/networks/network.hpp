@@ -1,4 +1,7 @@
 #pragma once
+// The shape and the options of a policy's network, as configurations, model files and learners use
+// them.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,94 +11,108 @@
 
 namespace troupe {
 
-/// Who works out a learner's gradients. `fused`: loops written by hand for a stack of dense
-/// layers. `libtorch`: its operators and autograd. `automatic`: fused where the architecture
-/// allows it, libtorch where not.
+/// The code that computes a learner's gradients. `fused`: loops written by hand for a stack of
+/// dense layers. `libtorch`: libtorch's operators and autograd. `automatic`: fused if the
+/// architecture allows it, otherwise libtorch.
 enum class gradient_backend { automatic, fused, libtorch };
 
-/// What observations go through first. `automatic`: convolutions where they are images.
+/// The first part of the network. `automatic`: convolutions if the observations are images,
+/// otherwise an mlp.
 enum class network_body { automatic, mlp, cnn };
 
-/// Convolutions without padding over an image, then one fully connected layer; a ReLU after each.
-/// Defaults: Mnih et al. 2015, https://doi.org/10.1038/nature14236, extended data table 1.
+/// Convolutions without padding over an image, followed by one fully connected layer, with a ReLU
+/// after each. The defaults are those of Mnih et al. 2015, https://doi.org/10.1038/nature14236,
+/// extended data table 1.
 struct cnn_options {
-  std::vector<int> channels = {32, 64, 64};  ///< that each convolution makes
-  std::vector<int> kernels = {8, 4, 3};      ///< height and width of each
-  std::vector<int> strides = {4, 2, 1};      ///< of each
-  int features = 512;                        ///< width of the fully connected layer
+  std::vector<int> channels = {32, 64, 64};  ///< The output channels of each convolution.
+  std::vector<int> kernels = {8, 4, 3};      ///< The height and width of each kernel.
+  std::vector<int> strides = {4, 2, 1};      ///< The stride of each convolution.
+  int features = 512;                        ///< The width of the fully connected layer.
 
   bool operator==(const cnn_options&) const = default;
 };
 
-/// What a network's outputs are.
+/// The meaning of a network's outputs.
 enum class network_kind {
-  actor_critic,       ///< PPO's: a distribution of actions, and beside it a value
+  actor_critic,       ///< PPO's: a distribution of actions and, from the critic, a value
   q_values,           ///< DQN's: the value of each discrete action
-  dueling_q_values,   ///< a dueling DQN's: the state's value, then each discrete action's advantage
+  dueling_q_values,   ///< dueling DQN's: the state's value, then each action's advantage
   squashed_gaussian,  ///< SAC's: mean [A] and log standard deviation [A] before a tanh
   squashed,           ///< TD3's: an action [A] before a tanh
 };
 
-/// What an actor-critic network sees and which actions it gives. Exactly one of the three kinds of
-/// action is set; the constructor of actor_critic refuses anything else.
+/// The observations and actions of a network. Exactly one of the three kinds of action is set; the
+/// constructor of actor_critic refuses anything else.
 struct network_shape {
-  int obs_size = 0;                 ///< D, floats in one flattened observation
-  int discrete_actions = 0;         ///< one categorical choice of this many; 0 if not discrete
-  int continuous_size = 0;          ///< floats in one continuous action; 0 if not continuous
-  std::vector<int> multi_discrete;  ///< several independent choices, each of this many
-  std::vector<int> image;           ///< [channels, height, width] of bytes, or empty: no image
+  int obs_size = 0;                 ///< D, the number of floats in a flattened observation
+  int discrete_actions = 0;         ///< the number of discrete actions; 0 if not discrete
+  int continuous_size = 0;          ///< floats in a continuous action; 0 if not continuous
+  std::vector<int> multi_discrete;  ///< the number of options of each independent choice
+  std::vector<int> image;           ///< [channels, height, width] of bytes; empty means no image
 
   bool is_continuous() const { return continuous_size > 0; }
-  /// Sizes of the categorical choices, one for a discrete action, none for a continuous one.
+  /// Returns the sizes of the categorical choices: one for a discrete action, none for a continuous
+  /// one.
   std::vector<int> choices() const;
-  /// Numbers in one action: 1, the number of choices, or continuous_size.
+  /// Returns the count of numbers in one action: 1, the number of choices, or continuous_size.
   int action_size() const;
-  /// Outputs of the actor: logits of all choices after one another, or the Gaussian's mean.
+  /// Returns the number of the actor's outputs: the logits of all choices one after another, or the
+  /// Gaussian's mean.
   int actor_outputs() const;
 
   bool operator==(const network_shape&) const = default;
 };
 
-/// Defaults are Stable-Baselines3's MlpPolicy.
+/// Options of a network. The defaults are those of Stable-Baselines3's MlpPolicy.
 struct network_options {
   network_body body = network_body::automatic;
-  cnn_options cnn;                                ///< where the body is one
-  std::vector<int> hidden = {64, 64};             ///< widths of the actor, and of the critic: of an
-                                                  ///< mlp; after a cnn there are none
-  std::optional<std::vector<int>> critic_hidden;  ///< none: the critic's are `hidden`, too
+  cnn_options cnn;  ///< Used if the body is a cnn.
+  /// The widths of the hidden layers of an mlp, for the actor and the critic. After a cnn there are
+  /// no hidden layers.
+  std::vector<int> hidden = {64, 64};
+  /// The widths of the critic's hidden layers; nullopt means `hidden`.
+  std::optional<std::vector<int>> critic_hidden;
   activation hidden_activation = activation::tanh;
-  bool ortho_init = true;     ///< orthogonal weights, zero biases; false: PyTorch's nn.Linear
-  float log_std_init = 0.0f;  ///< start of the log standard deviations
-  /// Generalised state-dependent exploration (actors/networks/state_dependent_noise.hpp), of
+  /// Uses orthogonal weights and zero biases; false uses PyTorch's nn.Linear rule.
+  bool ortho_init = true;
+  /// The initial logarithm of the standard deviations.
+  float log_std_init = 0.0f;
+  /// Uses generalised state-dependent exploration (actors/networks/state_dependent_noise.hpp) for
   /// continuous actions.
   bool use_sde = false;
-  bool use_expln = false;    ///< with use_sde: standard deviations grow slowly above 1
-  int sde_sample_freq = -1;  ///< steps between draws of its noise; -1: one draw a rollout
+  /// Used with use_sde: standard deviations grow slowly above 1.
+  bool use_expln = false;
+  /// Used with use_sde: the number of steps between draws of the noise; -1 means one draw a
+  /// rollout.
+  int sde_sample_freq = -1;
   gradient_backend backend = gradient_backend::automatic;
-  bool normalize_obs = false;  ///< observations are brought to one scale by statistics of its own
+  /// Normalises observations by statistics that belong to the network.
+  bool normalize_obs = false;
   network_kind kind = network_kind::actor_critic;
-  std::string device = "cpu";  ///< where it is worked out: cpu, cuda or cuda:N
+  std::string device = "cpu";  ///< The device that computes the network: cpu, cuda or cuda:N.
 
   bool operator==(const network_options&) const = default;
 };
 
-/// Whether the network begins with convolutions. Throws std::invalid_argument if it should, but
-/// the observations are no image.
+/// Returns whether the network begins with convolutions. Throws std::invalid_argument if the
+/// options ask for convolutions but the observations are no image.
 bool has_convolutions(const network_shape& shape, const network_options& options);
 
-/// Whether it is "cpu", "cuda" or "cuda:N".
+/// Returns whether the text is "cpu", "cuda" or "cuda:N".
 bool is_device_name(const std::string& text);
 
 const char* to_string(network_body body);
-/// Throws std::invalid_argument naming those there are.
+/// Returns the body of that name. Throws std::invalid_argument, with the known names in its
+/// message.
 network_body network_body_of(const std::string& name);
 
-/// "actor_critic", as a model file has it.
+/// Returns the name that model files contain, such as "actor_critic".
 const char* to_string(network_kind kind);
-/// Throws std::invalid_argument naming those there are.
+/// Returns the kind of that name. Throws std::invalid_argument, with the known names in its
+/// message.
 network_kind network_kind_of(const std::string& name);
 
-/// For messages: "obs 4, discrete 2, hidden 64-64 tanh".
+/// Returns a description for messages, such as "obs 4, discrete 2, hidden 64-64 tanh".
 std::string to_string(const network_shape& shape);
 std::string to_string(const network_shape& shape, const network_options& options);
 

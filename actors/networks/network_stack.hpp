@@ -1,4 +1,6 @@
 #pragma once
+// The network of the off-policy algorithms: an optional convolutional body and a perceptron.
+
 #include <cstddef>
 #include <optional>
 
@@ -11,14 +13,14 @@
 
 namespace troupe::detail {
 
-/// The network of an off-policy policy: a perceptron, and where observations are images
-/// convolutions before its one layer. Without state: its parameters, a flat block of
-/// `parameter_count()` floats, are given to each call; the convolutions' follow the perceptron's.
+/// The network of an off-policy policy: a perceptron or, if observations are images, convolutions
+/// followed by one linear layer. It has no state: each call gets the parameters as a flat block of
+/// `parameter_count()` floats. The convolutions' parameters follow the perceptron's.
 class network_stack {
  public:
-  /// Throws std::invalid_argument as conv_trunk and device_link; and for convolutions, or another
-  /// device than the CPU, where actions are continuous: the algorithms that have such actions know
-  /// neither.
+  /// Throws std::invalid_argument as conv_trunk and device_link do. Also throws it for continuous
+  /// actions with convolutions or on another device than the CPU: the algorithms with such actions
+  /// support neither.
   network_stack(const network_shape& shape, const network_options& options, int outputs,
                 activation output_activation = activation::linear);
 
@@ -27,17 +29,19 @@ class network_stack {
   int outputs() const { return top_.outputs(); }
   bool has_convolutions() const { return trunk_.has_value(); }
   bool is_on_host() const { return link_.is_host(); }
-  /// What follows the convolutions; all there is where there are none.
+  /// Returns the perceptron: the part after the convolutions, or the whole network if there are
+  /// none.
   const mlp& top() const { return top_; }
 
-  /// The convolutions' weights by the same rule as the perceptron's.
+  /// Initialises all weights; the convolutions follow the same rule as the perceptron.
   void initialise(action_random& random, bool orthogonal, double output_gain,
                   float* parameters) const;
 
-  /// Outputs [N, outputs] of x [N, inputs] by libtorch's operators, with autograd; parameters [P]
-  /// and x are the host's, both float or both double, and so are the outputs, wherever it works.
+  /// Returns the outputs [N, outputs] of x [N, inputs] by libtorch's operators, with autograd. The
+  /// parameters [P], x and the outputs are on the host, all float or all double, whichever device
+  /// computes them.
   at::Tensor forward(const at::Tensor& parameters, const at::Tensor& x) const;
-  /// The same without autograd, from and to plain memory.
+  /// Computes the outputs without autograd, from and to plain memory.
   void infer(const float* parameters, const float* x, int rows, mlp_buffers& buffers,
              float* y) const;
 

@@ -1,12 +1,15 @@
 #pragma once
+// Random orthonormal matrices, for orthogonal initialisation of weights.
+
 #include <vector>
 
 #include "actors/random/action_random.hpp"
 
 namespace troupe::detail {
 
-/// Rows of a random matrix [count, length], count <= length, made orthonormal one after the other
-/// (modified Gram-Schmidt): the Q of a QR decomposition whose R has a positive diagonal.
+/// Draws a random matrix [count, length], count <= length, and makes its rows orthonormal one after
+/// the other (modified Gram-Schmidt). This is the Q of a QR decomposition whose R has a positive
+/// diagonal.
 std::vector<double> orthonormal_rows(action_random& random, int count, int length);
 
 }  // namespace troupe::detail

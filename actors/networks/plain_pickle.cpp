@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t most_values = 65536;
-constexpr int deepest_tuple = 4;  // the arguments of a tensor, and of its storage, need two
+constexpr int deepest_tuple = 4;  // the arguments of a tensor and of its storage need two
 
 struct mark {};
 struct nothing {};  // an empty OrderedDict: the hooks that a tensor doesn't have
 struct global {
-  std::string name;  // module and name, with a space between
+  std::string name;  // the module and the name, separated by a space
 };
 struct storage {
   std::string key;
@@ -59,7 +59,7 @@ class reader {
     return pickle_.substr(next_ - size, size);
   }
 
-  // Signed where all of the eight bytes are there.
+  // Reads an unsigned number of `size` bytes; a number of eight bytes is signed.
   std::int64_t take_little_endian(std::size_t size) {
     std::uint64_t number = 0;
     const auto bytes = take(size);
@@ -105,7 +105,8 @@ class reader {
     add({std::move(item)});
   }
 
-  // All that are ever made are counted: a tuple of many is one on the stack.
+  // Pushes a value. Every value ever made is counted, because a tuple of many values is only one on
+  // the stack.
   void add(value item) {
     if (++made_ > most_values) refuse(fmt::format("makes more than {} values", most_values));
     stack_.push_back(std::move(item));
@@ -129,7 +130,7 @@ class reader {
     return as<T>(pop(), expected);
   }
 
-  // The values since the last mark, which goes with them.
+  // Removes the last mark and the values since, and returns these values.
   std::vector<value> pop_to_mark() {
     std::size_t begin = stack_.size();
     while (begin > 0 && !std::holds_alternative<mark>(stack_[begin - 1].is)) --begin;
@@ -190,8 +191,8 @@ class reader {
     push(std::move(dictionary));
   }
 
-  // What repeats is a name or a tensor's storage. Whatever else is kept is never asked for: a
-  // pickle could multiply it.
+  // Keeps the top value if it is a name, a text or a tensor's storage. Only such values repeat.
+  // Other values are not kept, because a pickle could use them to multiply data.
   void remember(std::int64_t number) {
     if (stack_.empty()) refuse("remembers a value, and there is none");
     if (number >= static_cast<std::int64_t>(most_values)) refuse("remembers too many values");
@@ -233,7 +234,7 @@ class reader {
     if (name == "torch.jit._pickle build_intlist" && arguments.size() == 1) {
       push(as<ints>(std::move(arguments[0]), "a list of whole numbers"));
     } else if (name == "torch.jit._pickle restore_type_tag" && arguments.size() == 2) {
-      add(std::move(arguments[0]));  // the other is the name of its type
+      add(std::move(arguments[0]));  // the second one is the name of its type
     } else if (name == "torch._utils _rebuild_tensor_v2" && arguments.size() == 6) {
       push(pickled_tensor{as<storage>(std::move(arguments[0]), "a storage").key,
                           as<std::int64_t>(std::move(arguments[1]), "an offset"),
@@ -315,7 +316,7 @@ class reader {
   }
 
   std::string_view pickle_;
-  std::size_t begin_ = 0;  // of the operation
+  std::size_t begin_ = 0;  // the offset of the current operation
   std::size_t next_ = 0;
   bool ended_ = false;
   std::vector<value> stack_;

@@ -1,4 +1,5 @@
 #pragma once
+// A safe reader of Python pickles, for model files.
 
 #include <cstdint>
 #include <functional>
@@ -10,11 +11,11 @@
 
 namespace troupe {
 
-/// A tensor of floats as a pickle describes it. Its numbers lie beside the pickle, in a record of
-/// the archive.
+/// A tensor of floats as a pickle describes it. Its numbers are in a record of the archive, beside
+/// the pickle.
 struct pickled_tensor {
-  std::string storage;      ///< The record's name is "data/" and this.
-  std::int64_t offset = 0;  ///< Where the first number lies in the record, in numbers.
+  std::string storage;      ///< The record's name is "data/" followed by this.
+  std::int64_t offset = 0;  ///< The index of the first number in the record.
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;
 };
@@ -24,9 +25,9 @@ using plain_value = std::variant<bool, std::int64_t, double, std::string, std::v
 using plain_dictionary = std::map<std::string, plain_value, std::less<>>;
 
 /// Reads the pickle that torch::pickle_save writes of a dictionary from texts to such values
-/// (pickle protocol 2, PEP 307). It builds nothing else: an operation that is not needed for them,
-/// or a name that it would have to call, is refused. The time and memory that it takes are bounded
-/// by the pickle's size. Throws std::invalid_argument, which names the operation and its place.
+/// (pickle protocol 2, PEP 307). It builds nothing else: it refuses an operation that these values
+/// don't need, and a name that it would have to call. Its time and memory are bounded by the
+/// pickle's size. Throws std::invalid_argument, which names the operation and its place.
 plain_dictionary read_plain_pickle(std::string_view pickle);
 
 }  // namespace troupe

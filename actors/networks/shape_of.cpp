@@ -7,8 +7,8 @@ namespace troupe {
 
 namespace {
 
-// [channels, height, width] of bytes 0 .. 255; what is in front of height and width, frames and
-// channels, are channels. Empty if the observation is no such thing.
+// Returns [channels, height, width] of an observation of bytes 0 .. 255. All dimensions before
+// height and width, such as frames, count as channels. Empty if the observation is no image.
 std::vector<int> image_of(const space& observations) {
   const auto* box = observations.get_if<spaces::box>();
   if (!box || box->type != spaces::element::uint8 || box->shape.size() < 2) return {};

@@ -102,7 +102,7 @@ const float* state_dependent_noise::depart_together(const float* phi, int rows, 
   return departure;
 }
 
-// result [rows, H] = d [rows, A] times the transpose of matrix [H, A].
+// Writes result [rows, H] = d [rows, A] times the transpose of matrix [H, A].
 void state_dependent_noise::multiply_transposed(const float* d, int rows, const float* matrix,
                                                 float* result) {
   float* transposed = grown(transposed_, size());
@@ -132,7 +132,7 @@ void state_dependent_noise::backward(const float* phi, int rows, const float* d_
             .columns = actions_},
            product);
   for (std::size_t i = 0; i < size(); ++i) d_parameters[i] += product[i] * draw[i] * slope_[i];
-  // d / d phi: of the variance 2 phi std^2, of the departure std draw
+  // d / d phi of the variance is 2 phi std^2, and of the departure it is std draw.
   const std::size_t count = static_cast<std::size_t>(rows) * features_;
   multiply_transposed(d_variance_.data(), rows, std_squared_.data(), d_phi);
   float* by_departure = grown(d_phi_, count);

@@ -1,4 +1,6 @@
 #pragma once
+// State-dependent exploration noise, for actor-critic networks and for SAC.
+
 #include <cstddef>
 
 #include "actors/kernels/float_block.hpp"
@@ -9,45 +11,47 @@ namespace troupe::detail {
 /// Generalised state-dependent exploration (gSDE): Raffin et al. 2021,
 /// https://arxiv.org/abs/2005.05719, section 3, with the details of Stable-Baselines3.
 ///
-/// Exploration is a function of the state: an action departs from its mean by phi(s) E, where
-/// phi(s) [H] is what the last layer of the actor sees and E [H, A] is a matrix drawn from
-/// N(0, std^2) now and then. So it is smooth as long as E stays. Over all E, actions are Gaussian
-/// around the mean with
+/// Exploration is a function of the state: an action departs from its mean by phi(s) E. Here phi(s)
+/// [H] is the input of the actor's last layer, and E [H, A] is a matrix drawn from N(0, std^2) from
+/// time to time. The exploration is smooth as long as E stays the same. Over all E, actions are
+/// Gaussian around the mean with
 ///
 ///   variance_a(s) = sum over h of phi_h(s)^2 std_ha^2 + 1e-6
 ///
-/// which is what log-probabilities are of. The parameters are log std [H, A].
+/// and log-probabilities are those of this Gaussian. The parameters are log std [H, A].
 ///
-/// Not for two threads at once: calls share work buffers.
+/// It must not be used by two threads at once, because calls share work buffers.
 class state_dependent_noise {
  public:
-  /// `use_expln`: std is log(1 + p) + 1 of a parameter p > 0 and exp(p) of others, which grows
-  /// slowly; else exp(p).
+  /// With `use_expln`, the std of a parameter p is log(1 + p) + 1, which grows slowly, if p > 0,
+  /// and exp(p) otherwise. Without it the std is always exp(p).
   state_dependent_noise(int features, int actions, bool use_expln)
       : features_(features), actions_(actions), use_expln_(use_expln) {}
 
-  /// Numbers of a matrix, and of the parameters: H A.
+  /// Returns the count of numbers in a matrix, which is also that of the parameters: H A.
   std::size_t size() const { return static_cast<std::size_t>(features_) * actions_; }
 
-  /// Half the logarithm of the variance [rows, A], of phi [rows, H]; valid until the next call.
+  /// Returns half the logarithm of the variance, [rows, A], for phi [rows, H]. It is valid until
+  /// the next call.
   const float* log_std(const float* parameters, const float* phi, int rows);
 
-  /// After log_std with the same arguments: what actions depart from their mean by [rows, A]; valid
-  /// until the next call. `draws`: for each row a matrix [H, A] of standard normals.
+  /// Called after log_std with the same arguments: returns the departures of actions from their
+  /// means, [rows, A], valid until the next call. `draws` has a matrix [H, A] of standard normals
+  /// for each row.
   const float* depart(const float* phi, int rows, const float* const* draws);
-  /// The same by one matrix for all rows.
+  /// Like `depart`, with one matrix for all rows.
   const float* depart_together(const float* phi, int rows, const float* draw);
 
-  /// After log_std: the same where each row draws by itself, from the Gaussian.
+  /// Called after log_std: like `depart`, but each row draws its own departure from the Gaussian.
   const float* depart_alone(int rows, action_random& random);
 
-  /// After log_std: d_parameters [H, A] is overwritten with the derivatives
-  /// of a loss whose derivatives by log_std are d_log_std [rows, A]. phi is held fixed.
+  /// Called after log_std: overwrites d_parameters [H, A] with the derivatives of a loss whose
+  /// derivatives by log_std are d_log_std [rows, A]. phi is held fixed.
   void backward(int rows, const float* d_log_std, float* d_parameters);
 
-  /// After log_std and depart_together with the same arguments, where phi is learned from them,
-  /// too: d_phi [rows, H] and d_parameters are overwritten. d_departure [rows, A]: the derivatives
-  /// by what depart_together gave.
+  /// Called after log_std and depart_together with the same arguments, where the loss trains phi
+  /// too: overwrites d_phi [rows, H] and d_parameters. d_departure [rows, A] has the loss's
+  /// derivatives by the result of depart_together.
   void backward(const float* phi, int rows, const float* d_log_std, const float* d_departure,
                 const float* draw, float* d_parameters, float* d_phi);
 
@@ -58,7 +62,7 @@ class state_dependent_noise {
   int features_;
   int actions_;
   bool use_expln_;
-  float_block std_, slope_;         // [H, A]; slope: d std / d parameter
+  float_block std_, slope_;         // [H, A]; the slope is d std / d parameter
   float_block std_squared_;         // [H, A]
   float_block phi_squared_;         // [rows, H]
   float_block variance_, log_std_;  // [rows, A]
@@ -70,11 +74,11 @@ class state_dependent_noise {
   float_block d_phi_;               // [rows, H]
 };
 
-/// Squashed policies keep their means within this, Stable-Baselines3's clip_mean: beyond it a tanh
+/// The bound on the means of squashed policies, Stable-Baselines3's clip_mean: beyond it a tanh
 /// leaves no room to explore.
 constexpr float max_noisy_mean = 2.0f;
 
-/// tanh(clip(mean) + departure), `count` numbers; departure null: 0.
+/// Writes tanh(clip(mean) + departure), `count` numbers. A null departure means 0.
 void squash(const float* mean, const float* departure, std::size_t count, float* actions);
 
 }  // namespace troupe::detail

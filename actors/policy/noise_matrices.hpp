@@ -1,4 +1,6 @@
 #pragma once
+// The noise matrices that the policy role uses with use_sde.
+
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -7,21 +9,23 @@
 
 namespace troupe::detail {
 
-/// The matrices of standard normals that belong to seeds, for state_dependent_noise: drawn when
-/// they are first asked for and kept for a while, as a rollout asks for the same ones step by step.
-/// What is forgotten is drawn anew and is the same.
+/// The matrices of standard normals that belong to seeds, for state_dependent_noise. They are drawn
+/// when they are first needed and kept for a while, because a rollout asks for the same ones step
+/// by step. A matrix that was forgotten is drawn again with the same numbers.
 class noise_matrices {
  public:
-  /// `size`: numbers of one matrix.
+  /// `size` is the count of numbers in one matrix.
   explicit noise_matrices(std::size_t size) : size_(size) {}
 
-  /// Appends the first `rows` matrices of `seed`, [size] each; valid until the next call of forget.
+  /// Appends pointers to the first `rows` matrices of `seed`, [size] each. They stay valid until
+  /// the next call of `forget`.
   void append(std::uint64_t seed, int rows, std::vector<const float*>& to) {
     const float* matrix = of(seed, static_cast<std::size_t>(rows) * size_).data();
     for (int row = 0; row < rows; ++row, matrix += size_) to.push_back(matrix);
   }
 
-  /// Forgets those longest kept, down to `seeds_max` seeds and `numbers_max` numbers.
+  /// Forgets the oldest matrices until at most `seeds_max` seeds and `numbers_max` numbers are
+  /// left.
   void forget() {
     while (kept_.size() > seeds_max || numbers_ > numbers_max) {
       numbers_ -= kept_.front().normals.size();

@@ -14,7 +14,8 @@ namespace troupe {
 
 namespace {
 
-/// Weights that the store's replace before anybody asks: orthogonal ones take a second of a CNN.
+/// Skips orthogonal weights, which take a second for a CNN: the store's weights replace the initial
+/// ones before the first request.
 network_options with_quick_weights(network_options options) {
   options.ortho_init = false;
   return options;
@@ -78,7 +79,7 @@ void policy::act_rows(std::span<const float> obs, int rows, kind how, act_reply&
 
 namespace {
 
-/// The rows [first, first + n) of a joint reply, each `width` actions wide.
+/// Returns the rows [first, first + n) of a joint reply, whose actions have `width` numbers each.
 act_reply part_of(const act_reply& joint, std::size_t first, std::size_t n, std::size_t width) {
   const auto cut = [](const auto& all, std::size_t from, std::size_t count) {
     using column = std::remove_cvref_t<decltype(all)>;
@@ -114,7 +115,7 @@ batch<act_reply> policy::act(batch<act_request> requests) {
     if (seeds[0] != 0) matrices_.append(seeds[0], rows[0], noise_);
     if (!refused[0]) act_rows(requests[0].obs, rows[0], its, replies[0]);
   } else {
-    // One forward pass for all that draw, one for all that take the likeliest action.
+    // Requests of the same kind share one forward pass.
     for (const kind how : {kind{false, false}, {true, false}, {false, true}, {true, true}}) {
       recycled_vector<float> joint_obs;
       int joint_rows = 0;

@@ -1,4 +1,6 @@
 #pragma once
+// The policy role: it answers observations with actions, by the newest weights of the weight store.
+// Collectors call it.
 
 #include <cstdint>
 #include <memory>
@@ -15,61 +17,68 @@
 
 namespace troupe {
 
-/// N observations for which somebody wants actions.
+/// A request for the actions of N observations.
 struct act_request {
   recycled_vector<float> obs;  ///< [N, D]
+  /// Takes the likeliest actions instead of drawing them.
   bool deterministic = false;
-  /// With use_sde, whose noise each row explores by: that of an earlier reply, where it is to stay;
-  /// 0: other noise is drawn.
+  /// Used with use_sde: the seed of the exploration noise. The `noise_seed` of an earlier reply
+  /// keeps that noise; 0 draws new noise.
   std::uint64_t noise_seed = 0;
-  bool normalized = false;  ///< With normalize_obs: the caller has normalised them.
+  bool normalized = false;  ///< Used with normalize_obs: obs are already normalised.
 };
 
 /// The actions, and the version of the weights that chose them.
 struct act_reply {
   recycled_vector<std::int64_t> discrete;  ///< [N, choices], or empty
-  recycled_vector<float> continuous;       ///< [N, A] not clipped, or empty
+  recycled_vector<float> continuous;       ///< [N, A], not clipped, or empty
   recycled_vector<float> log_prob;         ///< [N]
   recycled_vector<float> value;            ///< [N]
   std::int64_t version = 0;
-  std::uint64_t noise_seed = 0;  ///< with use_sde, of the noise that was explored by
+  /// Set with use_sde: the seed of the noise that was used; 0 means none.
+  std::uint64_t noise_seed = 0;
 };
 
 struct policy_options {
   network_shape shape;
   network_options network;
-  std::uint64_t seed = 0;  ///< Of the action draws; each replica has a stream of its own.
+  /// The seed of the action draws. Each replica derives a stream of its own from it.
+  std::uint64_t seed = 0;
 };
 
-/// The role that acts: weights of one version, exchanged between two batches without draining.
+/// The role that acts. It has weights of one version, and exchanges them between two batches
+/// without draining.
 class policy {
  public:
   policy(const replica_info& info, policy_options options, service<weight_store> store);
 
-  /// Takes the newest weights before the replica serves, also after a restart.
+  /// Loads the newest weights before the replica serves, also after a restart.
   task<> catch_up();
 
-  /// Actions for each request; concurrent requests become one forward pass. A request whose
-  /// observations are no whole rows of D finite floats gets an error of its own.
+  /// Returns the actions of each request. Concurrent requests become one forward pass. A request
+  /// gets an error of its own unless its observations are whole rows of D finite floats.
   batch<act_reply> act(batch<act_request> requests);
-  /// V(obs) [N] of obs [N, D]. `normalized`: as in act_request.
+  /// Returns V(obs) [N] of obs [N, D]. `normalized` is as in act_request.
   std::vector<float> values(std::vector<float> obs, bool normalized);
 
-  /// Swaps in newer weights; older ones than those in use are ignored.
+  /// Loads weights that are newer than those in use, and ignores others.
   void update(weights fresh);
+  /// Returns the version of the weights in use; -1 before the first ones.
   std::int64_t version() const { return version_; }
 
-  /// Its generator, for checkpoints; the weights are the store's.
+  /// Returns the state of the random generator for a checkpoint. The weight store saves the
+  /// weights.
   std::string save() const;
-  /// Throws state_error.
+  /// Continues from the bytes that `save` returned. Throws state_error.
   void restore(std::string bytes);
 
  private:
-  /// The seed of the noise that its rows explore by, 0 where there is none.
+  /// Returns the seed of the noise that the request's rows explore with; 0 means no noise.
   std::uint64_t choose_noise(const act_request& request);
-  /// Rows in `obs`; throws std::invalid_argument if they are no whole number or not finite.
+  /// Returns the number of rows in `obs`. Throws std::invalid_argument unless these are whole rows
+  /// of finite floats.
   int rows_of(std::span<const float> obs) const;
-  /// What requests must have in common for one forward pass.
+  /// The properties that requests must share for one forward pass.
   struct kind {
     bool deterministic;
     bool normalized;
@@ -85,7 +94,8 @@ class policy {
   action_random random_;
   std::int64_t version_ = -1;
   detail::noise_matrices matrices_;
-  std::vector<const float*> noise_;  // of each row of a forward pass, with use_sde
+  // The noise of each row of a forward pass; used with use_sde.
+  std::vector<const float*> noise_;
 };
 
 }  // namespace troupe

@@ -1,4 +1,6 @@
 #pragma once
+// The random numbers of policies and learners.
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,10 +15,10 @@
 
 namespace troupe {
 
-/// The random numbers of one policy or learner: xoshiro256++ (Blackman and Vigna 2021,
-/// https://doi.org/10.1145/3460772), seeded through SplitMix64. Its whole state is four words, so
-/// that a run can be resumed exactly. The same seed gives the same numbers on every platform,
-/// normal() up to the rounding of the mathematics library.
+/// The random generator of one policy or learner: xoshiro256++ (Blackman and Vigna 2021,
+/// https://doi.org/10.1145/3460772), seeded through SplitMix64. Its whole state is four words, so a
+/// run can be resumed exactly. The same seed gives the same numbers on every platform; normal()
+/// agrees up to the rounding of the mathematics library.
 class action_random {
  public:
   using state_type = std::array<std::uint64_t, 4>;
@@ -44,16 +46,17 @@ class action_random {
     return result;
   }
 
-  /// Uniform in [0, 1), 53 random bits.
+  /// Draws uniformly from [0, 1) with 53 random bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// Standard normal (Box and Muller). Takes two numbers and keeps none, so state() is all.
+  /// Draws a standard normal number (Box and Muller). It takes two numbers from the stream and
+  /// keeps none, so state() is complete.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());
   }
 
-  /// Standard normals, two of each pair of numbers.
+  /// Fills `normals` with standard normal numbers, two from each pair of uniform numbers.
   void fill_normal(std::span<float> normals) {
     for (std::size_t i = 0; i < normals.size(); i += 2) {
       const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
@@ -63,7 +66,7 @@ class action_random {
     }
   }
 
-  /// Uniform in [0, bound), without the bias of a remainder; bound > 0.
+  /// Draws uniformly from [0, bound) without the bias of a remainder; bound > 0.
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t excess = -bound % bound;  // 2^64 mod bound
     std::uint64_t number = next();
@@ -78,11 +81,11 @@ class action_random {
   state_type state_{};
 };
 
-/// A generator as one value of a saved state.
+/// Saves a generator as the entry `name` of a state.
 inline void put_random(state_writer& to, std::string_view name, const action_random& random) {
   to.put(name, std::vector<std::uint64_t>(random.state().begin(), random.state().end()));
 }
-/// Throws state_error.
+/// Loads the generator that put_random saved. Throws state_error.
 inline action_random get_action_random(const state_reader& from, std::string_view name) {
   const auto words = from.get<std::vector<std::uint64_t>>(name);
   action_random::state_type state;

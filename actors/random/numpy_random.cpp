@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// SeedSequence's hash: a multiplier that itself advances with every word hashed.
+// The hash of SeedSequence. Its multiplier changes with every word that is hashed.
 struct word_hash {
   std::uint32_t constant;
   std::uint32_t multiplier;
@@ -105,8 +105,8 @@ std::int64_t numpy_random::integers(std::int64_t low, std::int64_t high) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
-// Lemire's multiply and shift: the high half of draw * count, with the few low halves rejected that
-// would make some values likelier than others. `largest` = count - 1.
+// Lemire's multiply and shift: the result is the high half of draw * count. A few low halves are
+// rejected, because they would make some values more likely. `largest` is count - 1.
 std::uint32_t numpy_random::bounded32(std::uint32_t largest) {
   if (largest == std::numeric_limits<std::uint32_t>::max()) return next32();
   const std::uint32_t count = largest + 1;

@@ -1,5 +1,6 @@
 #pragma once
-// NumPy's default generator, draw for draw, so that a seed means here what it means in Gymnasium.
+// NumPy's default random generator, draw for draw, so that a seed gives the same episode as in
+// Gymnasium.
 
 #include <array>
 #include <cstdint>
@@ -10,57 +11,60 @@
 
 namespace troupe {
 
-/// Spreads a seed over as many well-mixed words as are asked for; equals
-/// `numpy.random.SeedSequence` without a spawn key.
+/// Spreads a seed over any number of well-mixed words. It equals `numpy.random.SeedSequence`
+/// without a spawn key.
 class seed_sequence {
  public:
-  /// The integer seed's 32-bit words, lowest first, without leading zero words.
+  /// Splits the seed into 32-bit words, lowest first, without leading zero words.
   explicit seed_sequence(std::uint64_t seed);
-  /// `entropy`: 32-bit words, lowest first; none counts as one zero word.
+  /// Takes 32-bit words, lowest first. An empty span counts as one zero word.
   explicit seed_sequence(std::span<const std::uint32_t> entropy);
 
   const std::array<std::uint32_t, 4>& pool() const noexcept { return pool_; }
-  /// Fills `words`; asking again gives the same ones.
+  /// Fills `words`. A repeated call gives the same words.
   void generate_state(std::span<std::uint32_t> words) const;
 
  private:
   std::array<std::uint32_t, 4> pool_{};
 };
 
-/// All there is to a generator: restoring it continues the stream at the next draw.
+/// The complete state of a generator. Restoring it continues the stream at the next draw.
 struct numpy_random_state {
-  std::uint64_t state_high = 0, state_low = 0;          ///< The generator's 128 bits.
-  std::uint64_t increment_high = 0, increment_low = 0;  ///< Its stream, odd.
-  std::uint32_t buffered = 0;                           ///< Kept upper half of a 64-bit draw.
+  std::uint64_t state_high = 0, state_low = 0;  ///< The 128 bits of the generator's state.
+  /// The 128 bits of the stream's increment, odd.
+  std::uint64_t increment_high = 0, increment_low = 0;
+  std::uint32_t buffered = 0;  ///< The kept upper half of a 64-bit draw.
   bool has_buffered = false;
   bool operator==(const numpy_random_state&) const = default;
 };
 
-/// Equals `numpy.random.Generator(PCG64(seed))` as `gymnasium.utils.seeding.np_random` makes it.
-/// PCG XSL-RR 128/64: O'Neill 2014, https://www.pcg-random.org/paper.html. Bounded integers:
-/// Lemire 2019, https://arxiv.org/abs/1805.10941.
+/// A generator that equals `numpy.random.Generator(PCG64(seed))` as
+/// `gymnasium.utils.seeding.np_random` makes it. The generator is PCG XSL-RR 128/64: O'Neill 2014,
+/// https://www.pcg-random.org/paper.html. Bounded integers are drawn as in Lemire 2019,
+/// https://arxiv.org/abs/1805.10941.
 class numpy_random {
  public:
   explicit numpy_random(std::uint64_t seed);
   explicit numpy_random(const numpy_random_state& state) { restore(state); }
-  /// Seeded by the operating system.
+  /// Returns a generator that is seeded by the operating system.
   static numpy_random from_entropy();
 
   std::uint64_t next64();
-  /// Half of a 64-bit draw, lower half first; `next64` and `random` leave a kept half alone.
+  /// Returns half of a 64-bit draw, the lower half first. The other half is kept for the next call;
+  /// `next64` and `random` do not touch it.
   std::uint32_t next32();
 
-  /// Uniform on [0, 1) with 53 bits.
+  /// Draws uniformly from [0, 1) with 53 bits.
   double random();
-  /// Uniform on [low, high), as low + (high - low) * random().
+  /// Draws uniformly from [low, high) as low + (high - low) * random().
   double uniform(double low, double high);
-  /// Uniform on low .. high - 1. One value in the range draws nothing. Throws std::invalid_argument
-  /// if `low >= high`.
+  /// Draws uniformly from low .. high - 1. A range of one value takes nothing from the stream.
+  /// Throws std::invalid_argument if `low >= high`.
   std::int64_t integers(std::int64_t low, std::int64_t high);
-  /// Zeros and ones, as `integers(0, 2, size=bits.size(), dtype=int8)`: four come from each 32-bit
-  /// draw.
+  /// Draws zeros and ones as `integers(0, 2, size=bits.size(), dtype=int8)` does: each 32-bit draw
+  /// gives four.
   void bits(std::span<std::uint8_t> bits);
-  /// One of `items`, which must not be empty, as `choice(items)`.
+  /// Draws one of `items`, which must not be empty, as `choice(items)` does.
   template <class T>
   const T& choice(std::span<const T> items) {
     return items[static_cast<std::size_t>(integers(0, static_cast<std::int64_t>(items.size())))];
@@ -80,7 +84,7 @@ class numpy_random {
   bool has_buffered_ = false;
 };
 
-/// A generator as one value of a saved state.
+/// Saves a generator as the entry `name` of a state, and loads it again.
 void put_random(state_writer& to, std::string_view name, const numpy_random& random);
 numpy_random get_random(const state_reader& from, std::string_view name);
 

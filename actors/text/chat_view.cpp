@@ -34,8 +34,9 @@ json openspiel_action(const std::map<std::string, int>& actions, const text_acti
   throw std::invalid_argument("expected an action of " + names);
 }
 
-// The tensor's parts: after the player to move, the end of the game and the totals come the
-// dealer's first card, the player's cards and all of the dealer's that may be seen, 52 each.
+// The parts of the tensor: the player to move, the end of the game and the totals come first. Then
+// follow the dealer's first card, the player's cards and all visible cards of the dealer, 52
+// numbers each.
 constexpr std::size_t blackjack_size = 189, dealer_card = 33, own_cards = 85, dealer_cards = 137;
 
 struct cards {

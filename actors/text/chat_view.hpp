@@ -1,5 +1,6 @@
 #pragma once
-// OpenEnv worlds in words: how a model is shown one, and how what it does is put to it.
+// OpenEnv environments in words: how a model is shown an observation, and how its text becomes an
+// action.
 
 #include <functional>
 #include <map>
@@ -11,34 +12,35 @@
 
 namespace troupe {
 
-/// How one kind of world looks in a chat.
+/// The description of one kind of environment.
 struct chat_view {
-  std::string system_prompt;  ///< What the model is told first; empty: nothing.
-  /// Reads what the model wrote.
+  std::string system_prompt;  ///< The first message for the model; empty means none.
+  /// Parses the model's text.
   std::function<text_action(std::string_view written)> parse = parse_action;
-  /// The world's own action. Throws std::invalid_argument, whose text the model is told, for what
-  /// the world has no word for.
+  /// Returns the environment's own action. Throws std::invalid_argument, whose message the model is
+  /// told, for an action that does not exist.
   std::function<nlohmann::json(const text_action&)> act;
-  /// What the model is shown of a reset or a step.
+  /// Returns the text that the model is shown after a reset or a step.
   std::function<std::string(const openenv::result&)> show;
   std::string shown_as = "user";  ///< The role of those messages; "tool" after tool calls.
 };
 
-/// The action is the message to echo.
+/// Returns a world whose action is the message to echo.
 chat_view echo_chat_view();
-/// The action is Python; its output is shown.
+/// Returns a world whose action is Python code; the model is shown its output.
 chat_view coding_chat_view();
-/// The action is a message to a game of TextArena.
+/// Returns a world whose action is a message to a game of TextArena.
 chat_view textarena_chat_view();
-/// Tools of an MCP world are called; their results are shown.
+/// Returns a world whose actions call MCP tools; the model is shown their results.
 chat_view tools_chat_view();
-/// A game of OpenSpiel whose actions have these names, case aside; the observation is shown as
-/// JSON.
+/// Returns a game of OpenSpiel whose actions have these names, in any case. The observation is
+/// shown as JSON.
 chat_view openspiel_chat_view(std::map<std::string, int> actions);
-/// OpenSpiel's blackjack: HIT and STAND, with the hand and the dealer's card in words.
+/// Returns OpenSpiel's blackjack. Actions are HIT and STAND; the hand and the dealer's card are
+/// shown in words.
 chat_view blackjack_chat_view();
 
-/// What OpenSpiel's blackjack tensor [189] shows, in words: "Your cards: 10 of hearts, 6 of clubs
+/// Returns the text of OpenSpiel's blackjack tensor [189]: "Your cards: 10 of hearts, 6 of clubs
 /// (16). The dealer shows: 7 of spades." Throws std::invalid_argument for another size.
 std::string blackjack_in_words(const std::vector<float>& info_state);
 

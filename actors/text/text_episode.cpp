@@ -47,8 +47,8 @@ void require_in_range(const text_limits& limits) {
   if (limits.tokens_max < 0) refuse("tokens_max", "at least 0", limits.tokens_max);
 }
 
-/// The world's answer to an action; none where it has no word for it or refuses it, which is then
-/// noted in the action.
+/// Returns the world's answer to an action, or nullopt if the action is malformed or the world
+/// refuses it. A refusal is written to action.malformed.
 task<std::optional<openenv::result>> act(openenv::session& game, const chat_view& world,
                                          text_action& action) {
   if (!action.well_formed()) co_return std::nullopt;

@@ -1,10 +1,11 @@
 #pragma once
-// Episodes in words: a model writes, a world answers, until the world or a limit ends it.
+// Episodes in words: a model writes and a world answers, until the world or a limit ends the
+// episode.
 //
-//   auto game = games.open();  // an openenv::client's
+//   auto game = games.open();  // games is an openenv::client
 //   auto played = co_await play_text_episode(game, blackjack_chat_view(), item, write, limits);
 //
-// where `write` asks the model, for example `[policy](conversation so_far) { return
+// The function `write` asks the model, for example `[policy](conversation so_far) { return
 // policy_writes(policy, std::move(so_far)); }`.
 
 #include <cstdint>
@@ -22,71 +23,76 @@
 
 namespace troupe {
 
-/// One example of a dataset: how its episode begins, and what is right.
+/// One example of a dataset: how its episode begins, and the right answer.
 struct text_task {
-  conversation prompt;   ///< After the world's system prompt; may be empty.
-  nlohmann::json reset;  ///< What the world's reset takes, an object; null: nothing.
-  std::string world;     ///< Its name, "echo"; for datasets of several.
-  std::string expected;  ///< The right answer, where there is one.
+  conversation prompt;   ///< The messages after the world's system prompt; may be empty.
+  nlohmann::json reset;  ///< The arguments of the world's reset, an object, or null.
+  std::string world;     ///< The world's name, such as "echo", for mixed datasets.
+  std::string expected;  ///< The right answer, or empty.
 };
 
-/// From {"prompt": "text" or [{"role":..,"content":..}], "reset": {..}, "env_name": "echo",
-/// "expected": ".."}, all of them optional, unknown keys passed over. Throws std::invalid_argument.
+/// Reads a task from {"prompt": "text" or [{"role":..,"content":..}], "reset": {..}, "env_name":
+/// "echo", "expected": ".."}. All keys are optional and unknown ones are ignored. Throws
+/// std::invalid_argument.
 text_task to_text_task(const nlohmann::json& object);
-/// The tasks of a JSON Lines file, one a line. Throws jsonl_error.
+/// Reads the tasks of a JSON Lines file, one in each line. Throws jsonl_error.
 std::vector<text_task> read_text_tasks(const std::filesystem::path& path);
 
-/// What a model wrote.
+/// The text that a model wrote in one turn.
 struct written_text {
   std::string text;
-  std::int64_t tokens = 0;   ///< Of the text.
-  std::int64_t version = 0;  ///< The oldest weights that made any of it.
+  std::int64_t tokens = 0;   ///< The number of its tokens.
+  std::int64_t version = 0;  ///< The version of the oldest weights that wrote part of it.
 };
-/// Asks the model to go on. It may be slow; the world's connection is kept meanwhile.
+/// Asks the model to continue the conversation. The call may be slow; the world's connection stays
+/// open meanwhile.
 using text_writer = std::function<task<written_text>(conversation so_far)>;
 
-/// What becomes of a turn in which the model wrote no action, or one that the world refuses.
+/// The rule for a turn in which the model wrote no valid action, or one that the world refuses.
 enum class malformed_rule {
-  tell,  ///< The model is told what is wrong, and goes on: a turn has passed.
-  end,   ///< The episode is over.
+  tell,  ///< The model is told the error and continues. The turn counts.
+  end,   ///< The episode ends.
 };
 
+/// The limits of an episode.
 struct text_limits {
-  std::int64_t turns_max = 8;   ///< Of the model. At least 1.
-  std::int64_t tokens_max = 0;  ///< That the model writes, all turns together; 0: no limit.
+  std::int64_t turns_max = 8;   ///< The largest number of the model's turns, at least 1.
+  std::int64_t tokens_max = 0;  ///< The largest number of tokens in all turns; 0 means no limit.
   malformed_rule malformed = malformed_rule::tell;
-  double malformed_reward = 0;  ///< Of each such turn.
+  double malformed_reward = 0;  ///< The reward of a turn without a valid action.
 };
 
-/// Why an episode ended.
+/// The reason why an episode ended.
 enum class text_end {
-  world,      ///< The world said so.
-  turns,      ///< turns_max.
-  tokens,     ///< tokens_max.
-  malformed,  ///< malformed_rule::end.
+  world,      ///< The world ended it.
+  turns,      ///< It reached turns_max.
+  tokens,     ///< It reached tokens_max.
+  malformed,  ///< An action was malformed, with malformed_rule::end.
 };
 
 /// One turn of the model.
 struct text_turn {
   written_text written;
-  text_action action;  ///< With what was wrong with it, the world's refusal included.
+  text_action action;  ///< The action; `malformed` has its error or the world's refusal.
   double reward = 0;
 };
 
+/// A complete episode.
 struct text_episode {
   text_task task;
-  conversation said;             ///< All of it, the system prompt first.
-  std::vector<text_turn> turns;  ///< At least one.
+  conversation said;             ///< All messages, the system prompt first.
+  std::vector<text_turn> turns;  ///< The model's turns, at least one.
   double world_return = 0;       ///< The sum of the turns' rewards.
   text_end end = text_end::world;
-  std::int64_t version = 0;  ///< The oldest weights that made any turn.
+  std::int64_t version = 0;  ///< The version of the oldest weights that wrote part of it.
 
-  /// What the model did last: its action, or all it wrote where that is malformed.
+  /// Returns the model's last action, or its whole last text if that is malformed.
   const std::string& answer() const;
 };
 
-/// Throws openenv::error where the world fails (an action that it refuses is no failure),
-/// std::invalid_argument for limits out of range, and what `write` throws. `game` outlives it.
+/// Plays an episode. Throws openenv::error if the world fails (the refusal of an action is no
+/// failure), std::invalid_argument for limits out of range, and the exceptions of `write`. `game`
+/// must outlive the task.
 task<text_episode> play_text_episode(openenv::session& game, chat_view world, text_task item,
                                      text_writer write, text_limits limits = {});
 

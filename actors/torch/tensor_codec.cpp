@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view name = "at::Tensor";
 constexpr std::size_t dimensions_max = 64;
 
-/// Their indices travel: libtorch's own numbers are its versions' affair.
+/// Messages contain indices into this list, because libtorch's own numbers depend on its version.
 constexpr std::array element_types{at::kFloat, at::kDouble, at::kHalf,  at::kBFloat16, at::kBool,
                                    at::kByte,  at::kChar,   at::kShort, at::kInt,      at::kLong};
 
@@ -33,8 +33,8 @@ std::uint8_t number_of(const at::Tensor& tensor) {
   return static_cast<std::uint8_t>(found - element_types.begin());
 }
 
-/// The bytes of a tensor of this shape; throws wire_error where they are more than can come.
-/// Dimensions of 0 don't hide the others: libtorch multiplies them too.
+/// Returns the number of bytes of a tensor of this shape. Throws wire_error if the size overflows.
+/// A dimension of 0 does not hide the overflow of others, because libtorch multiplies them too.
 std::size_t bytes_of(const std::vector<std::int64_t>& shape, std::size_t element,
                      const wire_reader& from) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

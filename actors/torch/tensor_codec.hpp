@@ -1,6 +1,6 @@
 #pragma once
-// How tensors cross processes. Whoever has an at::Tensor in a message includes this; without it
-// the message's type is not encodable.
+// The encoding of tensors in messages between processes. A message type with an at::Tensor is
+// encodable only where this header is included.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// Type, shape and bytes: what arrives is dense, row-major, on the CPU and without a gradient,
-/// whatever the layout and the device were. An undefined tensor stays one. Throws wire_error for
-/// one that is sparse, or complex, or quantised.
+/// Encodes type, shape and bytes. A received tensor is dense, row-major, on the CPU and without a
+/// gradient, whatever the layout and the device of the sent one. An undefined tensor stays
+/// undefined. Throws wire_error for a sparse, complex or quantised tensor.
 template <>
 struct wire_codec<at::Tensor> {
   static constexpr std::size_t bytes_min = 1;

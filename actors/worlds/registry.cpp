@@ -21,13 +21,13 @@
 namespace troupe {
 namespace {
 
-/// How to make many at once, and one alone; the latter may be null.
+/// The factories of one id. `one` is null for an id that is registered as a vector environment.
 struct factories {
   vector_environment_factory many;
   environment_factory one;
 };
 
-/// Makes environments of a class, each from the same arguments.
+/// Returns factories of a class, which construct each environment from the same arguments.
 template <class Env, class... Arguments>
 factories of(Arguments... arguments) {
   return {[=](std::size_t size) {
@@ -54,7 +54,8 @@ struct registry {
       {"TicTacToe-v0", of<line_game>()}};
 };
 
-// Made at first use: a static library's own initialisers would be left out by the linker.
+// The registry is made at its first use, because the linker would leave out a static library's own
+// initialisers.
 registry& the_registry() {
   static registry made;
   return made;
@@ -66,7 +67,8 @@ std::vector<std::string> ids_of(const registry& of) {
   return ids;
 }
 
-/// "CartPole-v1" is version 1 of "CartPole"; without a number it is the newest.
+/// The two parts of an id: "CartPole-v1" is version 1 of "CartPole". An id without a number counts
+/// as the newest version.
 struct versioned_name {
   explicit versioned_name(const std::string& id) : name(id) {
     const auto at = id.rfind("-v");
@@ -79,8 +81,8 @@ struct versioned_name {
   std::int64_t version = std::numeric_limits<std::int32_t>::max();
 };
 
-/// The known environment of the nearest name, in the version nearest to the one wanted, the newer
-/// of equals; empty: none is near.
+/// Returns the known environment of the nearest name, in the version nearest to the wanted one. The
+/// newer of two equally near versions wins. An empty string means that no name is near.
 std::string nearest_environment(const std::string& wanted, const std::vector<std::string>& ids) {
   const versioned_name meant(wanted);
   std::vector<std::string> names;
@@ -120,8 +122,8 @@ factories find(std::string_view id) {
   return at->second;
 }
 
-/// Environments that say the name they are registered by, whatever their own spec calls them.
-/// Throws std::invalid_argument with that name.
+/// Makes environments whose spec has the id that they are registered under, whatever they call
+/// themselves. Throws std::invalid_argument with that id in its message.
 std::unique_ptr<vector_environment> make_named(std::string_view id, std::size_t size,
                                                const vector_environment_factory& make) {
   const std::string name(id);

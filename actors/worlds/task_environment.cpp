@@ -24,7 +24,7 @@ bool is_image(const space& observations) {
   return box && box->type == spaces::element::uint8;
 }
 
-/// The space of the actions of all tasks.
+/// Returns the action space that holds the actions of all tasks.
 space padded_actions(const std::vector<env_spec>& specs) {
   std::int64_t most = 0;
   spaces::box widest;
@@ -54,7 +54,7 @@ space padded_actions(const std::vector<env_spec>& specs) {
   return spaces::box(std::move(widest.low), std::move(widest.high));
 }
 
-/// What they are together.
+/// Returns the spec of the environment that has all these tasks.
 env_spec padded_spec(std::vector<env_task> tasks, const std::vector<env_spec>& specs) {
   std::size_t widest = 0;
   for (const auto& spec : specs) {

@@ -31,7 +31,8 @@ void require_positive(const char* name, milliseconds value) {
   require(value.count() > 0, name, "more than 0 ms", std::to_string(value.count()) + " ms");
 }
 
-/// Half of `limit` to all of it, so that those who were refused together come back apart.
+/// Returns a random time between half of `limit` and all of it, so that sessions that were refused
+/// together do not retry together.
 milliseconds jittered(milliseconds limit) {
   thread_local std::minstd_rand random{std::random_device()()};
   return milliseconds(
@@ -49,7 +50,8 @@ reply_kind reply_to(request_kind asked) {
   }
 }
 
-/// What `asked` is answered with, or the error that `text` is. Throws openenv::error.
+/// Parses the reply to a request of kind `asked`. Throws openenv::error if the text is an error
+/// reply or another message.
 reply read_reply(const known_server& from, request_kind asked, const std::string& text,
                  std::size_t bytes_max) {
   const auto where = [&] {
@@ -88,7 +90,7 @@ std::string text_of(const json& data, const char* what) {
 
 }  // namespace
 
-// ---- the servers
+// ---- The servers.
 
 class client::pool {
  public:
@@ -108,8 +110,9 @@ class client::pool {
     if (any_tls) trust = std::make_shared<tls_trust>(o.authorities);
   }
 
-  /// A seat at the server with the fewest sessions of those that may have room; null if none may.
-  /// At one that was full or gone a moment ago only if there is no other, and it is `pressed`.
+  /// Takes a seat at the server with the fewest sessions among those that may have room, and
+  /// returns null if there is none. A server that was full or gone a moment ago is used only if
+  /// there is no other and `pressed` is true.
   std::shared_ptr<known_server> take_seat(bool pressed) const {
     auto order = servers;
     std::ranges::stable_sort(order, {}, [](const auto& s) { return s->sessions.load(); });
@@ -122,7 +125,8 @@ class client::pool {
     return nullptr;
   }
 
-  /// Nobody of this process plays anywhere: waiting for a seat would wait for ever.
+  /// Returns whether this process has no session at any server. Then waiting for a free seat would
+  /// never end.
   bool nowhere_seated() const {
     return std::ranges::all_of(servers, [](const auto& s) { return s->sessions == 0; });
   }
@@ -134,7 +138,7 @@ class client::pool {
   const client_options options;
   const client_metrics metrics;
   const std::shared_ptr<io_thread> thread;
-  std::shared_ptr<tls_trust> trust;  ///< Null where no server speaks TLS.
+  std::shared_ptr<tls_trust> trust;  ///< Null if no server uses TLS.
   std::vector<std::shared_ptr<known_server>> servers;
 };
 
@@ -143,7 +147,7 @@ client::client(client_options options, metrics_registry* metrics)
 
 const client_options& client::options() const noexcept { return pool_->options; }
 
-// ---- one session
+// ---- One session.
 
 class session::state_of {
  public:
@@ -167,7 +171,7 @@ class session::state_of {
     drop();
   }
 
-  /// Asks on the connection there is.
+  /// Sends a request on the open connection and returns the reply.
   task<reply> ask(request_kind kind, std::string data) {
     if (!link_)
       throw error(failure::closed, "openenv: " + std::string(to_string(kind)) +
@@ -194,14 +198,14 @@ class session::state_of {
     co_return got;
   }
 
-  /// Begins an episode on the connection there is, or on a new one.
+  /// Begins an episode on the open connection, or on a new one.
   task<reply> begin(std::string data) {
     if (link_) {
       std::optional<reply> got;
       try {
         got = co_await ask(request_kind::reset, data);
       } catch (const error& e) {
-        // It was lost while nobody looked; no episode was on it.
+        // The connection was lost between episodes, so no episode was on it.
         if (e.reason() != failure::closed && e.reason() != failure::unexpected) throw;
       }
       if (got) co_return std::move(*got);
@@ -245,7 +249,8 @@ class session::state_of {
   }
 
  private:
-  /// One request's turn. Unless it ends in order, a reply may still come: the connection goes.
+  /// Marks the session as asked. If the request does not end with a reply, the reply may still
+  /// arrive, so the guard closes the connection.
   struct turn_guard {
     explicit turn_guard(state_of& s) : of(s) { of.asking_ = true; }
     turn_guard(const turn_guard&) = delete;
@@ -270,8 +275,9 @@ class session::state_of {
     return answer.wait();
   }
 
-  /// The reply to a step was the one before once more, byte for byte. If the server has repeated
-  /// itself the true one is still to come, and comes in the place of this request's.
+  /// Checks that a step's reply, which equals the previous reply byte for byte, is not a
+  /// repetition. If the server has repeated itself, the true reply is still to come and arrives in
+  /// place of the reply to this request.
   task<> require_answered() {
     const std::string text = co_await exchange(request_kind::state, "");
     try {
@@ -281,7 +287,7 @@ class session::state_of {
     }
   }
 
-  /// The seat of a connection that is being made.
+  /// Frees the seat of a connection that could not be made.
   struct seat_guard {
     explicit seat_guard(std::shared_ptr<known_server> at) : at(std::move(at)) {}
     seat_guard(const seat_guard&) = delete;
@@ -335,7 +341,7 @@ class session::state_of {
   }
 
   const std::shared_ptr<client::pool> pool_;
-  std::shared_ptr<known_server> at_;  ///< With link_.
+  std::shared_ptr<known_server> at_;  ///< Set while there is a connection.
   std::shared_ptr<link> link_;        ///< Null while there is no connection.
   bool asking_ = false;
   bool in_episode_ = false;

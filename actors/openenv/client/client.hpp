@@ -1,13 +1,13 @@
 #pragma once
-// Episodes on OpenEnv servers, from coroutines:
+// A client of OpenEnv servers, which plays episodes from coroutines:
 //
 //   openenv::client games({.urls = {"http://localhost:8000", "http://localhost:8001"}});
 //   auto game = games.open();
 //   auto now = co_await game.reset({{"seed", 7}});
 //   while (!now.ended) now = co_await game.step({{"action_id", 1}});
 //
-// A session is one connection, which one environment of one server serves. All sessions of a
-// process are read and written by one thread; who awaits a reply blocks no thread.
+// A session is one connection, which one environment of one server serves. One thread reads and
+// writes for all sessions of a process. Awaiting a reply blocks no thread.
 
 #include <chrono>
 #include <memory>
@@ -25,50 +25,57 @@ class metrics_registry;
 
 namespace troupe::openenv {
 
-/// Where to play, and how long to wait.
+/// The servers and the time limits of a client.
 struct client_options {
-  std::vector<std::string> urls;  ///< At least one; new sessions go where the fewest are.
+  std::vector<std::string> urls;  ///< At least one; new sessions go to the least used server.
+  /// The time limit for a connection.
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds reply_timeout{60'000};  ///< Agents that run code need more.
-  /// How long a reset waits while every server is full.
+  std::chrono::milliseconds reply_timeout{60'000};  ///< The time limit for a reply.
+  /// The longest time that a reset waits while every server is full.
   std::chrono::milliseconds capacity_timeout{60'000};
-  /// A server that is silent for so long is pinged half-way, then left. Behind tunnels that drop
-  /// pings: more.
+  /// A server that stays silent is pinged after half of this time and dropped after all of it.
+  /// Behind tunnels that drop pings it must be longer.
   std::chrono::milliseconds keepalive{40'000};
+  /// The longest reply in bytes that is accepted.
   std::size_t reply_bytes_max = std::size_t{16} << 20;
-  /// PEM file of the authorities that vouch for https and wss servers; empty: the system's.
+  /// A PEM file with the certificate authorities of https and wss servers. Empty means the system's
+  /// authorities.
   std::string authorities = "";
-  /// Sessions of this process at one server, connecting ones included.
+  /// The largest number of sessions of this process at one server, including those that are
+  /// connecting.
   std::size_t sessions_max = 16'384;
 };
 
-/// One environment on a server, for one coroutine at a time. Destroying it, also while it is
-/// awaited, closes the connection, and with it the environment.
+/// One environment on a server, for one coroutine at a time. Destroying the session closes the
+/// connection and with it the environment, even while a reply is awaited.
 class session {
  public:
   session(session&&) noexcept;
   session& operator=(session&&) noexcept;
   ~session();
 
-  /// Begins an episode with what the environment's reset takes: "seed" and "episode_id", and its
-  /// own. Connects where there is no connection; while every server is full it waits.
+  /// Begins an episode. `with` has the arguments of the environment's reset: "seed", "episode_id"
+  /// and the environment's own. Connects if there is no connection, and waits while every server is
+  /// full.
   ///
-  /// Throws openenv::error, as all of these. After one for which keeps_session is false the
-  /// episode is dropped and the connection closed: the next reset makes another.
+  /// Throws openenv::error, as all functions here. If keeps_session is false for its reason, the
+  /// episode is dropped and the connection closed, and the next reset makes a new connection.
   task<result> reset(nlohmann::json with = nlohmann::json::object());
-  /// `action` is an object of the environment's own. What the server refuses is thrown with all
-  /// that it says of it.
+  /// Takes a step. `action` is a JSON object of the environment's own form. If the server refuses
+  /// it, the error contains everything that the server says about it.
   task<result> step(nlohmann::json action);
-  /// "episode_id", "step_count" and the environment's own.
+  /// Returns "episode_id", "step_count" and the environment's own state.
   task<nlohmann::json> state();
-  /// A JSON-RPC request to the environment's tools: "tools/list", "tools/call".
+  /// Sends a JSON-RPC request to the environment's tools: "tools/list", "tools/call".
   task<nlohmann::json> mcp(nlohmann::json request);
 
-  /// Whether an episode can go on.
+  /// Returns whether there is a connection, so an episode can continue.
   bool connected() const noexcept;
-  /// Ends the environment. Not while another coroutine awaits a reply.
+  /// Closes the connection and ends the environment. It must not be called while another coroutine
+  /// awaits a reply.
   void close();
-  /// The same, as what it has shown is no use: the episode is dropped, and counted by that reason.
+  /// Closes the session because the server's observations are unusable. The episode is dropped and
+  /// counted under that reason.
   void drop(failure reason);
 
  private:
@@ -78,14 +85,14 @@ class session {
   std::unique_ptr<state_of> state_;
 };
 
-/// Servers of one environment. A cheap value.
+/// The servers of one environment. A client is cheap to copy.
 class client {
  public:
-  /// `metrics` outlives it; null: nothing is counted. Throws std::invalid_argument for no server,
-  /// what is no address, and options out of range.
+  /// `metrics` must outlive the client; null counts nothing. Throws std::invalid_argument if there
+  /// is no server, for an invalid address, and for options out of range.
   explicit client(client_options options, metrics_registry* metrics = nullptr);
 
-  /// Connects at its first reset.
+  /// Returns a session that connects at its first reset.
   session open() const;
   const client_options& options() const noexcept;
 

@@ -1,4 +1,5 @@
 #pragma once
+// The metrics of openenv::client.
 
 #include <array>
 #include <string>
@@ -8,10 +9,10 @@
 
 namespace troupe::openenv {
 
-/// What a client counts.
+/// The counters of a client.
 class client_metrics {
  public:
-  /// Counts nothing where `registry` is null.
+  /// Registers the metrics. With a null `registry` nothing is counted.
   explicit client_metrics(metrics_registry* registry) {
     if (!registry) return;
     for (std::size_t i = 0; i < failures; ++i) {

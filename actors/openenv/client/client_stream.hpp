@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder.
+// Internal to this folder: the TCP stream below the client's WebSockets and HTTP requests.
 
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/bind_handler.hpp>
@@ -8,8 +8,8 @@
 
 namespace troupe::openenv {
 
-/// A TCP stream whose WebSocket is never torn down politely: that would wait for a server which
-/// has just been found to talk nonsense.
+/// A TCP stream whose WebSocket is closed without a handshake. A handshake would wait for a server
+/// that has just sent invalid data.
 class client_stream : public boost::beast::tcp_stream {
  public:
   using boost::beast::tcp_stream::tcp_stream;

@@ -20,7 +20,7 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using beast::error_code;
 
-/// `Stream`: client_stream or tls_stream, which takes a context.
+/// `Stream` is client_stream or tls_stream; the latter takes a TLS context.
 template <class Stream>
 class http_call_under_way final : public http_call,
                                   public std::enable_shared_from_this<http_call_under_way<Stream>> {
@@ -95,7 +95,7 @@ class http_call_under_way final : public http_call,
                      });
   }
 
-  /// Whether to go on.
+  /// Ends the call with an error if there is one. Returns whether the call continues.
   bool step(failure reason, error_code error) {
     if (!tell_) return false;
     if (error) fail(reason, error.message());
@@ -119,7 +119,7 @@ class http_call_under_way final : public http_call,
 
   io_thread& thread_;
   const outgoing_request wanted_;
-  std::function<void(outcome<http_answer>)> tell_;  ///< Null once told.
+  std::function<void(outcome<http_answer>)> tell_;  ///< Null after it was called.
   tcp::resolver resolver_;
   Stream stream_;
   http::request<http::string_body> request_;

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: one HTTP request on a connection of its own.
+// Internal to this folder: a single HTTP request on a connection of its own.
 
 #include <chrono>
 #include <functional>
@@ -16,11 +16,11 @@ struct tls_trust;
 
 struct outgoing_request {
   server_url url;
-  std::string path;  ///< After the url's own: "/health".
-  std::string body;  ///< JSON, for a POST; empty: a GET.
+  std::string path;  ///< The path after the url's own: "/health".
+  std::string body;  ///< JSON for a POST; empty means a GET.
   std::chrono::milliseconds timeout{10'000};
   std::size_t reply_bytes_max = std::size_t{16} << 20;
-  std::shared_ptr<tls_trust> trust = nullptr;  ///< For https; else it may be null.
+  std::shared_ptr<tls_trust> trust = nullptr;  ///< Required for https, otherwise it may be null.
 };
 
 struct http_answer {
@@ -28,16 +28,17 @@ struct http_answer {
   std::string body;
 };
 
-/// A request under way.
+/// A request that has been started.
 class http_call {
  public:
   virtual ~http_call() = default;
-  /// Nothing is told any more. On the I/O thread.
+  /// Cancels the request, so `tell` is no longer called. Must be called on the I/O thread.
   virtual void cancel() = 0;
 };
 
-/// Told once, on the I/O thread: an answer of whatever status, or an openenv::error. On that
-/// thread, or before anything else uses the call.
+/// Starts a request. `tell` is called once, on the I/O thread, with an answer of any status or with
+/// an openenv::error. May be called on the I/O thread, or on another thread that does not use the
+/// call until then.
 std::shared_ptr<http_call> start_http_call(io_thread& thread, outgoing_request request,
                                            std::function<void(outcome<http_answer>)> tell);
 

@@ -1,5 +1,5 @@
-// The older protocol: one environment a server, shared by all who ask, and an HTTP request for each
-// reset and step. What is told is put into the messages of today's.
+// The older protocol: each server has one environment, which all clients share, and each reset and
+// step is an HTTP request. Replies are converted to the messages of the current protocol.
 
 #include <boost/asio/post.hpp>
 
@@ -25,7 +25,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
           return tell(self->refusal("GET /health: expected status 200, got " +
                                     std::to_string(health.status)));
         self->look_for("/schema", tell, [self, tell](const http_answer& schema) {
-          // Today's servers make an environment anew for each HTTP request.
+          // Current servers make a new environment for each HTTP request.
           if (schema.status == 200)
             return tell(self->refusal(
                 "it refuses WebSockets, without which servers of today keep no sessions"));
@@ -105,7 +105,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
   io_thread& thread_;
   const server_url url_;
   const link_limits limits_;
-  // On the I/O thread alone.
+  // These members are used only on the I/O thread.
   std::shared_ptr<http_call> call_;
   bool closed_ = false;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Internal to this folder: Asio stays out of the headers that users include.
+// Internal to this folder: the thread of all OpenEnv sessions. It has a header of its own so that
+// Asio stays out of the headers that users include.
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -13,8 +14,8 @@
 namespace troupe::openenv {
 
 /// The thread that reads and writes for every OpenEnv session of this process. It starts with its
-/// first holder and ends with its last, which must be another thread: once the sessions have said
-/// goodbye, or after two seconds.
+/// first owner and ends with its last owner, which must be on another thread. It ends once the
+/// sessions have closed their connections, or after two seconds.
 class io_thread {
  public:
   static std::shared_ptr<io_thread> of_this_process();
@@ -24,18 +25,18 @@ class io_thread {
 
   boost::asio::io_context& context() noexcept { return context_; }
 
-  /// Somebody with a deadline. On the thread alone.
+  /// A deadline. It is used only on the I/O thread.
   struct deadline : troupe::detail::timing_wheel::entry {
-    /// Told once the time has passed, if it was not left before. In its own code alone.
+    /// Called once the time has passed, unless the deadline has left the wheel before.
     std::function<void()> passed;
   };
-  /// It passes at `at`, or up to 25 ms later.
+  /// Starts a deadline, which passes at `at` or up to 25 ms later.
   void watch(deadline& which, time_point at);
 
  private:
   void tick();
 
-  troupe::detail::timing_wheel wheel_;  // before the context, whose handlers have entries of it
+  troupe::detail::timing_wheel wheel_;  // before the context, whose handlers own its entries
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer timer_;

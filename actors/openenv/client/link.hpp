@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: a connection to one server, whatever it speaks.
+// Internal to this folder: a connection to one server, for either protocol.
 
 #include <chrono>
 #include <functional>
@@ -15,37 +15,38 @@ namespace troupe::openenv {
 class io_thread;
 struct tls_trust;
 
+/// The limits of a connection.
 struct link_limits {
   std::chrono::milliseconds connect_timeout;
-  std::chrono::milliseconds
-      keepalive;  ///< A server that is silent for so long is pinged, then left.
+  std::chrono::milliseconds keepalive;  ///< A silent server is pinged after half of it, then left.
   std::size_t reply_bytes_max;
-  std::shared_ptr<tls_trust> trust;  ///< For https; else it may be null.
+  std::shared_ptr<tls_trust> trust;  ///< Required for https, otherwise it may be null.
 };
 
-/// One connection, hence one session of the server. Any thread may call it; what comes of a call is
-/// told on the I/O thread, once, an error as openenv::error. Who calls it keeps that thread.
+/// A connection, which is one session of the server. Any thread may call it, and the caller keeps
+/// the io_thread alive. The result of a call is passed to `tell` once, on the I/O thread; an error
+/// is an openenv::error.
 class link {
  public:
   using told = std::function<void(outcome<std::string>)>;
 
   virtual ~link() = default;
-  /// Connects. Nothing is told but the error.
+  /// Connects. The result is an empty string or the error.
   virtual void open(told tell) = 0;
-  /// Sends a request and hears the text of the reply, as on a WebSocket. `data` is an object's
-  /// text, or empty. One at a time: the next one once this one was told. After an error other than
-  /// a server's own there is nothing more to be had.
+  /// Sends a request and passes the text of the reply to `tell`, in the form of a WebSocket
+  /// message. `data` is the text of an object, or empty. Only one request may be open at a time.
+  /// After an error other than a server's own the connection is of no more use.
   virtual void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
                    told tell) = 0;
-  /// Ends the session, also while a request is under way, which is then never told. Waits for
-  /// nothing.
+  /// Ends the session without waiting. A request that is still open gets no result.
   virtual void close() = 0;
 };
 
-/// Today's servers: GET /ws.
+/// Makes a connection by the current protocol: GET /ws.
 std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
                                           const link_limits& limits);
-/// The older ones: POST /reset, POST /step, GET /state. `open` makes sure that it is one.
+/// Makes a connection by the older protocol: POST /reset, POST /step, GET /state. `open` checks
+/// that the server uses it.
 std::shared_ptr<link> make_http_link(io_thread& thread, const server_url& url,
                                      const link_limits& limits);
 

@@ -16,7 +16,8 @@ using nlohmann::json;
 
 namespace {
 
-/// What one world answers to one action: and, if that ended its episode, what the next one shows.
+/// The reply of one session to one action and, if the action ended the episode, the first
+/// observation of the next episode.
 struct answer {
   std::optional<result> step;
   std::optional<result> next;
@@ -36,13 +37,14 @@ task<answer> take_step(session& in, json action) {
     got.step = co_await in.step(std::move(action));
     if (got.step->ended) got.next = co_await begin(in, std::nullopt);
   } catch (...) {
-    // If it is the next episode that did not begin, its own reset will say so.
+    // If only the next episode failed to begin, its own reset will report that.
     if (!got.step) got.error = std::current_exception();
   }
   co_return got;
 }
 
-/// Some environments, Troupe's own among them, tell the two ends apart in what they show.
+/// Returns whether the episode was cut short. Some environments, such as Troupe's own, say so in
+/// their observation.
 bool was_cut(const json& observation) {
   const auto says = [&](const char* key) {
     const auto found = observation.find(key);
@@ -51,7 +53,7 @@ bool was_cut(const json& observation) {
   return says("truncated") && !says("terminated");
 }
 
-/// One world. Its calls block until the server has answered.
+/// The environment of one session. Its calls block until the server has answered.
 class numeric_world final : public environment {
  public:
   numeric_world(troupe::system& sys, const numeric_view& view, session session)
@@ -70,7 +72,7 @@ class numeric_world final : public environment {
     return settle(sys_.run(ask(action)), obs);
   }
 
-  /// The reward of an action that is not to be sent.
+  /// Returns the reward of an illegal action, which is not sent, or nullopt for a legal one.
   std::optional<double> forbidden(action_view action) const {
     return view_.forbid ? view_.forbid(shown_, action) : std::nullopt;
   }
@@ -100,10 +102,10 @@ class numeric_world final : public environment {
   const numeric_view& view_;
   session session_;
   json shown_;
-  std::optional<result> next_;  ///< The first observation of an episode that has begun.
+  std::optional<result> next_;  ///< The reset's result, if the next episode has already begun.
 };
 
-/// All worlds are asked before the first is waited for.
+/// The vector environment. It sends all actions before it waits for the first reply.
 class numeric_worlds final : public troupe::detail::vector_env_base {
  public:
   numeric_worlds(numeric_view view, client_options servers, std::size_t size,
@@ -164,7 +166,7 @@ struct game_size {
   std::int64_t info_state, actions;
 };
 
-/// Of open_spiel/integration_tests/playthroughs.
+/// The sizes are those in open_spiel/integration_tests/playthroughs.
 const std::map<std::string, game_size>& known_games() {
   static const std::map<std::string, game_size> known{
       {"2048", {16, 4}},           {"blackjack", {189, 2}},    {"catch", {50, 3}},
@@ -173,7 +175,7 @@ const std::map<std::string, game_size>& known_games() {
   return known;
 }
 
-/// The list of that name.
+/// Writes the list under `key` to `obs`.
 void show_list(const json& observation, const char* key, std::span<float> obs) {
   std::vector<float> values;
   const detail::place outer{nullptr, "/data/observation", 0};

@@ -30,7 +30,7 @@ constexpr auto health_every = 100ms;
 constexpr milliseconds health_answer{2000};
 constexpr int ports_tried = 3;
 
-/// One that nobody listens at now; another program may be quicker.
+/// Returns a port that is free now. Another program may take it before the server does.
 std::uint16_t free_port() {
   const troupe::detail::descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
                                           "open a socket");
@@ -81,7 +81,7 @@ task<bool> is_healthy(std::shared_ptr<io_thread> thread, std::string url) {
   }
 }
 
-/// What a server is made of, once its port is known.
+/// Makes the program of a server for a given port.
 using plan = std::function<program(std::uint16_t port)>;
 
 std::string last_words(const supervised_process& of) {
@@ -107,7 +107,7 @@ task<running_server> start_one(std::shared_ptr<io_thread> thread, plan make, std
     std::string why;
     while (why.empty()) {
       const bool healthy = co_await is_healthy(thread, made.url);
-      // A healthy answer of another program at this port does not count for one that has ended.
+      // If the process has ended, a healthy answer comes from another program at this port.
       if (made.process->ended()) {
         why = "ended before it was healthy";
       } else if (healthy) {
@@ -130,7 +130,8 @@ std::string unique_name() {
          '-' + std::to_string(++counted);
 }
 
-/// What the option --env-file reads. In the words of a command every user could read the values.
+/// Returns the text of the file for the option --env-file. In the command line every user could
+/// read the values.
 std::string env_file_of(const std::vector<std::string>& variables) {
   std::string lines;
   for (const auto& variable : variables) {
@@ -159,7 +160,7 @@ std::string running_servers::log(std::size_t i) const {
   return fleet_->servers.at(i).process->log();
 }
 
-/// Makes running_servers.
+/// Starts the servers of a running_servers.
 class server_starter {
  public:
   static task<running_servers> start(plan make, std::string name, std::size_t count,
@@ -195,7 +196,7 @@ task<running_servers> from_process(process_options options) {
 task<running_servers> from_docker_image(image_options options) {
   require(!options.image.empty() && options.image[0] != '-',
           "image: expected the name of an image, got \"" + options.image + '"');
-  // They stand in a shell's command.
+  // The words become part of a shell command, so only plain characters are allowed.
   std::string tool;
   for (const auto& word : options.tool) tool += word + ' ';
   const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._=- ", c); };

@@ -1,5 +1,5 @@
 #pragma once
-// Servers that a program starts by itself, from a command line or an image:
+// Starts OpenEnv servers from a command line or a container image:
 //
 //   auto servers = co_await openenv::from_process(
 //       {.command = {"python3", "-m", "uvicorn", "server.app:app", "--port", "{port}"}});
@@ -17,25 +17,25 @@
 
 namespace troupe::openenv {
 
-/// A server that was started never became healthy. The message ends with the last lines that it
-/// wrote.
+/// Thrown if a started server does not become healthy. The message ends with the server's last
+/// lines of output.
 class server_failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Servers that were started, and are healthy. They end with this object, and also when this
-/// process ends without destroying it, by SIGKILL too.
+/// Servers that were started and are healthy. They end with this object. They also end if this
+/// process ends without destroying it, even by SIGKILL.
 class running_servers {
  public:
   running_servers(running_servers&&) noexcept;
   running_servers& operator=(running_servers&&) noexcept;
-  /// Waits for their end: about a second.
+  /// Ends the servers and waits for that, about a second.
   ~running_servers();
 
-  /// One for each: "http://127.0.0.1:41873".
+  /// Returns the URL of each server, such as "http://127.0.0.1:41873".
   const std::vector<std::string>& urls() const;
-  /// What the i-th has written last, at most 16 KiB.
+  /// Returns the last output of server i, at most 16 KiB.
   std::string log(std::size_t i) const;
 
  private:
@@ -46,34 +46,38 @@ class running_servers {
 };
 
 struct process_options {
-  /// The program and its arguments. "{port}" in them stands for the port that the server is to
+  /// The program and its arguments. "{port}" in them is replaced by the port that the server must
   /// listen at, on 127.0.0.1.
   std::vector<std::string> command;
-  std::vector<std::string> environment = {};  ///< "NAME=value"; "{port}" counts here, too.
-  std::string directory = "";                 ///< Where it runs; empty: here.
-  std::size_t servers = 1;                    ///< So many, each at a port of its own.
+  std::vector<std::string> environment = {};  ///< "NAME=value"; "{port}" is replaced here too.
+  std::string directory = "";                 ///< The working directory; empty means this one.
+  std::size_t servers = 1;  ///< The number of servers, each with a port of its own.
+  /// The time limit for the servers to become healthy.
   std::chrono::milliseconds health_timeout{60'000};
 };
-/// Starts them and waits until all answer GET /health. Throws server_failed, and
+/// Starts the servers and waits until all answer GET /health. Throws server_failed, and
 /// std::invalid_argument for options out of range.
 task<running_servers> from_process(process_options options);
 
 struct image_options {
   std::string image;
-  /// Any command that understands docker's run, kill and rm, with options of its own: {"podman",
-  /// "--runtime", "runc"}.
+  /// The container tool: any command that understands docker's run, kill and rm, with its options:
+  /// {"podman", "--runtime", "runc"}.
   std::vector<std::string> tool = {"docker"};
-  /// "NAME=value" on one line, in the container. The tool reads them at /dev/fd/3, as every user
-  /// can read its command line; sudo, which closes descriptors, does not pass them on.
+  /// Variables of the container, "NAME=value" on one line each. The tool reads them at /dev/fd/3,
+  /// because every user can read its command line. sudo closes descriptors, so it does not pass
+  /// them on.
   std::vector<std::string> environment = {};
-  /// More options of `run`, such as {"--memory", "1g", "--runtime", "runc"}. In its command line.
+  /// More options of `run`, such as {"--memory", "1g", "--runtime", "runc"}. They are visible in
+  /// its command line.
   std::vector<std::string> run_options = {};
-  std::vector<std::string> command = {};              ///< In the place of the image's own.
-  std::uint16_t container_port = 8000;                ///< Where the image listens.
-  std::size_t servers = 1;                            ///< So many containers.
-  std::chrono::milliseconds health_timeout{120'000};  ///< Fetching the image included.
+  std::vector<std::string> command = {};              ///< Replaces the image's own command.
+  std::uint16_t container_port = 8000;                ///< The port that the image listens at.
+  std::size_t servers = 1;                            ///< The number of containers.
+  std::chrono::milliseconds health_timeout{120'000};  ///< Includes fetching the image.
 };
-/// The same with containers. They are removed when they end.
+/// Starts containers and waits until all answer GET /health. A container is removed when it ends.
+/// Throws as from_process.
 task<running_servers> from_docker_image(image_options options);
 
 }  // namespace troupe::openenv

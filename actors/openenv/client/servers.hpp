@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: who of this process is where.
+// Internal to this folder: the servers that this process knows, and its sessions at each.
 
 #include <atomic>
 #include <chrono>
@@ -10,18 +10,19 @@
 
 namespace troupe::openenv {
 
-/// What a server speaks, once somebody has found out.
+/// The protocol of a server, once a client has found it out.
 enum class dialect { unknown, websocket, http };
 
-/// One server, as all clients of this process see it. Any thread.
+/// One server, shared by all clients of this process. Any thread may use it.
 class known_server {
  public:
   explicit known_server(server_url url) : url(std::move(url)) {}
 
   const server_url url;
   std::atomic<dialect> speaks{dialect::unknown};
-  std::atomic<std::size_t> sessions{0};  ///< Connected and connecting.
-  /// The older protocol has one environment a server: a second session would play in its episode.
+  std::atomic<std::size_t> sessions{0};  ///< The sessions that are connected or connecting.
+  /// Takes a seat unless `most` are taken. With the older protocol a server has only one seat,
+  /// because it has one environment: a second session would play in the first one's episode.
   bool take_seat(std::size_t most) {
     if (speaks == dialect::http) most = 1;
     auto taken = sessions.load();
@@ -41,11 +42,11 @@ class known_server {
   static std::chrono::steady_clock::rep since_epoch() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
   }
-  /// Until then it is not asked, as it was full or gone.
+  /// The server is avoided until this time, because it was full or gone.
   std::atomic<std::chrono::steady_clock::rep> avoided_until_{0};
 };
 
-/// The same for every client that names it.
+/// Returns the server of that URL, which is the same object for every client.
 std::shared_ptr<known_server> server_at(const std::string& url);
 
 }  // namespace troupe::openenv

@@ -22,8 +22,8 @@ namespace troupe::openenv {
 
 namespace {
 
-// $0: the directory, $1: the cleanup, then the command. Standard input is the pipe that this
-// process holds. The shell closes the log, so that its end is the program's.
+// The arguments are $0, the directory, $1, the cleanup, and then the command. Standard input is the
+// pipe that this process holds. The shell closes its log, so that the log ends with the program.
 constexpr const char* supervisor = R"sh(
 cleanup=$1
 shift
@@ -43,7 +43,7 @@ struct ends {
   troupe::detail::descriptor read, write;
 };
 
-constexpr int file_number = 3;  // of program::file_path
+constexpr int file_number = 3;  // the descriptor of program::file_path
 
 ends make_pipe() {
   int numbers[2];
@@ -52,7 +52,7 @@ ends make_pipe() {
   return {troupe::detail::descriptor(numbers[0]), troupe::detail::descriptor(numbers[1])};
 }
 
-/// posix_spawn's plans, freed.
+/// The arguments of posix_spawn, which are freed at the end.
 struct spawn_plan {
   spawn_plan() {
     posix_spawn_file_actions_init(&actions);
@@ -68,7 +68,7 @@ struct spawn_plan {
 
 }  // namespace
 
-/// Keeps the end of what is written to the log.
+/// Reads the log and keeps its end.
 class supervised_process::reader : public std::enable_shared_from_this<reader> {
  public:
   reader(io_thread& thread, troupe::detail::descriptor from)
@@ -125,7 +125,7 @@ supervised_process::supervised_process(std::shared_ptr<io_thread> thread, const 
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   auto own = what.environment;
-  // The first of a name counts for a program, so its own come first.
+  // A program uses the first variable of a name, so its own variables come first.
   for (auto& variable : own) environment.push_back(variable.data());
   for (char** at = environ; *at; ++at) environment.push_back(*at);
   environment.push_back(nullptr);
@@ -135,7 +135,7 @@ supervised_process::supervised_process(std::shared_ptr<io_thread> thread, const 
   posix_spawn_file_actions_adddup2(&plan.actions, log.write.number(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&plan.actions, log.write.number(), STDERR_FILENO);
   if (file) posix_spawn_file_actions_adddup2(&plan.actions, file.number(), file_number);
-  // Ctrl-C means this process, which says what becomes of its servers.
+  // Ctrl-C is meant for this process, which decides what happens to its servers.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);

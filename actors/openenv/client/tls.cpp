@@ -26,7 +26,7 @@ void tls_stream::expect(const std::string& host) {
   const bool is_name = none.failed();
   auto* const expected = SSL_get0_param(native_handle());
   if (is_name) {
-    SSL_set_tlsext_host_name(native_handle(), host.c_str());  // never an address
+    SSL_set_tlsext_host_name(native_handle(), host.c_str());  // must not be an address
     X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size());
   } else {
     X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str());

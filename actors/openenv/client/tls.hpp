@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: https and wss.
+// Internal to this folder: TLS for https and wss.
 
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
@@ -14,23 +14,23 @@
 
 namespace troupe::openenv {
 
-/// Who may vouch for a server.
+/// The certificate authorities that are trusted.
 struct tls_trust {
-  /// The authorities of a PEM file; empty: those of the system. Throws std::invalid_argument naming
-  /// the file.
+  /// Loads the authorities of a PEM file; an empty name means those of the system. Throws
+  /// std::invalid_argument, which names the file.
   explicit tls_trust(const std::string& file);
 
   boost::asio::ssl::context context;
 };
 
-/// A client_stream beneath TLS.
+/// TLS over a client_stream.
 class tls_stream : public boost::beast::ssl_stream<client_stream> {
  public:
   using boost::beast::ssl_stream<client_stream>::ssl_stream;
 
-  /// From now on the server must have a certificate for that name or address.
+  /// Requires the server to have a certificate for that name or address.
   void expect(const std::string& host);
-  /// Why the certificate was refused; empty: it was not.
+  /// Returns why the certificate was refused, or an empty string if it was not.
   std::string refusal() const;
 };
 
@@ -44,7 +44,8 @@ inline void teardown(boost::beast::role_type role, tls_stream& stream,
   teardown(role, boost::beast::get_lowest_layer(stream), error);
 }
 
-/// What comes between a connection and its first message: `then(error_code, why)`.
+/// Makes a new connection secure, and then calls `then(error_code, why)`. Does nothing on a plain
+/// stream.
 template <class Then>
 void secure(client_stream&, const server_url&, Then then) {
   then(boost::beast::error_code(), std::string());

@@ -1,12 +1,12 @@
-// Today's protocol: the session is the WebSocket.
+// The current protocol, where a WebSocket is a session:
 //
 //   closed -> connecting -> idle -> asked -> idle ...
 //                 |           |       `-> closed (time-out, bad reply, close)
-//                 |           `-> closed (a message nobody asked for, close)
+//                 |           `-> closed (an unexpected message, close)
 //                 `-> closed (no server, no WebSocket)
 //
-// A read is pending from the handshake to the end, so that pings are answered while nobody asks
-// for anything, such as during a model's long generation.
+// A read is pending from the handshake to the end, so pings are answered also while no request is
+// open, such as during a model's long generation.
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -30,10 +30,11 @@ namespace websocket = beast::websocket;
 using asio::ip::tcp;
 using beast::error_code;
 
-/// What Beast has read ahead becomes a message after so many turns of the I/O thread at most.
+/// The largest number of turns of the I/O thread until data that Beast has read ahead becomes a
+/// message.
 constexpr int turns_to_surface = 4;
 
-/// `Stream`: client_stream or tls_stream, which takes a context.
+/// `Stream` is client_stream or tls_stream; the latter takes a TLS context.
 template <class Stream>
 class websocket_link final : public link,
                              public std::enable_shared_from_this<websocket_link<Stream>> {
@@ -84,7 +85,7 @@ class websocket_link final : public link,
     if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(with));
   }
 
-  /// Ends the session: whoever asks, now or later, gets this error.
+  /// Ends the session. The open request and all later ones get this error.
   void fail(failure reason, const std::string& why, nlohmann::json details = nullptr) {
     if (stage_ == stage::closed) return;
     stage_ = stage::closed;
@@ -101,7 +102,7 @@ class websocket_link final : public link,
     fail(failure::timeout, "no reply within " + limit);
   }
 
-  // ---- connecting
+  // ---- Connecting.
 
   void resolve() {
     resolver_.async_resolve(
@@ -158,10 +159,10 @@ class websocket_link final : public link,
         });
   }
 
-  // ---- asking
+  // ---- Requests.
 
-  /// A message that is here before the request goes out is no answer to it. What the kernel has
-  /// received shows at once; what Beast has read ahead, after a few turns.
+  /// A message that has arrived before the request is sent does not answer it. Data in the kernel
+  /// shows at once, and data that Beast has read ahead after a few turns.
   void send_when_settled(int turn) {
     if (stage_ != stage::open) return end(error_ ? error_ : not_open());
     error_code ignored;
@@ -175,7 +176,7 @@ class websocket_link final : public link,
     sent_ = true;
     stream_.async_write(asio::buffer(request_),
                         [self = this->shared_from_this()](error_code error, std::size_t) {
-                          // The pending read knows more of what has happened.
+                          // The pending read reports the cause in more detail.
                           if (error) self->connection().cancel();
                         });
   }
@@ -185,7 +186,7 @@ class websocket_link final : public link,
         error(failure::closed, "openenv: " + url_.text + ": the connection is not open"));
   }
 
-  // ---- listening
+  // ---- Replies.
 
   void read() {
     stream_.async_read(buffer_, [self = this->shared_from_this()](error_code error, std::size_t) {
@@ -205,7 +206,8 @@ class websocket_link final : public link,
     end(std::move(text));
   }
 
-  /// Before it closes a session that it refuses, a server says why.
+  /// Handles a message without a request. A server that refuses a session sends the reason before
+  /// it closes the session.
   void refuse_unasked(const std::string& text) {
     try {
       auto what = parse_reply(text, limits_.reply_bytes_max);
@@ -242,9 +244,10 @@ class websocket_link final : public link,
     fail(failure::closed, "the connection was lost: " + error.message());
   }
 
-  // ---- leaving
+  // ---- Closing.
 
-  /// "close" ends the environment at once; the close frame, and then the socket, tell the rest.
+  /// Closes the session in order: "close" ends the environment at once, and the close frame and
+  /// then the socket follow.
   void say_goodbye() {
     tell_ = nullptr;
     const bool quiet = stage_ == stage::open && !sent_;
@@ -274,15 +277,15 @@ class websocket_link final : public link,
   const server_url url_;
   const link_limits limits_;
 
-  // On the I/O thread alone.
+  // These members are used only on the I/O thread.
   tcp::resolver resolver_;
   websocket::stream<Stream, /*deflateSupported=*/false> stream_;
   websocket::response_type response_;
   beast::flat_buffer buffer_;
   stage stage_ = stage::connecting;
   std::string request_;
-  bool sent_ = false;  ///< And not answered.
-  told tell_;          ///< Who waits, for the connection or for a reply.
+  bool sent_ = false;  ///< Whether a request was sent and not yet answered.
+  told tell_;          ///< Called with the connection or with the reply; null when idle.
   std::chrono::milliseconds timeout_{};
   io_thread::deadline deadline_;
   std::exception_ptr error_;

@@ -1,5 +1,5 @@
 #pragma once
-// A world of an OpenEnv server as a role:
+// An environment of an OpenEnv server as a role:
 //
 //   openenv::client_options servers{.urls = {"http://localhost:8000"}};
 //   auto tables = co_await sys.serve<openenv::world<openenv::openspiel>>(
@@ -22,7 +22,7 @@
 
 namespace troupe::openenv {
 
-/// What a typed world answers; see `result`.
+/// The result of reset and step with a typed observation; see `result`.
 template <class Observation>
 struct turn {
   Observation observation;
@@ -31,7 +31,7 @@ struct turn {
   nlohmann::json metadata = nullptr;
 };
 
-/// The same of JSON. Throws error of reason wrong_type.
+/// Converts a JSON result. Throws openenv::error with reason wrong_type.
 template <class Observation>
 turn<Observation> to_turn(result from) {
   turn<Observation> made;
@@ -50,9 +50,9 @@ turn<Observation> to_turn(result from) {
   return made;
 }
 
-/// One environment of a server in each replica, for one episode at a time: callers take an
-/// exclusive session. An episode that fails ends in openenv::error; the replica serves on, and its
-/// next reset has a new connection.
+/// A role with one environment of a server in each replica, for one episode at a time: callers take
+/// an exclusive session. An episode that fails ends with openenv::error; the replica keeps serving,
+/// and its next reset has a new connection.
 template <class World>
 class world {
  public:
@@ -62,7 +62,7 @@ class world {
   explicit world(client_options servers, metrics_registry* metrics = nullptr)
       : session_(client(std::move(servers), metrics).open()) {}
 
-  /// "seed", "episode_id", and what else the environment's reset takes.
+  /// Begins an episode. `with` has "seed", "episode_id" and the environment's own arguments.
   task<turn<observation>> reset(nlohmann::json with) {
     auto got = co_await session_.reset(std::move(with));
     co_return typed(std::move(got));
@@ -72,7 +72,7 @@ class world {
     co_return typed(std::move(got));
   }
   task<nlohmann::json> state() { return session_.state(); }
-  /// A JSON-RPC request to the environment's tools.
+  /// Sends a JSON-RPC request to the environment's tools.
   task<nlohmann::json> mcp(nlohmann::json request) { return session_.mcp(std::move(request)); }
 
  private:
@@ -82,7 +82,8 @@ class world {
     else
       return to_json_object(what);
   }
-  /// Whoever shows something else than World is not to be played with.
+  /// Converts a result. A server whose observations are not those of World can't be used, so the
+  /// session is dropped.
   turn<observation> typed(result from) {
     try {
       return to_turn<observation>(std::move(from));

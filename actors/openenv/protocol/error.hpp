@@ -1,4 +1,5 @@
 #pragma once
+// The errors of openenv::client, and their reasons.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -10,45 +11,45 @@
 
 namespace troupe::openenv {
 
-/// Why an episode on an OpenEnv server was dropped, or a request refused.
+/// The reason why an episode on an OpenEnv server was dropped or a request refused.
 enum class failure {
-  connect,     ///< No connection: refused, unknown host, not in time.
-  handshake,   ///< What answers there is no OpenEnv server that keeps sessions.
+  connect,     ///< There was no connection: refused, unknown host, or not in time.
+  handshake,   ///< The address is not that of an OpenEnv server that keeps sessions.
   capacity,    ///< Every server was full for as long as the client waits.
   factory,     ///< The server could not make the environment.
-  timeout,     ///< No reply in time.
-  closed,      ///< The server closed the connection, or died.
-  too_large,   ///< A reply above the limit.
-  not_utf8,    ///< A reply of other bytes.
-  not_json,    ///< A reply that is no JSON, or half of one.
-  too_deep,    ///< A reply nested too deeply.
-  wrong_type,  ///< A reply of another form than OpenEnv's, or than the environment's own.
-  unexpected,  ///< A message nobody asked for, or of another kind than asked for.
-  validation,  ///< The server refused the request or the action. The session goes on.
-  execution,   ///< The environment threw. The session goes on.
+  timeout,     ///< No reply came in time.
+  closed,      ///< The server closed the connection or died.
+  too_large,   ///< A reply was longer than the limit.
+  not_utf8,    ///< A reply was not UTF-8.
+  not_json,    ///< A reply was no JSON or incomplete JSON.
+  too_deep,    ///< A reply was nested too deeply.
+  wrong_type,  ///< A reply did not have OpenEnv's or the environment's form.
+  unexpected,  ///< A message came without a request, or was of another kind.
+  validation,  ///< The server refused the request or the action. The session continues.
+  execution,   ///< The environment threw. The session continues.
   session,     ///< The server ended the session with another error.
-  cancelled,   ///< Nobody waits for the reply any more.
+  cancelled,   ///< The caller stopped waiting for the reply.
 };
 inline constexpr std::size_t failures = static_cast<std::size_t>(failure::cancelled) + 1;
 
-/// "not_utf8", as metrics have it.
+/// Returns the name that metrics have, such as "not_utf8".
 std::string_view to_string(failure reason);
 failure to_failure(text_fault fault);
-/// Of an error reply.
+/// Returns the reason of an error reply with that code.
 failure to_failure(server_error code);
-/// Whether the episode can go on after it: the session is as it was.
+/// Returns whether the episode can continue after such a failure, because the session is unchanged.
 bool keeps_session(failure reason);
 
-/// The message names the server, the request, what was expected and what came; a server's own
-/// error stands in it whole.
+/// Thrown by sessions. The message names the server, the request, the expected and the actual
+/// reply, and contains the server's own error in full.
 class error : public std::runtime_error {
  public:
   error(failure reason, const std::string& message, nlohmann::json details = nullptr)
       : std::runtime_error(message), reason_(reason), details_(std::move(details)) {}
 
   failure reason() const noexcept { return reason_; }
-  /// "data" of the server's error reply, such as its list of validation errors; null if the server
-  /// has said nothing.
+  /// Returns "data" of the server's error reply, such as its list of validation errors, or null if
+  /// the server sent no error.
   const nlohmann::json& details() const noexcept { return details_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Structs as the JSON objects that OpenEnv's worlds take and show.
+// Conversion between structs and the JSON objects of OpenEnv environments.
 
 #include <concepts>
 #include <cstdint>
@@ -30,10 +30,10 @@ concept described = std::is_class_v<T> && requires(fields<T>& list) { describe(l
 
 namespace detail {
 
-/// Where a value stands, for messages: "/data/observation/board/3".
+/// The place of a value in a message, such as "/data/observation/board/3".
 struct place {
   const place* in = nullptr;
-  const char* key = nullptr;  ///< Null: an element of a list.
+  const char* key = nullptr;  ///< null for an element of a list
   std::size_t index = 0;
   std::string text() const;
 };
@@ -46,7 +46,7 @@ void read_value(const nlohmann::json& from, double& to, const place& at);
 void read_value(const nlohmann::json& from, float& to, const place& at);
 void read_value(const nlohmann::json& from, std::string& to, const place& at);
 inline void read_value(const nlohmann::json& from, nlohmann::json& to, const place&) { to = from; }
-/// A whole number from `lowest` to `highest`.
+/// Returns a whole number from `lowest` to `highest`.
 std::int64_t read_integer(const nlohmann::json& from, std::int64_t lowest, std::int64_t highest,
                           const place& at);
 
@@ -78,16 +78,17 @@ nlohmann::json write_value(const std::vector<T>& values) {
 
 }  // namespace detail
 
-/// What `describe` fills.
+/// The list of T's fields, which `describe` fills.
 template <class T>
 class fields {
  public:
-  /// One that must be there. An empty std::optional is not written, and may be missing or null.
+  /// Adds a field that must be present. An empty std::optional is not written, and may be missing
+  /// or null.
   template <class V>
   void field(const char* key, V T::* member) {
     add(key, member, true);
   }
-  /// One that keeps its default where the world does not show it.
+  /// Adds a field that keeps its default if the environment does not send it.
   template <class V>
   void field_or_default(const char* key, V T::* member) {
     add(key, member, false);
@@ -138,8 +139,8 @@ class fields {
   std::vector<entry> entries_;
 };
 
-/// Keys that T does not have are passed over. Throws bad_text; `pointer` is where the object
-/// stands.
+/// Reads a T from a JSON object and ignores keys that T does not have. `pointer` is the object's
+/// place, for messages. Throws bad_text.
 template <class T>
 T from_json(const nlohmann::json& object, const char* pointer) {
   T made{};

@@ -28,7 +28,8 @@ std::optional<Kind> find(const std::array<const char*, N>& words, std::string_vi
   return static_cast<Kind>(at - words.begin());
 }
 
-/// Throws for more than depth_max brackets open at once. Much cheaper than asking the parser.
+/// Throws bad_text if more than depth_max brackets are open at once. This is much cheaper than
+/// asking the parser.
 void require_shallow(std::string_view text) {
   std::size_t depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +53,7 @@ void require_shallow(std::string_view text) {
                                              (got ? troupe::detail::show(*got) : "none"));
 }
 
-/// Null where there is none.
+/// Returns the member under `key`, or null if there is none.
 const json* member(const json& object, const char* key) {
   const auto at = object.find(key);
   return at == object.end() ? nullptr : &*at;
@@ -183,7 +184,7 @@ std::string request_text(request_kind kind, std::string_view data) {
 }
 
 std::string reply_text(reply_kind kind, const json& data) {
-  // What an environment puts into a text need not be UTF-8.
+  // Texts of environments need not be valid UTF-8, so invalid bytes are replaced.
   return "{\"type\":\"" + std::string(to_string(kind)) +
          "\",\"data\":" + data.dump(-1, ' ', false, json::error_handler_t::replace) + '}';
 }

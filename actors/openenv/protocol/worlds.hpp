@@ -1,9 +1,9 @@
 #pragma once
-// OpenEnv's own environments, typed: what each takes and shows, from `envs/*/models.py` of
+// The actions and observations of OpenEnv's own environments as structs, from `envs/*/models.py` of
 // https://github.com/huggingface/OpenEnv. A world is a struct with a name, an action and an
-// observation; `any_world` is one of which nothing is known.
+// observation. `any_world` stands for an unknown environment.
 //
-// Fields that a server fills in by itself are optional here: what is empty is not sent.
+// Fields that a server fills in by itself are optional here. An empty field is not sent.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -15,15 +15,15 @@
 
 namespace troupe::openenv {
 
-/// Unknown environments: JSON objects, as they come.
+/// An unknown environment, whose actions and observations are JSON objects.
 struct any_world {
   static constexpr const char* name = "any";
   using action = nlohmann::json;
   using observation = nlohmann::json;
 };
 
-/// Echoes a message: the environment of OpenEnv's template and of its first servers. Today's
-/// `echo_env` is `tools`.
+/// Echoes a message. This is the environment of OpenEnv's template and of its first servers; the
+/// current `echo_env` is `tools`.
 struct echo {
   static constexpr const char* name = "echo";
   struct action {
@@ -35,21 +35,22 @@ struct echo {
   };
 };
 
-/// Environments whose actions are calls of MCP tools.
+/// An environment whose actions are calls of MCP tools.
 struct tools {
   static constexpr const char* name = "tools";
   struct action {
-    std::string type = "call_tool";  ///< Or "list_tools", with nothing else.
+    std::string type = "call_tool";  ///< Or "list_tools", without the other fields.
     std::optional<std::string> tool_name;
-    std::optional<nlohmann::json> arguments;  ///< An object.
+    std::optional<nlohmann::json> arguments;  ///< A JSON object.
   };
   struct failure {
     std::string error_type;  ///< "tool_not_found", "invalid_args", "execution_error", "timeout", ..
     std::string message;
   };
-  /// Empty at a reset.
+  /// The observation of a reset is empty.
   struct observation {
-    std::optional<nlohmann::json> tools;  ///< After list_tools: names, descriptions, schemas.
+    /// The tools after list_tools: names, descriptions, schemas.
+    std::optional<nlohmann::json> tools;
     std::optional<std::string> tool_name;
     nlohmann::json result;  ///< {"content":[..],"data":..,"is_error":..}
     std::optional<failure> error;
@@ -60,20 +61,20 @@ struct tools {
   }
 };
 
-/// Runs Python.
+/// Runs Python code.
 struct coding {
   static constexpr const char* name = "coding";
   struct action {
     std::string code;
   };
   struct observation {
-    std::string stdout_text;  ///< "stdout", which <cstdio> may have made a macro.
+    std::string stdout_text;  ///< The field "stdout", a name that <cstdio> may define as a macro.
     std::string stderr_text;
     std::int64_t exit_code = 0;
   };
 };
 
-/// A game of OpenSpiel for one player, others being played by the server.
+/// A game of OpenSpiel for one player; the server plays the others.
 struct openspiel {
   static constexpr const char* name = "openspiel";
   struct action {
@@ -83,19 +84,20 @@ struct openspiel {
     std::vector<float> info_state;
     std::vector<std::int64_t> legal_actions;
     std::string game_phase;              ///< "initial", "playing", "terminal".
-    std::int64_t current_player_id = 0;  ///< -4: the game is over.
+    std::int64_t current_player_id = 0;  ///< -4 means that the game is over.
     std::optional<std::int64_t> opponent_last_action;
   };
 };
 
+/// An Atari game.
 struct atari {
   static constexpr const char* name = "atari";
   struct action {
-    std::int64_t action_id = 0;  ///< Into legal_actions.
+    std::int64_t action_id = 0;  ///< An index into legal_actions.
   };
   struct observation {
-    std::vector<std::uint8_t> screen;        ///< Row-major.
-    std::vector<std::int64_t> screen_shape;  ///< [210, 160, 3], [210, 160], or [128] of memory.
+    std::vector<std::uint8_t> screen;        ///< The pixels, row-major.
+    std::vector<std::int64_t> screen_shape;  ///< [210, 160, 3], [210, 160], or [128] for memory.
     std::vector<std::int64_t> legal_actions;
     std::int64_t lives = 0;
     std::int64_t episode_frame_number = 0;
@@ -103,26 +105,26 @@ struct atari {
   };
 };
 
-/// Both players are the client's.
+/// Connect four, where the client plays both players.
 struct connect4 {
   static constexpr const char* name = "connect4";
   struct action {
     std::int64_t column = 0;
   };
   struct observation {
-    std::vector<std::vector<std::int64_t>> board;  ///< [6, 7] of 1, -1, 0.
+    std::vector<std::vector<std::int64_t>> board;  ///< [6, 7] of 1, -1 and 0.
     std::vector<std::int64_t> legal_actions;
   };
 };
 
-/// Games in words.
+/// A game in words.
 struct textarena {
   static constexpr const char* name = "textarena";
   struct action {
     std::string message;
   };
   struct message {
-    std::int64_t sender_id = 0;  ///< -1: the game.
+    std::int64_t sender_id = 0;  ///< -1 means the game itself.
     std::string content;
     std::string category;
   };
@@ -135,14 +137,14 @@ struct textarena {
   };
 };
 
-/// Git commands in a repository of the server's.
+/// Runs git commands in a repository of the server.
 struct git {
   static constexpr const char* name = "git";
   struct action {
-    std::string action_type;  ///< "list_repos", "clone_repo", "execute_git_command".
+    std::string action_type;  ///< One of "list_repos", "clone_repo", "execute_git_command".
     std::optional<std::string> repo_name;
     std::optional<std::string> target_dir;
-    std::optional<std::string> command;  ///< Without "git".
+    std::optional<std::string> command;  ///< The command without "git".
     std::optional<std::string> working_dir;
   };
   struct observation {
@@ -154,16 +156,16 @@ struct git {
   };
 };
 
-/// Web pages.
+/// A web browser.
 struct browsergym {
   static constexpr const char* name = "browsergym";
   struct action {
-    std::string action_str;  ///< Such as `click('12')`.
+    std::string action_str;  ///< An action such as `click('12')`.
   };
   struct observation {
     std::string text;
     std::string url;
-    nlohmann::json screenshot;  ///< [H, W, C] nested, or null.
+    nlohmann::json screenshot;  ///< A nested list [H, W, C], or null.
     std::string goal;
     std::string axtree_txt;
     std::string pruned_html;
@@ -172,11 +174,11 @@ struct browsergym {
   };
 };
 
-/// A conversation as tokens.
+/// A conversation in tokens.
 struct chat {
   static constexpr const char* name = "chat";
   struct action {
-    std::vector<std::int64_t> tokens;  ///< At least one.
+    std::vector<std::int64_t> tokens;  ///< At least one token.
   };
   struct message {
     std::string role;

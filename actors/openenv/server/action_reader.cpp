@@ -92,7 +92,8 @@ void action_reader::read_element(const json& element, const input_errors::place&
   }
 }
 
-// Row-major, as the floats of a box are: those read so far tell which one is next.
+// The list is row-major, as the floats of a box are, so the number of floats read so far is the
+// index of the next one.
 void action_reader::read_box(const json& list, std::size_t dimension, const input_errors::place& at,
                              env_actions& to, input_errors& errors) const {
   const auto& box = *space_.get_if<spaces::box>();

@@ -1,4 +1,5 @@
 #pragma once
+// Reads the actions of OpenEnv clients.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -7,18 +8,18 @@
 
 namespace troupe::openenv_server {
 
-/// Reads what clients send as the action of one environment: {"action": ELEMENT}, and "metadata",
-/// an object that nobody looks at, beside it.
+/// Reads the action of one environment as clients send it: {"action": ELEMENT}. An object
+/// "metadata" may stand beside it and is ignored.
 class action_reader {
  public:
   /// Throws std::invalid_argument for action spaces that a step message does not carry (text,
-  /// tuple, dict, a box of no element).
+  /// tuple, dict, a box without elements).
   explicit action_reader(space actions);
 
-  /// The JSON Schema of what `read` takes.
+  /// Returns the JSON Schema of the data that `read` accepts.
   nlohmann::json schema() const;
-  /// Overwrites `to`, one environment's. Throws invalid_input, naming every fault, for what is not
-  /// in the action space; `at` is where `data` stands in the message.
+  /// Overwrites `to`, the action of one environment. Throws invalid_input, which names every fault,
+  /// for data outside the action space. `at` is the place of `data` in the message.
   void read(const nlohmann::json& data, const input_errors::place& at, env_actions& to) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: short names of what it uses of Boost.
+// Internal to this folder: short names for Boost's namespaces.
 
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>

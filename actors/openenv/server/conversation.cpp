@@ -8,7 +8,7 @@
 
 namespace troupe::openenv_server {
 
-using namespace openenv;  // the messages of both ends
+using namespace openenv;  // the messages of clients and servers
 
 namespace {
 
@@ -20,7 +20,7 @@ answer refusal(server_error code, const std::string& message, const json& more =
   return {.text = error_text(code, message, more), .closes = !keeps_session(code), .error = code};
 }
 
-/// Throws invalid_input for keys that an envelope does not have, and for `data` that is no object.
+/// Checks a message. Throws invalid_input for unknown keys, and for `data` that is no object.
 void check_envelope(request_kind kind, const json& message) {
   const bool has_data = kind != request_kind::state && kind != request_kind::close;
   const bool needs_data = has_data && kind != request_kind::reset;
@@ -38,7 +38,7 @@ void check_envelope(request_kind kind, const json& message) {
   errors.throw_if_any();
 }
 
-/// As Python prints what it was given in place of a word.
+/// Returns the "type" of a message as Python prints it, for error messages.
 std::string shown_type(const json& message) {
   const auto type = message.find("type");
   if (type == message.end()) return "";
@@ -125,7 +125,7 @@ void conversation::reset(const json& message, std::string& to) {
 }
 
 void conversation::step(const json& message, std::string& to) {
-  // Without a prefix: OpenEnv's servers read the action for itself.
+  // The place has no prefix, because OpenEnv's servers read the action by itself.
   actions_.read(message["data"], at_top, action_);
   const auto seen = played_.step(action_);
   ++steps_;

@@ -1,4 +1,5 @@
 #pragma once
+// The protocol of a session, without the network: a request as text gives an answer as text.
 
 #include <cstdint>
 #include <memory>
@@ -12,22 +13,23 @@
 
 namespace troupe::openenv_server {
 
-/// What a WebSocket's client is told.
+/// The answer to a message on a WebSocket.
 struct answer {
-  std::string text;     ///< Empty: nothing.
-  bool closes = false;  ///< The session ends after it.
+  std::string text;     ///< The text to send; empty means nothing.
+  bool closes = false;  ///< Whether the session ends after it.
   std::optional<openenv::request_kind> request =
-      std::nullopt;  ///< What was asked, if that was known.
-  std::optional<openenv::server_error> error = std::nullopt;  ///< What kept it from being done.
+      std::nullopt;  ///< The request, if its kind was known.
+  /// The error that prevented the request; nullopt means success.
+  std::optional<openenv::server_error> error = std::nullopt;
 };
 
-/// One session of /ws, apart from how bytes travel: an environment, and the answers to texts.
+/// The session of one client of /ws: an environment, and the answers to the client's texts.
 class conversation {
  public:
-  /// Throws std::invalid_argument for environments that a session can't have.
+  /// Throws std::invalid_argument for an environment that a session can't have.
   explicit conversation(std::unique_ptr<vector_environment> one);
 
-  /// Never throws: whatever is wrong with a text, or goes wrong, is an answer.
+  /// Answers a request. Never throws: an invalid text or a failure is reported in the answer.
   answer to(std::string_view text);
 
  private:
@@ -44,13 +46,13 @@ class conversation {
   std::int64_t steps_ = 0;
 };
 
-/// A binary message can't be understood.
+/// Returns the answer to a binary message, which is an error.
 answer binary_answer();
-/// Of /mcp: JSON-RPC.
+/// Returns the answer to a JSON-RPC request of /mcp.
 answer rpc_answer(std::string_view text);
-/// The refusal of a session more.
+/// Returns the refusal of a session because the server is full.
 answer capacity_answer(std::size_t active, std::size_t max);
-/// The environment could not be made.
+/// Returns the error for an environment that could not be made.
 answer factory_answer(const std::string& message, const std::string& id);
 
 }  // namespace troupe::openenv_server

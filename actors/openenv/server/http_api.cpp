@@ -16,7 +16,7 @@
 
 namespace troupe::openenv_server {
 
-using namespace openenv;  // the messages of both ends
+using namespace openenv;  // the messages of clients and servers
 
 namespace {
 
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 const json at_body{"body"};
 
-/// The verb of each route.
+/// The method of each route.
 const std::map<std::string_view, std::string_view> routes{
     {"/health", "GET"}, {"/metadata", "GET"}, {"/schema", "GET"}, {"/openapi.json", "GET"},
     {"/state", "GET"},  {"/reset", "POST"},   {"/step", "POST"},  {"/mcp", "POST"}};
@@ -39,7 +39,8 @@ bool is_json(std::string_view content_type) {
          (type.starts_with("application/") && type.ends_with("+json"));
 }
 
-/// The body as an object; `may_be_empty`: no body is {}. Throws invalid_input.
+/// Returns the body as a JSON object. With `may_be_empty` an empty body counts as {}. Throws
+/// invalid_input.
 json read_body(const http_question& asked, bool may_be_empty) {
   if (asked.body.empty() && may_be_empty) return json::object();
   input_errors errors;
@@ -65,7 +66,7 @@ json read_body(const http_question& asked, bool may_be_empty) {
   return read;
 }
 
-/// The action of a step's body. Throws invalid_input.
+/// Returns the action in a step's body. Throws invalid_input.
 json take_action(json& body) {
   input_errors errors;
   if (const auto limit = body.find("timeout_s"); limit != body.end() && !limit->is_null()) {

@@ -1,4 +1,5 @@
 #pragma once
+// The HTTP routes of an OpenEnv server, without the network.
 
 #include <functional>
 #include <memory>
@@ -9,37 +10,39 @@
 
 namespace troupe::openenv_server {
 
-/// Makes the one environment of a session, or of an HTTP request. Called by any thread.
+/// Makes the environment of a session or of an HTTP request. Any thread may call it.
 using environment_maker = std::function<std::unique_ptr<vector_environment>()>;
 
+/// An HTTP request.
 struct http_question {
   std::string_view method;
-  std::string_view path;  ///< Without the query.
+  std::string_view path;  ///< The path without the query.
   std::string_view content_type;
   std::string_view body;
 };
 
+/// The answer to an HTTP request.
 struct http_reply {
   unsigned status = 200;
   std::string body;
   std::string content_type = "application/json";
-  std::string allow = "";  ///< With 405: the verb to use.
+  std::string allow = "";  ///< Used with status 405: the method to use.
 };
 
-/// The HTTP routes of an OpenEnv server, apart from how bytes travel: health, metadata, schema,
-/// openapi.json, mcp; and reset, step and state, each on a fresh environment that is gone with the
-/// answer: a step is one after a reset. Episodes are for the WebSocket.
+/// Answers requests to /health, /metadata, /schema, /openapi.json, /mcp, /reset, /step and /state.
+/// Each reset and step gets a new environment, which is destroyed after the answer, and a step
+/// follows a reset. Episodes need a WebSocket.
 class http_api {
  public:
-  /// Makes one environment, to know its spaces. Throws std::invalid_argument for one whose actions
-  /// a step message does not carry.
+  /// Makes one environment to read its spaces. Throws std::invalid_argument for an environment
+  /// whose actions a step message does not carry.
   explicit http_api(environment_maker make);
 
-  /// To one that may not ask: 403, and why.
+  /// Returns the answer to a client that must not use the server: 403 and the reason.
   static http_reply refuse(const std::string& why);
-  /// Whether the answer is made by an environment, which may take its time.
+  /// Returns whether the answer needs an environment, which may take time.
   static bool asks_environment(const http_question& asked);
-  /// Never throws. May be called by several threads at once.
+  /// Answers a request. Never throws. Several threads may call it at once.
   http_reply answer(const http_question& asked, bool is_draining) const;
 
   const std::string& id() const { return id_; }
@@ -49,11 +52,11 @@ class http_api {
 
   environment_maker make_;
   std::string id_;
-  std::string metadata_;  ///< The texts of /metadata and /schema.
+  std::string metadata_;  ///< the answers of /metadata and /schema
   std::string schema_;
 };
 
-/// openapi.json, compiled in.
+/// The text of openapi.json, which is compiled in.
 extern const char* const openapi_document;
 
 }  // namespace troupe::openenv_server

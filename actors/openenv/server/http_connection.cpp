@@ -70,7 +70,7 @@ void http_connection::on_read(beast::error_code error) {
     return write(plain_reply(431), false);
   if (error && error.category() == make_error_code(http::error{}).category())
     return write(plain_reply(400), false);
-  if (error) return;  // time-out, sent away
+  if (error) return;  // the time limit has passed, or the server shuts down
   request_ = parser_->release();
   const auto refusal = hub_.origins.refusal(view(request_[http::field::host]), origin());
   if (!refusal.empty()) return write(http_api::refuse(refusal), false);
@@ -79,10 +79,11 @@ void http_connection::on_read(beast::error_code error) {
   answer();
 }
 
-/// Of the page that asks, and may; empty where it is none.
+/// Returns the origin of the page that makes the request, which was found to be allowed, or an
+/// empty text if there is none.
 std::string_view http_connection::origin() const { return view(request_[http::field::origin]); }
 
-/// A browser asks whether the page may ask.
+/// Returns whether a browser asks if a page may make a request.
 bool http_connection::is_preflight() const {
   return request_.method() == http::verb::options && !origin().empty();
 }

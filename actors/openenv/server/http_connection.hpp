@@ -1,4 +1,5 @@
 #pragma once
+// Internal to this folder: the connection of one HTTP client.
 
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -10,11 +11,11 @@
 
 namespace troupe::openenv_server {
 
-/// One client that speaks HTTP, until it goes over to a WebSocket. Keeps itself alive by what it
-/// waits for:
+/// The connection of one HTTP client, until it becomes a WebSocket. Its pending operations keep it
+/// alive:
 ///
 ///   reading a request -> making its answer -> writing it -> reading the next one ...
-///           |                                     `-> discarding what else comes -> closed
+///           |                                     `-> discarding further bytes -> closed
 ///           `-> a WebSocket (websocket_session), or closed: time-out, end of file
 class http_connection : public guest, public std::enable_shared_from_this<http_connection> {
  public:
@@ -39,13 +40,13 @@ class http_connection : public guest, public std::enable_shared_from_this<http_c
   hub& hub_;
   guest_place place_;
   tcp_socket socket_;
-  steady::time_point deadline_;  ///< For what it waits for.
+  steady::time_point deadline_;  ///< the time limit of the current operation
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   http_request request_;
   http_reply reply_;
   http::response<http::string_body> response_;
-  std::size_t discarded_ = 0;  ///< bytes
+  std::size_t discarded_ = 0;  ///< the number of bytes discarded
 };
 
 }  // namespace troupe::openenv_server

@@ -1,6 +1,6 @@
 #pragma once
-// What the connections of one server share. Touched by the server's thread alone, but for what is
-// marked.
+// Internal to this folder: the state that all connections of one server share. Only the server's
+// thread uses it, except for the members that are marked.
 
 #include <sys/resource.h>
 
@@ -23,20 +23,21 @@
 namespace troupe::openenv_server {
 
 using steady = std::chrono::steady_clock;
-/// Without the type erasure of the default executor.
+/// A socket whose executor is not type-erased.
 using tcp_socket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
-/// A connection as the server looks after it.
+/// The interface of a connection to the server that owns it.
 class guest {
  public:
   virtual ~guest() = default;
-  /// Now and then: closes what has waited for too long.
+  /// Called from time to time: closes the connection if it has waited for too long.
   virtual void look_after(steady::time_point now) = 0;
-  /// The server shuts down.
+  /// Called when the server shuts down.
   virtual void send_away() = 0;
 };
 
+/// The shared state of a server.
 struct hub {
   hub(environment_maker make_one, server_options wanted, metrics_registry& registry)
       : make(std::move(make_one)),
@@ -47,7 +48,8 @@ struct hub {
     workers.emplace(options.threads);
   }
 
-  /// Nothing may run any more. What waits for a worker goes before the sockets that it holds.
+  /// Stops the workers. Nothing may run on the server's thread any more. Tasks that wait for a
+  /// worker are destroyed before the sockets that they hold.
   void end_workers() {
     workers->stop();
     workers->join();
@@ -55,8 +57,8 @@ struct hub {
     workers.reset();
   }
 
-  /// Calls `work`, which must not throw, and then, on the server's thread, `then`. At once where
-  /// environments are fast, else on a worker.
+  /// Calls `work`, which must not throw, and then calls `then` on the server's thread. If
+  /// environments are fast it calls `work` directly, otherwise on a worker.
   template <class Work, class Then>
   void run(Work work, Then then) {
     if (steps.is_fast()) {
@@ -73,15 +75,15 @@ struct hub {
     });
   }
 
-  const environment_maker make;  ///< Any thread.
+  const environment_maker make;  ///< Any thread may use it.
   const server_options options;
   const origin_check origins;
-  const http_api api;  ///< Any thread.
+  const http_api api;  ///< Any thread may use it.
   const server_metrics metrics;
   pace steps;
   std::list<guest*> guests;
-  std::size_t sessions = 0;     ///< Never above options.sessions_max.
-  std::size_t connections = 0;  ///< Those that are none, or none yet.
+  std::size_t sessions = 0;     ///< The open sessions; never above options.sessions_max.
+  std::size_t connections = 0;  ///< The connections that are no sessions, or not yet.
   bool is_draining = false;
   boost::asio::io_context io{1};
   std::optional<boost::asio::thread_pool> workers;
@@ -92,7 +94,8 @@ struct hub {
     bool was_preempted;
   };
 
-  /// Since this thread asked last: once too often, where the environment has not run since.
+  /// Returns whether this thread was preempted since its last call of this function. That is true
+  /// once too often if the preemption was before the environment ran.
   static bool was_preempted() {
     thread_local long before = 0;
     rusage used{};
@@ -111,7 +114,7 @@ struct hub {
   void note(const time_spent& spent) { steps.took(spent.time, spent.was_preempted); }
 };
 
-/// A place in the hub's list of guests, for as long as it lives.
+/// Keeps a guest in the hub's list as long as this object lives.
 class guest_place {
  public:
   guest_place(hub& of, guest* who) : hub_(of), at_(of.guests.insert(of.guests.end(), who)) {}

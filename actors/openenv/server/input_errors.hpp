@@ -1,4 +1,5 @@
 #pragma once
+// Errors in clients' messages, in the form of OpenEnv's servers.
 
 #include <exception>
 #include <initializer_list>
@@ -7,8 +8,8 @@
 
 namespace troupe::openenv_server {
 
-/// What is wrong with a message, in the words of OpenEnv's servers, which are pydantic's: a list of
-/// {"type", "loc", "msg", "input"} and, where a bound was passed, "ctx". At most `errors_max` are
+/// A list of the errors in a message, in the form of pydantic, which OpenEnv's servers use:
+/// {"type", "loc", "msg", "input"} and, if a bound was exceeded, "ctx". At most `errors_max` are
 /// kept.
 class input_errors {
  public:
@@ -18,10 +19,10 @@ class input_errors {
 
   void add(const char* type, place at, std::string message, const nlohmann::json& input,
            nlohmann::json context = nullptr);
-  /// `object` lacks `key`; `at` is where the object stands.
+  /// Adds the error that `object`, whose place is `at`, lacks `key`.
   void add_missing(place at, const char* key, const nlohmann::json& object);
   void add_forbidden(place at, const std::string& key, const nlohmann::json& value);
-  /// Adds one of every key of `object` that is not among `known`.
+  /// Adds an error for every key of `object` that is not in `known`.
   void forbid_others(const place& at, const nlohmann::json& object,
                      std::initializer_list<const char*> known);
 
@@ -34,7 +35,7 @@ class input_errors {
   nlohmann::json list_ = nlohmann::json::array();
 };
 
-/// A message that can't be what its sender meant. Nothing was done.
+/// Thrown for an invalid message, before anything was done.
 class invalid_input : public std::exception {
  public:
   explicit invalid_input(nlohmann::json errors) : errors_(std::move(errors)) {}
@@ -45,7 +46,7 @@ class invalid_input : public std::exception {
   nlohmann::json errors_;
 };
 
-/// `at` with a key or an index more.
+/// Returns `at` extended by a key or an index.
 input_errors::place below(input_errors::place at, nlohmann::json key);
 
 }  // namespace troupe::openenv_server

@@ -1,4 +1,5 @@
 #pragma once
+// Reads numbers in clients' messages as pydantic does.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +9,9 @@
 
 namespace troupe::openenv_server {
 
-// Numbers of a message, as pydantic reads them: integers also from whole floats, from texts and
-// from booleans, floats also from texts. Nothing, and an error at `at`, for what is none or lies
-// outside of its bounds.
+// Integers are also read from whole floats, texts and booleans; floats are also read from texts. If
+// the value is no number or lies outside its bounds, the functions return nullopt and add an error
+// at `at`.
 
 std::optional<std::int64_t> read_integer(const nlohmann::json& value, std::int64_t first,
                                          std::int64_t last, const input_errors::place& at,

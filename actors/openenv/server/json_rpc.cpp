@@ -9,13 +9,13 @@
 
 namespace troupe::openenv_server {
 
-using namespace openenv;  // the messages of both ends
+using namespace openenv;  // the messages of clients and servers
 
 namespace {
 
 using nlohmann::json;
 
-// https://www.jsonrpc.org/specification#error_object
+// The codes are those of https://www.jsonrpc.org/specification#error_object.
 constexpr int parse_error = -32700;
 constexpr int invalid_request = -32600;
 constexpr int method_not_found = -32601;
@@ -28,7 +28,7 @@ json error_response(int code, std::string message, json id = nullptr) {
           {"error", {{"code", code}, {"message", std::move(message)}, {"data", nullptr}}}};
 }
 
-/// Adds what keeps `request`, an object, from being one.
+/// Adds the errors that make `request`, which is an object, invalid.
 void check(const json& request, input_errors& errors) {
   const json here = json::array();
   if (!request.contains("jsonrpc")) {

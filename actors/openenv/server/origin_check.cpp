@@ -21,12 +21,13 @@ bool is_loopback(const std::string& host) {
   return error ? host == "localhost" : address.is_loopback();
 }
 
-/// Of names and addresses.
+/// Returns whether a name or an address may contain the character.
 bool may_be_in_host(unsigned char c) {
   return std::isalnum(c) || c == '-' || c == '.' || c == '_' || c == ':';
 }
 
-/// "HTTP://Here" becomes {scheme: http, host: here, port: 80}; null where it is no origin.
+/// Parses an origin: "HTTP://Here" becomes {scheme: http, host: here, port: 80}. Returns nullopt if
+/// the text is no origin.
 std::optional<openenv::server_url> parse_origin(std::string_view origin) {
   std::string text(origin);
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -39,7 +40,7 @@ std::optional<openenv::server_url> parse_origin(std::string_view origin) {
   return std::nullopt;
 }
 
-/// What a browser sends for it.
+/// Returns the origin as a browser sends it.
 std::string text_of(const openenv::server_url& url) {
   return (url.tls ? "https://" : "http://") + url.authority();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Keeps the pages that a browser shows from using a server that the browser can reach.
+// Prevents web pages in a browser from using a server that the browser can reach.
 
 #include <string>
 #include <string_view>
@@ -7,16 +7,17 @@
 
 namespace troupe::openenv_server {
 
-/// Browsers send a page's origin with what it asks, other clients send none. A page is served if
-/// the server itself is its origin or if its origin is allowed. A server at a loopback address also
-/// wants a loopback name as the Host: under any other name a page may have been led to it by DNS.
+/// Checks the origin of requests. Browsers send a page's origin with a request; other clients send
+/// none. A page is served if its origin is the server itself or an allowed one. A server at a
+/// loopback address also requires a loopback name as the Host, because a page may reach the server
+/// through DNS under another name.
 class origin_check {
  public:
-  /// `address` is what the server listens at; `allowed` are origins such as
-  /// "https://games.example" or "*" for every one. Throws std::invalid_argument for another text.
+  /// `address` is the address that the server listens at. `allowed` has origins such as
+  /// "https://games.example", or "*" for all. Throws std::invalid_argument for another text.
   origin_check(const std::string& address, const std::vector<std::string>& allowed);
 
-  /// Why a request with these header fields is refused; empty if it is served.
+  /// Returns why a request with these header fields is refused, or an empty text if it is served.
   std::string refusal(std::string_view host, std::string_view origin) const;
 
  private:

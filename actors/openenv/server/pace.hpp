@@ -1,4 +1,5 @@
 #pragma once
+// Decides which threads step a server's environments.
 
 #include <algorithm>
 #include <chrono>
@@ -6,10 +7,10 @@
 
 namespace troupe::openenv_server {
 
-/// Whether environments are fast enough to be stepped by the thread that reads and writes. One that
-/// took longer than `slow` held up all others, once; from then on steps go to threads of their own,
-/// until so many in a row were fast that it seems to have been chance. That number doubles each
-/// time, up to `in_a_row_max`.
+/// Decides whether environments are fast enough to be stepped by the thread that reads and writes.
+/// A step that took longer than `slow` has delayed all other sessions. From then on other threads
+/// take the steps, until a number of steps in a row were fast. That number doubles each time, up to
+/// `in_a_row_max`.
 class pace {
  public:
   static constexpr std::chrono::microseconds slow{1000};
@@ -18,8 +19,8 @@ class pace {
 
   bool is_fast() const { return is_fast_; }
 
-  /// How long a step took. `was_preempted`: the thread had to wait for a core meanwhile, as on a
-  /// busy machine, which is no fault of the environment's; two such in a row are none of chance's.
+  /// Records the time of a step. With `was_preempted` the thread had to wait for a core meanwhile,
+  /// as on a busy machine. A single slow step is then excused; two in a row are not.
   void took(std::chrono::nanoseconds time, bool was_preempted) {
     const bool seemed_slow = time > slow;
     const bool is_excused = was_preempted && !last_seemed_slow_;

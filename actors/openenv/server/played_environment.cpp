@@ -24,7 +24,8 @@ played_environment::view played_environment::reset(std::optional<std::uint64_t> 
   const bool is_begun = std::exchange(phase_, phase::over) == phase::begun_anew;
   if (seed || !is_begun) {
     auto begun = one_->reset(seed);
-    if (!begun.failures.empty()) fail(begun.failures.back());  // so it is not of that seed
+    // After a failed reset the new episode does not have that seed.
+    if (!begun.failures.empty()) fail(begun.failures.back());
     next_obs_ = std::move(begun.obs);
   }
   phase_ = phase::under_way;
@@ -37,7 +38,7 @@ played_environment::view played_environment::step(env_actions& action) {
     throw execution_error("step: the episode has ended; expected a reset");
   phase_ = phase::over;
   one_->step_into(action, step_);
-  // One of the next episode's beginning is none of this step's.
+  // A failure while the next episode began is no failure of this step.
   const auto failure = std::ranges::find(step_.failures, false, &env_failure::at_reset);
   if (failure != step_.failures.end()) {
     begin_next();

@@ -1,4 +1,5 @@
 #pragma once
+// Internal to this folder: one environment as a client steps it.
 
 #include <cstdint>
 #include <memory>
@@ -10,35 +11,35 @@
 
 namespace troupe::openenv_server {
 
-/// The environment can't do what was asked of it, or failed at it.
+/// Thrown if the environment can't do what was requested, or failed at it.
 class execution_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// One environment as a client plays it: a reset begins an episode, and steps follow until it has
-/// ended. Same seeds, same episodes: resets that come without one go on with the generator as
-/// Gymnasium's do, though the vector environment begins the next episode by itself.
+/// ended. The same seeds give the same episodes: a reset without a seed continues the random
+/// generator as in Gymnasium, although the vector environment begins the next episode by itself.
 class played_environment {
  public:
-  /// What the last reset or step showed. Borrowed until the next.
+  /// The result of the last reset or step. It is borrowed until the next one.
   struct view {
     std::span<const float> obs;    ///< [D]
-    std::optional<double> reward;  ///< None after a reset.
+    std::optional<double> reward;  ///< nullopt after a reset
     bool terminated = false;
     bool truncated = false;
     bool done() const { return terminated || truncated; }
   };
 
-  /// Throws std::invalid_argument for other than one environment.
+  /// Throws std::invalid_argument unless the size is 1.
   explicit played_environment(std::unique_ptr<vector_environment> one);
 
   env_spec spec() { return one_->spec(); }
 
-  /// Throws execution_error if the environment failed.
+  /// Begins an episode. Throws execution_error if the environment failed.
   view reset(std::optional<std::uint64_t> seed);
-  /// One environment's action, which lies in the action space. Throws execution_error before a
-  /// reset, after the episode's end, and if the environment failed, which ends the episode.
+  /// Takes a step. The action lies in the action space. Throws execution_error before a reset,
+  /// after the episode's end, and if the environment failed, which ends the episode.
   view step(env_actions& action);
 
  private:
@@ -47,7 +48,8 @@ class played_environment {
   void begin_next();
 
   std::unique_ptr<vector_environment> one_;
-  phase phase_ = phase::fresh;  ///< begun_anew: the next episode is, and shows next_obs_.
+  /// In the phase begun_anew the next episode has begun with the observation next_obs_.
+  phase phase_ = phase::fresh;
   env_step step_;
   recycled_vector<float> next_obs_;  ///< [D]
 };

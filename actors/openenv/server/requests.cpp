@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t episode_id_bytes_max = 255;
 
-/// The value of a key that is there and not null.
+/// Returns the value of a key, or null if it is missing or null.
 const json* find_value(const json& object, const char* key) {
   const auto at = object.find(key);
   return at == object.end() || at->is_null() ? nullptr : &*at;

@@ -21,9 +21,10 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 
 const std::string server_name = "OpenEnv server";
-constexpr auto close_time = std::chrono::seconds(6);  // for the goodbyes of the last sessions
+constexpr auto close_time = std::chrono::seconds(6);  // the time for closing the last sessions
 
-/// How often connections are looked after: often enough for the shortest of the limits.
+/// Returns the time between two checks of all connections, which is short enough for the shortest
+/// limit.
 milliseconds round_time(const server_options& options) {
   const auto shortest =
       std::min({options.request_timeout, options.write_timeout, options.ping_interval,
@@ -88,7 +89,7 @@ class server::house {
 
  private:
   void admit(tcp_socket socket) {
-    if (hub_.connections >= hub_.options.connections_max) return;  // closes it
+    if (hub_.connections >= hub_.options.connections_max) return;  // this closes the socket
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     std::make_shared<http_connection>(hub_, std::move(socket))->start();
@@ -96,7 +97,7 @@ class server::house {
 
   void look_round() {
     const auto now = steady::now();
-    const std::vector<guest*> all(hub_.guests.begin(), hub_.guests.end());  // none ends meanwhile
+    const std::vector<guest*> all(hub_.guests.begin(), hub_.guests.end());  // none ends in the loop
     for (auto* each : all) each->look_after(now);
     hub_.metrics.slow.set(hub_.steps.is_fast() ? 0 : 1);
     if (hub_.is_draining) go_on_draining(now, all);

@@ -1,6 +1,6 @@
 #pragma once
-// Troupe's environments for every OpenEnv client: a WebSocket is a session with an environment of
-// its own.
+// The server of `troupe serve-env`: it serves Troupe's environments to every OpenEnv client. A
+// WebSocket is a session with an environment of its own.
 
 #include <chrono>
 #include <cstdint>
@@ -13,45 +13,53 @@
 
 namespace troupe::openenv_server {
 
+/// The address and the limits of a server.
 struct server_options {
-  std::string address = "127.0.0.1";  ///< IPv4 or IPv6.
-  std::uint16_t port = 8000;          ///< 0: any free one.
-  /// Origins of other servers' pages that may use it, such as "https://games.example"; "*": all.
+  std::string address = "127.0.0.1";  ///< The IPv4 or IPv6 address to listen at.
+  std::uint16_t port = 8000;          ///< The port; 0 means any free one.
+  /// The origins whose pages may use the server, such as "https://games.example". "*" allows all.
+  /// By default only the server's own origin may.
   std::vector<std::string> allowed_origins;
-  std::size_t sessions_max = 1024;
-  std::size_t connections_max = 128;  ///< That are no session, such as those of HTTP.
-  std::size_t threads = 32;           ///< For slow environments: how many are stepped at once.
-  /// Of a message or a body. A longer one closes the connection.
+  std::size_t sessions_max = 1024;    ///< The largest number of open sessions.
+  std::size_t connections_max = 128;  ///< The largest number of other connections, such as HTTP.
+  std::size_t threads = 32;           ///< The threads that step slow environments.
+  /// The longest message or body in bytes. A longer one closes the connection.
   std::size_t message_bytes_max = std::size_t{1} << 20;
-  /// From connecting, or from an answer's end, to a request's last byte.
+  /// The time limit for receiving a request, from connecting, or from the end of the answer before,
+  /// to the request's last byte.
   std::chrono::milliseconds request_timeout{15'000};
-  std::chrono::milliseconds write_timeout{60'000};  ///< For a client to take an answer.
-  /// A client that was not heard of for so long is sent a ping...
+  /// The time limit for a client to receive an answer.
+  std::chrono::milliseconds write_timeout{60'000};
+  /// A client that has been silent for this time is sent a ping.
   std::chrono::milliseconds ping_interval{20'000};
-  std::chrono::milliseconds ping_timeout{20'000};  ///< ...and has so long to answer it.
-  /// A session without a request for so long is closed. Language models think for minutes.
+  /// The time limit for answering a ping.
+  std::chrono::milliseconds ping_timeout{20'000};
+  /// A session without a request for this time is closed. It is long because language models may
+  /// think for minutes.
   std::chrono::milliseconds idle_timeout{3'600'000};
 };
 
-/// Serves the environments that `make` makes, from a thread of its own, and slow ones from a few
-/// more, so that none waits for another. Counts in troupe_openenv_server_* of `metrics`.
+/// Serves environments from a thread of its own. Slow environments are stepped by a few more
+/// threads, so that no session waits for another. Its metrics are troupe_openenv_server_*.
 class server {
  public:
-  /// Throws port_busy, std::invalid_argument for what is no address or no origin and for
-  /// environments that no session can have, and std::runtime_error naming address and port for what
-  /// else keeps it from opening. `metrics` must outlive the server.
+  /// Starts the server. `make` makes the environment of a session. `metrics` must outlive the
+  /// server. Throws port_busy; std::invalid_argument for an invalid address or origin and for
+  /// environments that a session can't have; and std::runtime_error, with address and port in its
+  /// message, if it can't listen for another reason.
   server(environment_maker make, server_options options, metrics_registry& metrics);
-  /// Closes every connection. Waits for the steps under way and for no client.
+  /// Closes every connection. Waits for the steps under way, but not for clients.
   ~server();
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  /// The port it listens on.
+  /// Returns the port that the server listens at.
   std::uint16_t port() const;
 
   bool is_draining() const;
-  /// Takes no session more, says it is unhealthy, lets sessions end for at most `grace`, and closes
-  /// those that are left with code 1001. Returns when all are closed. Any thread, once.
+  /// Accepts no more sessions, reports that it is unhealthy, and lets sessions end for at most
+  /// `grace`. Then it closes the remaining ones with code 1001. Returns when all are closed. Any
+  /// thread may call it, once.
   void drain(std::chrono::milliseconds grace);
 
  private:

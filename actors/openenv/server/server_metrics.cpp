@@ -2,7 +2,7 @@
 
 namespace troupe::openenv_server {
 
-using namespace openenv;  // the messages of both ends
+using namespace openenv;  // the messages of clients and servers
 
 server_metrics::server_metrics(metrics_registry& metrics)
     : sessions(
@@ -12,7 +12,7 @@ server_metrics::server_metrics(metrics_registry& metrics)
       http_requests(metrics.counter("troupe_openenv_server_http_requests_total",
                                     "HTTP requests to the OpenEnv server.")),
       http_errors(metrics.counter("troupe_openenv_server_http_errors_total",
-                                  "Those that were answered with a status of 400 or more.")),
+                                  "HTTP requests answered with a status of 400 or more.")),
       slow(metrics.gauge("troupe_openenv_server_slow",
                          "1 while the served environments are stepped by threads of their own.")) {
   const auto add = [&](auto& to, const char* name, const char* help, const char* label,

@@ -1,4 +1,5 @@
 #pragma once
+// Internal to this folder: the metrics of the server.
 
 #include <array>
 #include <optional>
@@ -8,24 +9,24 @@
 
 namespace troupe::openenv_server {
 
-/// What an OpenEnv server counts.
+/// The metrics of an OpenEnv server.
 struct server_metrics {
-  /// Why a session ended that its client did not end.
+  /// The reason why the server ended a session.
   enum class drop { idle, no_pong, slow_reader, bad_frame, drained };
-  /// Why a connection became no session.
+  /// The reason why a connection got no session.
   enum class refusal { capacity, draining, environment };
 
   explicit server_metrics(metrics_registry& metrics);
 
   metric_gauge sessions;
   metric_counter sessions_opened;
-  std::array<metric_counter, 3> sessions_refused;  ///< By refusal.
-  std::array<metric_counter, 5> sessions_dropped;  ///< By drop.
-  std::array<metric_counter, 5> requests;          ///< By request_kind.
-  std::array<metric_counter, 8> errors;            ///< By server_error.
+  std::array<metric_counter, 3> sessions_refused;  ///< indexed by refusal
+  std::array<metric_counter, 5> sessions_dropped;  ///< indexed by drop
+  std::array<metric_counter, 5> requests;          ///< indexed by request_kind
+  std::array<metric_counter, 8> errors;            ///< indexed by server_error
   metric_counter http_requests;
   metric_counter http_errors;
-  metric_gauge slow;  ///< 1 while environments are stepped by workers.
+  metric_gauge slow;  ///< 1 while workers step the environments
 
   void count(std::optional<openenv::request_kind> request,
              std::optional<openenv::server_error> error) const {

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// ---- schemas
+// ---- Schemas.
 
 json integer_schema(std::int64_t first, std::int64_t last) {
   return {{"type", "integer"}, {"minimum", first}, {"maximum", last}};
@@ -21,7 +21,7 @@ json array_schema(json items, std::int64_t size) {
   return {{"type", "array"}, {"items", std::move(items)}, {"minItems", size}, {"maxItems", size}};
 }
 
-/// An array whose elements have a schema each.
+/// Returns the schema of an array whose elements have a schema each.
 json array_schema(std::vector<json> each) {
   const auto size = each.size();
   return {
@@ -88,7 +88,7 @@ struct schema_maker {
   }
 };
 
-// ---- elements
+// ---- Elements.
 
 template <class Number>
 void append_number(Number number, std::string& to) {
@@ -97,7 +97,7 @@ void append_number(Number number, std::string& to) {
   to.append(text, end);
 }
 
-/// Tells 2 from 2.0, as Python does.
+/// Appends a float so that 2 and 2.0 differ, as in Python.
 template <class Float>
 void append_float(Float number, std::string& to) {
   if (!std::isfinite(number)) {
@@ -109,7 +109,7 @@ void append_float(Float number, std::string& to) {
   if (to.find_first_of(".e", begin) == std::string::npos) to += ".0";
 }
 
-/// Writes one element, and takes its floats off the front of `left`.
+/// Writes one element, and removes its floats from the front of `left`.
 struct element_writer {
   std::span<const float>& left;
   std::string& to;
@@ -146,7 +146,7 @@ struct element_writer {
   }
 
   void operator()(const spaces::box& of) const {
-    const bool is_nothing = of.shape.empty() && of.low.empty();  // a default-made space
+    const bool is_nothing = of.shape.empty() && of.low.empty();  // a default-constructed space
     if (is_nothing)
       to += "[]";
     else

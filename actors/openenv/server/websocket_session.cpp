@@ -15,13 +15,14 @@ namespace troupe::openenv_server {
 
 namespace {
 
-/// Requests that have come while one was under way. They are answered in order; no more are read.
+/// The largest number of requests that wait while another one is under way. They are answered in
+/// order. While that many wait, no more are read.
 constexpr std::size_t waiting_max = 8;
 constexpr std::size_t kept_buffer_bytes = std::size_t{64} << 10;
-constexpr auto close_time = std::chrono::seconds(5);  // for the client to say goodbye, too
+constexpr auto close_time = std::chrono::seconds(5);  // includes the client's closing
 
-/// Reads all the time, so that pings are answered and a client that has gone is noticed while the
-/// environment steps. At most one request is under way.
+/// A session always reads, so that pings are answered and a disconnected client is noticed while
+/// the environment steps. At most one request is under way.
 class session : public guest, public std::enable_shared_from_this<session> {
  public:
   session(hub& of, tcp_socket socket, bool is_rpc);
@@ -57,19 +58,19 @@ class session : public guest, public std::enable_shared_from_this<session> {
   bool has_slot_ = false;
 
   beast::flat_buffer buffer_;
-  std::deque<std::string> waiting_;  ///< At most waiting_max.
-  std::string text_;                 ///< Of the request under way.
+  std::deque<std::string> waiting_;  ///< at most waiting_max requests
+  std::string text_;                 ///< the request under way
   answer answer_;
 
   bool is_reading_ = false;
-  bool is_busy_ = true;  ///< A request is under way, or the session's beginning.
+  bool is_busy_ = true;  ///< a request, or the beginning of the session, is under way
   bool is_sending_ = false;
-  bool is_pinging_ = false;  ///< A ping is being sent.
+  bool is_pinging_ = false;  ///< a ping is being sent
   bool awaits_pong_ = false;
   bool is_closing_ = false;
-  steady::time_point since_;    ///< It connects, sends or closes.
-  steady::time_point heard_;    ///< Any frame.
-  steady::time_point request_;  ///< The last one.
+  steady::time_point since_;    ///< when it began to connect, to send or to close
+  steady::time_point heard_;    ///< the time of the last frame of any kind
+  steady::time_point request_;  ///< the time of the last request
 };
 
 session::session(hub& of, tcp_socket socket, bool is_rpc)
@@ -86,7 +87,7 @@ session::~session() {
     hub_.metrics.sessions.set(static_cast<double>(--hub_.sessions));
   else
     --hub_.connections;
-  if (conversation_ && !hub_.steps.is_fast() && hub_.workers)  // it may take its time to end
+  if (conversation_ && !hub_.steps.is_fast() && hub_.workers)  // destroying it may take time
     asio::post(*hub_.workers, [ending = std::move(conversation_)] {});
 }
 
@@ -96,7 +97,7 @@ void session::start(const http_request& request) {
   socket_.text(true);
   socket_.control_callback([this](websocket::frame_type kind, beast::string_view) {
     heard();
-    if (kind == websocket::frame_type::close) begin_closing();  // the stream answers it
+    if (kind == websocket::frame_type::close) begin_closing();  // the stream sends the answer
   });
   socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
     if (!error) self->on_accept();
@@ -154,7 +155,7 @@ void session::read() {
 void session::on_read(beast::error_code error) {
   is_reading_ = false;
   if (error) {
-    // The stream has said so to the client, and closed.
+    // The stream has reported the error to the client and has closed.
     if (error == websocket::condition::protocol_violation ||
         error == websocket::error::message_too_big)
       hub_.metrics.dropped(drop::bad_frame);
@@ -176,7 +177,7 @@ void session::take_message() {
     answer_ = binary_answer();
     send();
   } else {
-    close(websocket::close_code::normal);  // something else is being said
+    close(websocket::close_code::normal);  // another message is being sent
   }
   buffer_.clear();
   if (buffer_.capacity() > kept_buffer_bytes) buffer_.shrink_to_fit();
@@ -224,7 +225,7 @@ void session::ping() {
                      [self = shared_from_this()](beast::error_code) { self->is_pinging_ = false; });
 }
 
-/// Whatever is still to be done, the client has `close_time` for it.
+/// Begins to close. From now on the client has `close_time`, whatever is left to do.
 bool session::begin_closing() {
   if (std::exchange(is_closing_, true)) return false;
   since_ = steady::now();
@@ -249,7 +250,7 @@ void session::cut() {
 
 void session::look_after(steady::time_point now) {
   const auto& limits = hub_.options;
-  if (!has_slot_ && !is_closing_) {  // connects, or is told that there is no room
+  if (!has_slot_ && !is_closing_) {  // it is connecting or being refused
     if (now - since_ > limits.request_timeout) cut();
   } else if (is_closing_) {
     if (now - since_ > close_time) cut();
@@ -257,7 +258,7 @@ void session::look_after(steady::time_point now) {
     hub_.metrics.dropped(drop::slow_reader);
     cut();
   } else if (!is_reading_) {
-    heard_ = now;  // it is not listened to
+    heard_ = now;  // no frames are read, so silence does not count
   } else if (now - heard_ > limits.ping_interval + limits.ping_timeout && awaits_pong_) {
     drop_for(drop::no_pong, websocket::close_code::internal_error, "keepalive ping timeout");
   } else if (now - heard_ > limits.ping_interval && !awaits_pong_) {

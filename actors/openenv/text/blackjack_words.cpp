@@ -33,7 +33,7 @@ std::optional<json> act(const json& observation, std::string_view said) {
   return json{{"action", hit ? 1 : 0}};
 }
 
-/// Hands of one to three turns, each as likely as another, and moves by a coin.
+/// Returns a hand of one to three equally likely turns, with random moves.
 std::vector<spoken_turn> practise(action_random& random) {
   std::vector<spoken_turn> turns;
   blackjack_hand hand{.total = 4 + std::int64_t(random.below(18)),

@@ -18,21 +18,21 @@ constexpr std::size_t planes = 3;
 
 struct board_game {
   line_game_options rules;
-  std::size_t empty_plane;  // of OpenSpiel's
+  std::size_t empty_plane;  // the plane of free cells in OpenSpiel's info_state
 };
 
 std::size_t cells_of(const line_game_options& game) {
   return static_cast<std::size_t>(game.rows * game.columns);
 }
 
-/// The number under `key`; none: it isn't there.
+/// Returns the number under `key`, or nullopt if there is none.
 std::optional<std::int64_t> number_at(const json& observation, const char* key) {
   const auto found = observation.find(key);
   if (found == observation.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<std::int64_t>();
 }
 
-/// Where the mark of a player's last move lies. None: nowhere.
+/// Returns the cell of a player's last move, or nullopt if it has no mark.
 std::optional<std::size_t> cell_of_last(const line_game_options& game, std::int64_t move,
                                         const std::vector<bool>& taken) {
   if (move < 0 || move >= line_game::moves(game)) return std::nullopt;
@@ -48,7 +48,7 @@ seen_board read(const board_game& game, const json& observation) {
                                    : read_served_board(game.rules, observation);
 }
 
-/// Free cells that a move can name are their numbers.
+/// Returns the text of a cell. A free cell that is a move is its number.
 std::string cell_word(const line_game_options& game, std::size_t cell, mark of, const char* own,
                       const char* opponent) {
   if (of == mark::own) return own;
@@ -56,7 +56,8 @@ std::string cell_word(const line_game_options& game, std::size_t cell, mark of, 
   return game.falls ? "." : std::to_string(cell);
 }
 
-/// The board as it lies on a table: of connect four the highest row first, and columns' numbers.
+/// Returns the board as text. Connect four begins with the highest row and ends with the numbers of
+/// the columns.
 std::string picture(const line_game_options& game, const seen_board& board) {
   std::string lines;
   for (std::int64_t i = 0; i < game.rows; ++i) {
@@ -90,7 +91,7 @@ wording tell(const line_game_options& game, const seen_board& board) {
           .letters = in_letters(game, board)};
 }
 
-/// None: something else than a number.
+/// Returns the number that was said, or nullopt if it is no number.
 std::optional<std::int64_t> said_number(std::string_view said) {
   const auto word = spoken_word(said);
   std::int64_t number = 0;
@@ -107,7 +108,7 @@ std::optional<json> act(const board_game& game, const json& observation, std::st
   return json{{is_openspiel(observation) ? "action_id" : "action", *move}};
 }
 
-/// A whole game of Troupe's own, where both sides play any legal move.
+/// Returns a whole game of Troupe's own environment, in which both players make random legal moves.
 std::vector<spoken_turn> practise(const board_game& game, action_random& random) {
   line_game played(game.rules);
   std::vector<float> obs(played.spec().observation_space.flat_size());
@@ -147,8 +148,8 @@ seen_board read_openspiel_board(const line_game_options& game, std::size_t empty
 
   seen_board seen{.cells = std::vector<mark>(cells),
                   .opponent_last = number_at(observation, "opponent_last_action")};
-  // The other two planes, and which of them is the opponent's. Releases of OpenSpiel differ in
-  // that, but on the player's turn the opponent's last mark lies open.
+  // One of the other two planes is the opponent's. Releases of OpenSpiel differ in which one, but
+  // on the player's turn the opponent's last mark tells it.
   const auto first = empty_plane == 0 ? std::size_t{1} : 0, second = first + 1;
   const auto player = number_at(observation, "current_player_id").value_or(0);
   auto theirs = (empty_plane == 0) == (player != 1) ? first : second;

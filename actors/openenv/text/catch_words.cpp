@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t rows = 10, columns = 5;
 
-// By OpenSpiel's numbers.
+// The moves, in the order of OpenSpiel's numbers.
 const std::array<wording, 3> moves{{{"LEFT", "-"}, {"STAY", "="}, {"RIGHT", "+"}}};
 
 wording tell(const falling_ball& seen) {
@@ -35,7 +35,7 @@ std::optional<json> act(const json&, std::string_view said) {
   return std::nullopt;
 }
 
-/// A whole fall, and moves by a die.
+/// Returns a whole fall of the ball, with random moves.
 std::vector<spoken_turn> practise(action_random& random) {
   std::vector<spoken_turn> turns;
   falling_ball now{.column = std::int64_t(random.below(columns))};
@@ -55,7 +55,7 @@ falling_ball read_openspiel_ball(const json& observation) {
   for (std::int64_t i = 0; i < rows * columns; ++i) {
     if (tensor[static_cast<std::size_t>(i)].get<float>() > 0) set.push_back(i);
   }
-  // In the end the ball is in the paddle's row, and may be where the paddle is.
+  // At the end the ball is in the paddle's row, and may be in the paddle's cell.
   if (set.empty() || set.size() > 2 || set.back() < (rows - 1) * columns)
     throw std::invalid_argument(fmt::format(
         "catch: info_state: expected a ball and a paddle in the last row, got {}", tensor.dump()));

@@ -1,4 +1,5 @@
 #pragma once
+// Catch in words.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -7,18 +8,19 @@
 
 namespace troupe::openenv {
 
-/// What a player at Catch sees: a ball that falls by a row a turn, and the paddle below it.
+/// The facts that a player sees: a ball that falls by one row a turn, and the paddle below it.
 struct falling_ball {
-  std::int64_t column = 0;  ///< 0 to 4
-  std::int64_t height = 0;  ///< rows above the paddle's: 9 at first, 0 at the end
-  std::int64_t paddle = 2;  ///< its column
+  std::int64_t column = 0;  ///< the ball's column, 0 to 4
+  std::int64_t height = 0;  ///< the rows above the paddle: 9 at first, 0 at the end
+  std::int64_t paddle = 2;  ///< the paddle's column, 0 to 4
 };
 
-/// From OpenSpiel's info_state of catch: 10 rows of 5 columns, the paddle in the last. Throws
-/// std::invalid_argument for what has no ball or no paddle.
+/// Reads OpenSpiel's info_state of catch: 10 rows of 5 columns, with the paddle in the last row.
+/// Throws std::invalid_argument if there is no ball or no paddle.
 falling_ball read_openspiel_ball(const nlohmann::json& observation);
 
-/// Says LEFT, STAY or RIGHT, or - = + in letters. On servers alone.
+/// Returns the game, which exists on OpenEnv's openspiel servers only. Moves are LEFT, STAY and
+/// RIGHT, or -, = and + in letters.
 text_game catch_game();
 
 }  // namespace troupe::openenv

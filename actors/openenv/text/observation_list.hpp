@@ -1,4 +1,5 @@
 #pragma once
+// Internal to this folder: lists in the observations of games.
 
 #include <fmt/format.h>
 
@@ -8,7 +9,8 @@
 
 namespace troupe::openenv {
 
-/// The list of that name and length in what a game shows. Throws std::invalid_argument.
+/// Returns the list under `key` with that length in a game's observation. Throws
+/// std::invalid_argument.
 inline const nlohmann::json& list_of(std::string_view game, const nlohmann::json& observation,
                                      const char* key, std::size_t length) {
   const auto found = observation.find(key);
@@ -18,7 +20,8 @@ inline const nlohmann::json& list_of(std::string_view game, const nlohmann::json
   return *found;
 }
 
-/// Whether it is what OpenEnv's openspiel servers show; else it is what Troupe's do.
+/// Returns whether the observation is that of OpenEnv's openspiel servers; otherwise it is that of
+/// Troupe's.
 inline bool is_openspiel(const nlohmann::json& observation) {
   return observation.contains("info_state");
 }

@@ -1,12 +1,13 @@
 #pragma once
+// Internal to this folder: normalises what a player says.
 
 #include <string>
 #include <string_view>
 
 namespace troupe::openenv {
 
-/// What a player said, without spaces and full stops around it, in small letters: " Hit.\n" is
-/// "hit".
+/// Returns what a player said in lower case, without spaces, full stops and exclamation marks
+/// around it: " Hit.\n" becomes "hit".
 inline std::string spoken_word(std::string_view said) {
   constexpr std::string_view around = " \t\r\n.!";
   const auto first = said.find_first_not_of(around);

@@ -1,5 +1,5 @@
 #pragma once
-// A game in words as a role, for language models:
+// A game in words as a role, which language models play:
 //
 //   const auto& game = *openenv::find_text_game("blackjack");
 //   auto tables = co_await sys.serve<openenv::text_world>(
@@ -23,49 +23,52 @@
 
 namespace troupe::openenv {
 
-/// The same thing said in two ways.
+/// The same text in two forms.
 struct wording {
-  std::string words;    ///< to models that read English
-  std::string letters;  ///< in the few letters of actors/llm/tasks/letters_model.hpp
+  std::string words;    ///< for models that read English
+  std::string letters;  ///< for the few letters of actors/llm/tasks/letters_model.hpp
 
   bool operator==(const wording&) const = default;
 };
 
-/// What a player is shown, and what it says then.
+/// One turn of a conversation: the text shown to the player, and the player's answer.
 struct spoken_turn {
   wording shown, said;
 };
 
-/// How a world looks in words.
+/// The conversion between an environment's JSON and words.
 struct text_view {
-  std::string rules;  ///< what a model that reads English is told once, before the first turn
-  /// Throws for what the world should not show.
+  /// The text that a model that reads English is told once, before the first turn.
+  std::string rules;
+  /// Returns the text of an observation. Throws for an observation of the wrong form.
   std::function<wording(const nlohmann::json& observation)> show;
-  /// The world's own action for what was said, in either way; none: no legal move.
+  /// Returns the environment's own action for an answer in either form, or nullopt if it is no
+  /// legal move.
   std::function<std::optional<nlohmann::json>(const nlohmann::json& observation,
                                               std::string_view said)>
       act;
-  /// A made-up conversation of legal moves, good and bad ones alike: it teaches how moves are said,
-  /// and not which are good.
+  /// Returns a made-up conversation of legal moves, good and bad ones alike. It teaches how moves
+  /// are written and not which moves are good.
   std::function<std::vector<spoken_turn>(action_random& random)> practise;
 };
 
-/// A world, and what it needs.
+/// A game and its view.
 struct text_game {
-  std::string name;         ///< "blackjack"
-  std::string what;         ///< in a few words
-  std::string environment;  ///< Troupe's own environment that the view fits; empty: none does
-  int turns = 0;            ///< of a player, after which its longest games are over
+  std::string name;         ///< the name, such as "blackjack"
+  std::string what;         ///< a short description
+  std::string environment;  ///< Troupe's environment that the view fits; empty means none
+  int turns = 0;            ///< the number of the player's turns in the longest game
   text_view view;
 };
 
-/// On OpenEnv's openspiel servers, and Troupe's environments: blackjack (Blackjack-v1), tic_tac_toe
-/// (TicTacToe-v0), connect_four (ConnectFour-v0).
+/// Returns the games that are known: blackjack (also Troupe's Blackjack-v1), tic_tac_toe (also
+/// TicTacToe-v0), connect_four (also ConnectFour-v0), and catch. All run on OpenEnv's openspiel
+/// servers.
 const std::vector<text_game>& text_games();
-/// Null for others.
+/// Returns null for an unknown name.
 const text_game* find_text_game(std::string_view name);
 
-/// One environment that speaks as OpenEnv's do, for one coroutine at a time.
+/// An environment with OpenEnv's messages, for one coroutine at a time.
 class json_world {
  public:
   virtual ~json_world() = default;
@@ -74,26 +77,32 @@ class json_world {
 };
 using world_maker = std::function<std::unique_ptr<json_world>()>;
 
-/// Sessions on these servers. Throws std::invalid_argument as openenv::client does.
+/// Returns a function that opens sessions on these servers. Throws std::invalid_argument as
+/// openenv::client does.
 world_maker worlds_on(client_options servers, metrics_registry* metrics = nullptr);
 
-/// What a player is told.
+/// The result of a turn.
 struct text_turn {
   wording shown;
-  double reward = 0;     ///< of what it has said last
-  bool ended = false;    ///< the episode
-  bool illegal = false;  ///< what it said was no legal move, which ended the episode
+  /// The reward of the player's last answer.
+  double reward = 0;
+  /// Whether the episode has ended.
+  bool ended = false;
+  /// Whether the last answer was no legal move, which ended the episode.
+  bool illegal = false;
 };
 
-/// One world in each replica, for one episode at a time: callers take an exclusive session. What is
-/// no legal move isn't sent to the world: it ends the episode with `illegal_reward`. An episode
-/// that fails ends in openenv::error; the replica serves on, and its next episode is a new one.
+/// A role with one environment in each replica, for one episode at a time: callers take an
+/// exclusive session. An answer that is no legal move is not sent to the environment and ends the
+/// episode with `illegal_reward`. An episode that fails ends with openenv::error; the replica keeps
+/// serving, and its next episode is a new one.
 class text_world {
  public:
   text_world(text_view view, world_maker make, double illegal_reward);
 
-  /// A new episode: the same seed deals the same.
+  /// Begins an episode. The same seed gives the same episode.
   task<text_turn> begin(std::uint64_t seed);
+  /// Takes a step with the player's answer.
   task<text_turn> say(std::string what);
 
  private:

@@ -95,7 +95,7 @@ std::optional<std::int64_t> line_game::opponent_last() const {
 
 std::vector<std::int64_t> line_game::legal_moves(const line_game_options& game,
                                                  std::span<const mark> cells) {
-  // What decides about a column is its highest cell.
+  // A column is legal as long as its highest cell is free.
   const auto first = game.falls ? (game.rows - 1) * game.columns : 0;
   std::vector<std::int64_t> legal;
   for (auto i = first; i < std::ssize(cells); ++i) {
@@ -114,7 +114,7 @@ bool line_game::put(std::int64_t move, mark whose) {
 bool line_game::has_line_through(std::int64_t cell) const {
   const auto row = cell / options_.columns, column = cell % options_.columns;
   const auto whose = cells_[at(cell)];
-  // How many of the same follow in one direction.
+  // Returns how many equal marks follow in one direction.
   const auto count = [&](std::int64_t down, std::int64_t right) {
     std::int64_t n = 0;
     for (auto r = row + down, c = column + right;

@@ -13,20 +13,20 @@ namespace {
 
 constexpr double fps = 50;
 constexpr double scale = 30;                         // pixels a metre
-constexpr double width = 600 / scale;                // m, of what is seen
-constexpr double height = 400 / scale;               // m
+constexpr double width = 600 / scale;                // m, width of the screen
+constexpr double height = 400 / scale;               // m, height of the screen
 constexpr double pad_height = height / 4;            // m
-constexpr double main_power = 13, side_power = 0.6;  // N s an impulse, by metre of its arm
-constexpr double start_force = 1000;                 // N, the largest along either axis
+constexpr double main_power = 13, side_power = 0.6;  // N s an impulse, for each metre of its arm
+constexpr double start_force = 1000;                 // N, the largest start force along either axis
 constexpr double leg_away = 20 / scale;              // m
 constexpr double leg_down = 18 / scale;              // m
-constexpr std::size_t chunks = 11;                   // of terrain
+constexpr std::size_t chunks = 11;                   // number of pieces of terrain
 
 constexpr std::uint16_t ground_bits = 0x0001, lander_bits = 0x0010, leg_bits = 0x0020;
 
 b2Vec2 vector(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 
-// Never periodic.
+// A function of the step's index that is never periodic.
 double gust(std::int64_t index) {
   const auto i = static_cast<double>(index);
   return std::tanh(std::sin(0.02 * i) + std::sin(std::numbers::pi * 0.01 * i));
@@ -40,7 +40,7 @@ void check(bool held, const char* name, const char* range, double value) {
 
 }  // namespace
 
-/// Ground, lander and legs, and who touches what.
+/// The bodies (ground, lander and legs) and their contacts.
 struct lunar_lander::world final : b2ContactListener {
   world(double gravity, const std::array<double, chunks + 1>& heights)
       : physics(vector(0, gravity)) {
@@ -140,7 +140,7 @@ void lunar_lander::world::make_legs() {
     spring.bodyA = lander;
     spring.bodyB = leg;
     spring.localAnchorB = vector(side * leg_away, leg_down);
-    spring.referenceAngle = body.angle;  // as pybox2d fills it in
+    spring.referenceAngle = body.angle;  // pybox2d sets it too
     spring.enableMotor = true;
     spring.maxMotorTorque = 40;
     spring.motorSpeed = static_cast<float>(0.3 * side);
@@ -179,7 +179,7 @@ void lunar_lander::reset(std::optional<std::uint64_t> seed, std::span<float> obs
   begin(obs);
 }
 
-// The draws are Gymnasium's, in its order.
+// The random draws are the same as Gymnasium's, in the same order.
 void lunar_lander::begin(std::span<float> obs) {
   flown_.clear();
   std::array<double, chunks + 1> heights;
@@ -224,8 +224,9 @@ step_result lunar_lander::step(action_view action, std::span<float> obs) {
 step_result lunar_lander::advance(thrust engines, std::span<float> obs) {
   if (options_.enable_wind && !world_->touches[0] && !world_->touches[1]) blow();
   fire(engines);
-  // Box2D 2.3 solved a leg's hinge and its limit at once; 2.4 solves them in turn, and under load
-  // needs four times Gymnasium's 180 iterations to come as far: else a lander rests 14 steps later.
+  // Box2D 2.3 solved a leg's hinge and its limit at once, and 2.4 solves them in turn. Under load
+  // it needs four times Gymnasium's 180 iterations to get as far; with 180 a lander rests 14 steps
+  // later.
   const bool is_loaded = world_->touches[0] || world_->touches[1];
   world_->physics.Step(static_cast<float>(1 / fps), is_loaded ? 720 : 180, 60);
 
@@ -261,8 +262,8 @@ void lunar_lander::blow() {
   world_->lander->ApplyTorque(static_cast<float>(torque), true);
 }
 
-// Two numbers are drawn at every step, engines or none. An engine's impulse is along its arm, which
-// they make uncertain.
+// Every step draws two numbers, also if no engine fires. They make the arm of an engine uncertain,
+// and its impulse is along that arm.
 void lunar_lander::fire(thrust engines) {
   const double along = random_->uniform(-1, 1) / scale;
   const double across = random_->uniform(-1, 1) / scale;
@@ -283,7 +284,7 @@ void lunar_lander::fire(thrust engines) {
   if (engines.main > 0) push(4 / scale + 2 * along, across, 0, 0, main_power * engines.main);
   if (engines.side != 0) {
     const double direction = engines.side > 0 ? 1 : -1;
-    // 17 and 14: Gymnasium's two heights of one engine.
+    // Gymnasium uses two heights, 17 and 14, for the same engine.
     push(along, 3 * across + direction * 12 / scale, 17 / scale, 14 / scale,
          side_power * std::abs(engines.side));
   }

@@ -14,15 +14,16 @@ using four = std::array<double, 4>;
 
 constexpr double pi = std::numbers::pi;
 constexpr double tau = 0.2;               // s
-constexpr double link_length = 1;         // m, of the first
-constexpr double centre = 0.5;            // m, of mass, along either link
-constexpr double mass = 1;                // kg, of either link
-constexpr double inertia = 1;             // kg m^2, of either link
+constexpr double link_length = 1;         // m, length of the first link
+constexpr double centre = 0.5;            // m, distance of the centre of mass along either link
+constexpr double mass = 1;                // kg, mass of either link
+constexpr double inertia = 1;             // kg m^2, moment of inertia of either link
 constexpr double gravity = 9.8;           // m/s^2
 constexpr double speed_limit_1 = 4 * pi;  // rad/s
 constexpr double speed_limit_2 = 9 * pi;  // rad/s
 
-/// Time derivatives of (theta1, theta2, dtheta1, dtheta2): Sutton and Barto 1998, figure 11.5.
+/// Returns the time derivatives of (theta1, theta2, dtheta1, dtheta2): Sutton and Barto 1998,
+/// figure 11.5.
 four derivatives(const four& at, double torque, bool paper_dynamics) {
   using detail::power_2;
   const auto& [theta1, theta2, dtheta1, dtheta2] = at;
@@ -53,7 +54,7 @@ four moved(const four& from, double by, const four& slope) {
   return to;
 }
 
-/// One step of the classical Runge-Kutta method.
+/// Takes one step of the classical Runge-Kutta method.
 four runge_kutta(const four& y, double torque, bool paper_dynamics) {
   const auto k1 = derivatives(y, torque, paper_dynamics);
   const auto k2 = derivatives(moved(y, tau / 2, k1), torque, paper_dynamics);
@@ -70,8 +71,9 @@ double wrapped(double angle) {
   return angle;
 }
 
-// NumPy's cosine and sine of a float of at most pi/4: its polynomials, with fused multiply-adds.
-// The state is a float in Gymnasium until the first step, and so is what a reset shows of it.
+// Cosine and sine as NumPy computes them for a float of at most pi/4: by polynomials with fused
+// multiply-adds. The state is a float in Gymnasium until the first step, and so is the observation
+// of a reset.
 float float_cosine(float x) {
   const float square = x * x;
   float sum = std::fma(0x1.98e616p-16F, square, -0x1.6c06dcp-10F);
@@ -112,7 +114,8 @@ void acrobot::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
   }
 }
 
-// Equality in the last bit hangs on the order of operations: compiled with -ffp-contract=off.
+// Equality in the last bit depends on the order of operations, so this file is compiled with
+// -ffp-contract=off.
 step_result acrobot::step(action_view action, std::span<float> obs) {
   const auto choice = action.discrete();
   if (choice < 0 || choice > 2)

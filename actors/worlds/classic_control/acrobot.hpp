@@ -1,4 +1,5 @@
 #pragma once
+// The environment Acrobot-v1.
 
 #include <array>
 #include <optional>
@@ -9,15 +10,19 @@
 namespace troupe {
 
 struct acrobot_options {
-  /// The equations of Sutton 1996's paper, which lack a term, instead of the book's.
+  /// Uses the equations of Sutton 1996's paper, which lack a term, instead of those of Sutton and
+  /// Barto.
   bool paper_dynamics = false;
 };
 
-/// Two links hanging from a bar, with a motor in the elbow, to be swung up until the tip is one
-/// link above the bar: Sutton 1996; Sutton and Barto 2018, example 11.3's system. Equal to
-/// Gymnasium's Acrobot-v1 bit for bit. Observation [6]: cosine and sine of the first angle (0:
-/// down), of the second (relative to the first), both angular velocities (rad/s). Actions: torque
-/// -1, 0, 1 N m for 0.2 s. Reward -1 a step, 0 for the one that reaches the height and terminates.
+/// Two links hang from a bar, with a motor in the elbow. The goal is to swing the tip up until it
+/// is one link above the bar: Sutton 1996; the system of Sutton and Barto 2018, example 11.3. Equal
+/// to Gymnasium's Acrobot-v1 bit for bit.
+///
+/// Observation [6]: cosine and sine of the first angle (0 means that the link hangs down), cosine
+/// and sine of the second angle (relative to the first), both angular velocities (rad/s). Actions:
+/// torque -1, 0, 1 N m for 0.2 s. Reward: -1 a step, and 0 for the step that reaches the height and
+/// terminates.
 class acrobot final : public environment {
  public:
   acrobot() = default;
@@ -31,7 +36,7 @@ class acrobot final : public environment {
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
-  /// Both angles (rad) and angular velocities (rad/s).
+  /// Returns both angles (rad) and both angular velocities (rad/s).
   const std::array<double, 4>& state() const { return state_; }
 
  private:

@@ -12,7 +12,7 @@ constexpr double gravity = 9.8;                                  // m/s^2
 constexpr double cart_mass = 1.0;                                // kg
 constexpr double pole_mass = 0.1;                                // kg
 constexpr double total_mass = pole_mass + cart_mass;             // kg
-constexpr double half_length = 0.5;                              // m, of the pole
+constexpr double half_length = 0.5;                              // m, half the length of the pole
 constexpr double pole_moment = pole_mass * half_length;          // kg m
 constexpr double push = 10.0;                                    // N
 constexpr double tau = 0.02;                                     // s
@@ -22,7 +22,7 @@ constexpr double theta_limit = 12 * 2 * std::numbers::pi / 360;  // rad
 }  // namespace
 
 env_spec cartpole::spec() const {
-  // Twice the limits, so that the observation that ends an episode lies inside.
+  // The bounds are twice the limits, so that the observation that ends an episode lies inside.
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto x = static_cast<float>(2 * x_limit);
   const auto theta = static_cast<float>(2 * theta_limit);
@@ -42,8 +42,8 @@ void cartpole::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
   show(obs);
 }
 
-// Equality in the last bit hangs on the order of operations here, and on each being rounded by
-// itself: this file is compiled with -ffp-contract=off.
+// Equality in the last bit depends on the order of operations and on the rounding of each one, so
+// this file is compiled with -ffp-contract=off.
 step_result cartpole::step(action_view action, std::span<float> obs) {
   const auto direction = action.discrete();
   if (direction != 0 && direction != 1)

@@ -1,4 +1,5 @@
 #pragma once
+// The environments CartPole-v0 and CartPole-v1.
 
 #include <array>
 #include <optional>
@@ -9,19 +10,22 @@
 namespace troupe {
 
 struct cartpole_options {
-  /// 500 steps and a threshold of 475 (CartPole-v1), or 200 and 195 (CartPole-v0).
+  /// CartPole-v1 has 500 steps and a reward threshold of 475; CartPole-v0 has 200 and 195.
   enum class version { v0, v1 } version = version::v1;
-  /// Reward 0 a step and -1 for the one that drops the pole, as in Sutton and Barto 2018,
-  /// example 3.4; otherwise 1 a step, that one too.
+  /// Gives reward 0 a step and -1 for the step that drops the pole, as in Sutton and Barto 2018,
+  /// example 3.4. By default every step gives 1, the last one too.
   bool sutton_barto_reward = false;
-  /// Positions move with the new velocities, not with the old ones.
+  /// Moves positions with the new velocities instead of the old ones.
   bool semi_implicit_euler = false;
 };
 
-/// A pole balanced on a cart: Barto, Sutton and Anderson 1983, with the equations of Florian 2007,
-/// https://coneural.org/florian/papers/05_cart_pole.pdf. Equal to Gymnasium's CartPole bit for bit.
-/// Observation [4]: position (m), velocity (m/s), angle (rad), angular velocity (rad/s). Actions:
-/// 0 pushes left, 1 right, with 10 N for 0.02 s. Terminates beyond 2.4 m or 12 degrees.
+/// A pole is balanced on a cart: Barto, Sutton and Anderson 1983, with the equations of Florian
+/// 2007, https://coneural.org/florian/papers/05_cart_pole.pdf. Equal to Gymnasium's CartPole bit
+/// for bit.
+///
+/// Observation [4]: position (m), velocity (m/s), angle (rad), angular velocity (rad/s). Actions: 0
+/// pushes left, 1 pushes right, with 10 N for 0.02 s. The episode terminates beyond 2.4 m or 12
+/// degrees.
 class cartpole final : public environment {
  public:
   cartpole() = default;
@@ -29,14 +33,14 @@ class cartpole final : public environment {
 
   env_spec spec() const override;
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override;
-  /// Throws std::invalid_argument for an action other than 0 and 1. The step after the one that
-  /// terminated, which a vector environment never takes, has reward 0.
+  /// Throws std::invalid_argument for an action other than 0 and 1. A step after the one that
+  /// terminated has reward 0; a vector environment never takes such a step.
   step_result step(action_view action, std::span<float> obs) override;
 
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
-  /// The state behind the last observation, in the same order and units.
+  /// Returns the state of the last observation in double precision, in the same order and units.
   const std::array<double, 4>& state() const { return state_; }
 
  private:

@@ -31,7 +31,8 @@ void mountain_car::reset(std::optional<std::uint64_t> seed, std::span<float> obs
   show(obs);
 }
 
-// Equality in the last bit hangs on the order of operations: compiled with -ffp-contract=off.
+// Equality in the last bit depends on the order of operations, so this file is compiled with
+// -ffp-contract=off.
 step_result mountain_car::step(action_view action, std::span<float> obs) {
   const auto choice = action.discrete();
   if (choice < 0 || choice > 2)
@@ -41,7 +42,7 @@ step_result mountain_car::step(action_view action, std::span<float> obs) {
   velocity += static_cast<double>(choice - 1) * push + std::cos(3 * position) * -gravity;
   velocity = std::clamp(velocity, -speed_limit, speed_limit);
   position = std::clamp(position + velocity, leftmost, rightmost);
-  if (position == leftmost && velocity < 0) velocity = 0;  // the wall takes it
+  if (position == leftmost && velocity < 0) velocity = 0;  // the wall stops the car
   show(obs);
   return {.reward = -1, .terminated = position >= goal && velocity >= options_.goal_velocity};
 }

@@ -1,4 +1,5 @@
 #pragma once
+// The environment MountainCar-v0.
 
 #include <array>
 #include <optional>
@@ -9,13 +10,14 @@
 namespace troupe {
 
 struct mountain_car_options {
-  double goal_velocity = 0;  ///< The goal counts only at this velocity or above.
+  double goal_velocity = 0;  ///< The lowest velocity at which the goal counts.
 };
 
-/// A car in a valley, too weak to drive straight up: Moore 1990, "Efficient memory-based learning
-/// for robot control". Equal to Gymnasium's MountainCar-v0 bit for bit. Observation [2]: position
-/// in [-1.2, 0.6], velocity in [-0.07, 0.07]. Actions: 0 pushes left, 1 not at all, 2 right. Reward
-/// -1 a step. Terminates at position 0.5.
+/// A car in a valley is too weak to drive straight up: Moore 1990, "Efficient memory-based learning
+/// for robot control". Equal to Gymnasium's MountainCar-v0 bit for bit.
+///
+/// Observation [2]: position in [-1.2, 0.6], velocity in [-0.07, 0.07]. Actions: 0 pushes left, 1
+/// doesn't push, 2 pushes right. Reward: -1 a step. The episode terminates at position 0.5.
 class mountain_car final : public environment {
  public:
   mountain_car() = default;
@@ -29,7 +31,7 @@ class mountain_car final : public environment {
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
-  /// Position and velocity.
+  /// Returns position and velocity.
   const std::array<double, 2>& state() const { return state_; }
 
  private:

@@ -14,9 +14,9 @@ constexpr double goal = 0.45;
 constexpr double power = 0.0015;
 constexpr double gravity = 0.0025;
 
-/// One step as NumPy 2 types it: `Real` is the state's type, and a constant beside a float is a
-/// float. A force that is at a bound's far side has become a constant, which is a double by itself.
-/// True: at the goal.
+/// Takes one step with the types of NumPy 2: `Real` is the type of the state, and a constant
+/// combined with a float is a float. A force beyond a bound is replaced by the bound, a Python
+/// constant, so its product is a double. Returns whether the car is at the goal.
 template <class Real>
 bool move(Real& position, Real& velocity, float force, double goal_velocity) {
   constexpr auto real = [](double constant) { return static_cast<Real>(constant); };
@@ -27,7 +27,7 @@ bool move(Real& position, Real& velocity, float force, double goal_velocity) {
     velocity += real(double{force * static_cast<float>(power) - static_cast<float>(pull)});
   velocity = std::clamp(velocity, real(-speed_limit), real(speed_limit));
   position = std::clamp(position + velocity, real(leftmost), real(rightmost));
-  if (position == real(leftmost) && velocity < 0) velocity = 0;  // the wall takes it
+  if (position == real(leftmost) && velocity < 0) velocity = 0;  // the wall stops the car
   return position >= real(goal) && velocity >= real(goal_velocity);
 }
 
@@ -51,7 +51,8 @@ void mountain_car_continuous::reset(std::optional<std::uint64_t> seed, std::span
   obs[1] = 0;
 }
 
-// Equality in the last bit hangs on the order of operations: compiled with -ffp-contract=off.
+// Equality in the last bit depends on the order of operations, so this file is compiled with
+// -ffp-contract=off.
 step_result mountain_car_continuous::step(action_view action, std::span<float> obs) {
   const float force = action.continuous()[0];
   bool at_goal = false;

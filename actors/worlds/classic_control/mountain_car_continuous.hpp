@@ -1,4 +1,5 @@
 #pragma once
+// The environment MountainCarContinuous-v0.
 
 #include <array>
 #include <optional>
@@ -10,12 +11,14 @@
 namespace troupe {
 
 /// The mountain car with an engine that can be throttled. Equal to Gymnasium's
-/// MountainCarContinuous-v0 with NumPy 2 bit for bit. Observation [2]: position in [-1.2, 0.6],
-/// velocity in [-0.07, 0.07]. Action [1]: force between -1 and 1. Reward: -0.1 force^2 a step, and
-/// 100 at the goal. Terminates at position 0.45.
+/// MountainCarContinuous-v0 with NumPy 2 bit for bit.
 ///
-/// A force outside of its bounds moves the car as the bound does, but costs what it is; a vector
-/// environment clips it first.
+/// Observation [2]: position in [-1.2, 0.6], velocity in [-0.07, 0.07]. Action [1]: force between
+/// -1 and 1. Reward: -0.1 force^2 a step, and 100 at the goal. The episode terminates at position
+/// 0.45.
+///
+/// A force outside of its bounds moves the car like the bound does, but costs its own square. A
+/// vector environment clips the force first.
 class mountain_car_continuous final : public environment {
  public:
   mountain_car_continuous() = default;
@@ -28,13 +31,14 @@ class mountain_car_continuous final : public environment {
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
-  /// Position and velocity: doubles after a reset, floats after a step, as in Gymnasium.
+  /// Returns position and velocity. As in Gymnasium, they are doubles after a reset and floats
+  /// after a step.
   const std::array<double, 2>& state() const { return state_; }
 
  private:
   mountain_car_options options_;
   std::array<double, 2> state_{};
-  bool is_single_ = false;  // the state's numbers are floats
+  bool is_single_ = false;  // whether the state's numbers are floats
   detail::env_random random_;
 };
 

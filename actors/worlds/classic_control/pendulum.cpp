@@ -16,7 +16,7 @@ constexpr double mass = 1;         // kg
 constexpr double length = 1;       // m
 constexpr double tau = 0.05;       // s
 
-// Into [-pi, pi), with Python's remainder, which has the divisor's sign.
+// Wraps an angle into [-pi, pi) with Python's remainder, which has the divisor's sign.
 double wrapped(double angle) {
   double remainder = std::fmod(angle + pi, 2 * pi);
   if (remainder < 0) remainder += 2 * pi;
@@ -40,8 +40,8 @@ void pendulum::reset(std::optional<std::uint64_t> seed, std::span<float> obs) {
   show(obs);
 }
 
-// The torque is a float in Gymnasium, and what is made of it alone is rounded to one; all else is
-// double. This file is compiled with -ffp-contract=off.
+// The torque is a float in Gymnasium, and numbers computed from it alone are rounded to floats. All
+// other numbers are doubles. This file is compiled with -ffp-contract=off.
 step_result pendulum::step(action_view action, std::span<float> obs) {
   auto& [angle, speed] = state_;
   const float torque = std::clamp(action.continuous()[0], -torque_limit, torque_limit);

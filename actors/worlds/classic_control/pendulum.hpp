@@ -1,4 +1,5 @@
 #pragma once
+// The environment Pendulum-v1.
 
 #include <array>
 #include <optional>
@@ -12,11 +13,12 @@ struct pendulum_options {
   double gravity = 10;  ///< m/s^2
 };
 
-/// A pendulum to be swung up and held there by a motor too weak to lift it at once. Equal to
-/// Gymnasium's Pendulum-v1 with NumPy 2 bit for bit. Observation [3]: cosine and sine of the angle
-/// (0: upright), angular velocity (rad/s), at most 8. Action [1]: torque (N m) between -2 and 2,
-/// for 0.05 s. Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2) of the state before the step.
-/// Never terminates.
+/// A pendulum is to be swung up and held there by a motor too weak to lift it at once. Equal to
+/// Gymnasium's Pendulum-v1 with NumPy 2 bit for bit.
+///
+/// Observation [3]: cosine and sine of the angle (0 means upright), angular velocity (rad/s), at
+/// most 8. Action [1]: torque (N m) between -2 and 2, for 0.05 s. Reward: -(angle^2 + 0.1
+/// velocity^2 + 0.001 torque^2) of the state before the step. The episode never terminates.
 class pendulum final : public environment {
  public:
   pendulum() = default;
@@ -29,7 +31,7 @@ class pendulum final : public environment {
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
-  /// Angle (rad, not wrapped) and angular velocity (rad/s).
+  /// Returns the angle (rad, not wrapped) and the angular velocity (rad/s).
   const std::array<double, 2>& state() const { return state_; }
 
  private:
@@ -37,7 +39,7 @@ class pendulum final : public environment {
 
   pendulum_options options_;
   std::array<double, 2> state_{};
-  double sine_ = 0;  // of the angle
+  double sine_ = 0;  // the sine of the angle
   detail::env_random random_;
 };
 

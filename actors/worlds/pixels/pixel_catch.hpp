@@ -1,4 +1,5 @@
 #pragma once
+// The environments Catch-v0 and CatchSmall-v0.
 
 #include <cstdint>
 #include <optional>
@@ -11,15 +12,16 @@ namespace troupe {
 
 struct pixel_catch_options {
   std::string id = "Catch-v0";
-  std::int64_t pixels = 84;  ///< Height and width of the picture, >= 10.
+  std::int64_t pixels = 84;  ///< The height and width of the picture in pixels, >= 10.
 };
 
-/// A ball falls down a board of 10 rows and 5 columns, a cell a step, and a paddle in the lowest
-/// row is to be under it: bsuite's Catch, Osband et al. 2020, https://arxiv.org/abs/1908.03568,
-/// which shows the board itself. Here it is painted: the observation is an image [1, pixels,
-/// pixels] of bytes, 255 where ball and paddle are. Actions: 0 moves left, 1 not at all, 2 right.
-/// The last of the 9 steps terminates the episode with a reward of 1 for a catch and -1 for a miss;
-/// all others give 0.
+/// A ball falls down a board of 10 rows and 5 columns, one cell a step, and the paddle in the
+/// lowest row must be under it at the end: bsuite's Catch, Osband et al. 2020,
+/// https://arxiv.org/abs/1908.03568, whose observation is the board itself. Here the observation is
+/// an image [1, pixels, pixels] of bytes, 255 where the ball and the paddle are.
+///
+/// Actions: 0 moves left, 1 doesn't move, 2 moves right. The last of the 9 steps terminates the
+/// episode with a reward of 1 for a catch and -1 for a miss. All other steps give 0.
 class pixel_catch final : public environment {
  public:
   pixel_catch() = default;

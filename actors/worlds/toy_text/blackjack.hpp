@@ -1,4 +1,5 @@
 #pragma once
+// The environment Blackjack-v1.
 
 #include <array>
 #include <cstdint>
@@ -11,18 +12,20 @@
 namespace troupe {
 
 struct blackjack_options {
-  /// The rules of Sutton and Barto 2018, example 5.1: a natural (ace and ten) wins 1 unless the
-  /// dealer has one too.
+  /// Uses the rules of Sutton and Barto 2018, example 5.1: a natural (ace and ten) wins 1 unless
+  /// the dealer has one too.
   bool sutton_barto = true;
-  /// A winning natural is paid 1.5. Counts only without `sutton_barto`.
+  /// Pays 1.5 for a winning natural. Used only without `sutton_barto`.
   bool natural = false;
 };
 
-/// Blackjack against a dealer who draws below 17, from a deck without end: Sutton and Barto 2018,
+/// Blackjack against a dealer who draws below 17, from an infinite deck: Sutton and Barto 2018,
 /// http://incompleteideas.net/book/the-book-2nd.html, example 5.1. Equal to Gymnasium's
-/// Blackjack-v1 draw for draw. Observation, one-hot [45]: my sum (32), the card that the dealer
-/// shows (11; an ace is 1), whether I hold an ace that counts 11 (2). Actions: 0 sticks, 1 hits.
-/// Reward at the end: 1, 0 or -1.
+/// Blackjack-v1 draw for draw.
+///
+/// Observation, one-hot [45]: the player's sum (32), the dealer's shown card (11; an ace is 1),
+/// whether the player holds an ace that counts 11 (2). Actions: 0 sticks, 1 hits. Reward at the
+/// end: 1, 0 or -1.
 class blackjack final : public environment {
  public:
   blackjack() = default;
@@ -37,10 +40,10 @@ class blackjack final : public environment {
   void restore(const state_reader& from) override;
 
  private:
-  /// What counts of the cards in a hand.
+  /// The facts about a hand that the rules depend on.
   struct hand {
     int cards = 0;
-    int hard_sum = 0;  // an ace counts 1
+    int hard_sum = 0;  // the sum with every ace counted as 1
     bool has_ace = false;
 
     void add(int card);
