@@ -1,11 +1,13 @@
 #pragma once
+// The options that GRPO and supervised fine-tuning share.
 
 #include "actors/trainer/adam.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
 
-/// What the options of GRPO and of supervised fine-tuning, both by AdamW, begin with.
+/// The options of AdamW, which GRPO and supervised fine-tuning both use. describe_adamw has the
+/// meaning of each.
 struct language_model_options {
   double max_grad_norm = 1.0;
   double weight_decay = 0.0;
@@ -21,7 +23,7 @@ struct language_model_options {
   }
 };
 
-/// Their fields as those of an Options that is derived from them.
+/// Describes the fields of language_model_options in an Options that derives from it.
 template <class Options>
 void describe_adamw(options_schema<Options>& s) {
   s.field("max_grad_norm", &Options::max_grad_norm)

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Troupe's algorithms that learn on environments: ppo, a2c, reinforce, dqn, sac, td3 and ddpg.
-/// That of language models is grpo_algorithm (algorithms/language_models/grpo/grpo_algorithm.hpp).
+/// The algorithms that learn on environments: ppo, a2c, reinforce, dqn, sac, td3 and ddpg. GRPO for
+/// language models is grpo_algorithm (algorithms/language_models/grpo/grpo_algorithm.hpp).
 std::vector<named_algorithm> built_in_algorithms();
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// The options of the commands that every program has. Nothing here links libtorch.
+// The options of the commands that every program has. This file must not link libtorch.
 
 #include <CLI/CLI.hpp>
 #include <string>

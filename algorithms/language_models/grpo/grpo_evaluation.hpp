@@ -7,13 +7,14 @@
 
 namespace troupe {
 
-/// Asks a model, a folder that a run of this configuration has left, that many held-out problems,
-/// each once and none that evaluations during training ask, and takes the likeliest tokens: 1 for
-/// each right answer, else 0. On a system of its own. Throws config_error as algorithm_with,
-/// std::invalid_argument for more problems than there are and llm_file_error.
+/// Evaluates a model, which is a folder that a run of this configuration has written. Asks this
+/// many held-out problems, each once and none that evaluations during training ask, and takes the
+/// likeliest tokens. A right answer scores 1, any other 0; a game scores its reward. Runs on a
+/// system of its own. Throws config_error like algorithm_with, std::invalid_argument for more
+/// problems than there are, and llm_file_error for a folder that can't be read.
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems);
-/// The same of a task of the program's own.
+/// The same for a task of the program's own.
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems);
 
