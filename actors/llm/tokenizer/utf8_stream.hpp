@@ -6,22 +6,21 @@
 
 namespace troupe::llm {
 
-/// Turns bytes that arrive in pieces into well-formed UTF-8. A character whose last bytes are still
-/// to come is held back, at most three bytes; what can't become one is U+FFFD, one for each maximal
-/// part of a character (Unicode 15, section 3.9, "U+FFFD Substitution").
+/// Converts bytes that arrive in pieces to well-formed UTF-8. The bytes of an incomplete character,
+/// at most three, are held back. Bytes that can't become a character are replaced by U+FFFD, once
+/// for each maximal part of a character (Unicode 15, section 3.9, "U+FFFD Substitution").
 class utf8_stream {
  public:
-  /// What can be told now.
+  /// Adds bytes and returns the text that is complete now.
   std::string add(std::string_view bytes);
-  /// What was held back, as U+FFFD.
+  /// Ends the text. Returns U+FFFD for bytes that were held back, or nothing.
   std::string end();
 
  private:
   std::string held_;
 };
 
-/// How many bytes at the begin of a text are well-formed UTF-8: all of them, or up to the first
-/// that isn't.
+/// The number of bytes before the first malformed UTF-8 in a text, or all of them.
 std::size_t utf8_bytes(std::string_view text);
 
 }  // namespace troupe::llm

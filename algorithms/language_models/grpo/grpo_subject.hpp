@@ -44,7 +44,7 @@ struct grpo_subject {
   /// evaluation for which the model is kept, if any. Throws std::system_error.
   void write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
                    std::optional<double> score = std::nullopt) const;
-  /// The shape of the network in words, which checkpoints are compared by.
+  /// The shape of the network in words.
   std::string describe() const;
 };
 
