@@ -1,14 +1,15 @@
 // Supervised fine-tuning: a language model learns to write given answers.
 //
-// The cast:
-//   dataset   prompts and answers, shuffled anew each epoch
-//   tutor     AdamW on the cross-entropy of the answers' tokens, and a look at what it came to
+// The roles:
+//   dataset   draws prompts and answers, shuffled anew each epoch
+//   tutor     trains by AdamW on the cross-entropy of the answers' tokens, and evaluates
 //
 //   build/release/examples/sft
 //   build/release/examples/sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
 //
-// Without a model a tiny one learns to add the digits of two-digit numbers, in seconds. A line of
-// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}; --out gets safetensors.
+// Without a model, a tiny one learns to add the digits of two-digit numbers in seconds. A line of
+// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}. The trained model is written to
+// --out as safetensors.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -27,7 +28,7 @@ using namespace std::chrono_literals;
 
 using examples = dataset<sft_example>;
 
-/// What is trained on what.
+/// The model and the data.
 struct lesson {
   llm::language_model model;
   std::vector<sft_example> data;
@@ -65,7 +66,7 @@ struct settings {
   std::string out;
 };
 
-/// The role that trains, and shows what it has learned.
+/// The role that trains the model and evaluates it.
 class tutor {
  public:
   tutor(const lesson& what, const sft_options& options, int lora)
@@ -76,7 +77,7 @@ class tutor {
 
   sft_report train_step(sft_learner::batch batch) { return learner_.update(batch); }
 
-  /// How many of these the model answers exactly so, taking the likeliest token each time.
+  /// The number of examples that the model answers exactly when it takes the likeliest tokens.
   int right_answers(std::vector<sft_example> asked) {
     llm::generation_engine engine(llm::pack_weights(config_, now()), 0, {});
     int right = 0;
