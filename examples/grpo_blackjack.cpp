@@ -99,12 +99,16 @@ int main(int argc, char** argv) {
   settings s;
   std::string model;
   std::vector<std::string> overrides;
-  auto* url = app.add_option("--url", s.url, "an OpenEnv server; none: this program is one");
-  app.add_flag("--openspiel", s.openspiel, "the server speaks as OpenEnv's openspiel")->needs(url);
-  app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("--hands", s.hands, "that everybody plays in the end")
+  auto* url =
+      app.add_option("--url", s.url, "An OpenEnv server. The default is one in this program.");
+  app.add_flag("--openspiel", s.openspiel, "The server has the messages of OpenEnv's openspiel.")
+      ->needs(url);
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. The default is the letters model.");
+  app.add_option("--hands", s.hands, "The number of hands that each player plays at the end.")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("options", overrides, "of the algorithm: total_steps=100 trainer.lr=1e-5");
+  app.add_option("options", overrides,
+                 "Options of the algorithm, such as total_steps=100 trainer.lr=1e-5.");
   try {
     app.parse(argc, argv);
     auto config = usual(model.empty());

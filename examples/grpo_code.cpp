@@ -107,9 +107,12 @@ int main(int argc, char** argv) {
   std::string model;
   bool allowed = false;
   std::vector<std::string> overrides;
-  app.add_option("--model", model, "a chat model: folder or GGUF file; none: answers are judged");
-  app.add_flag("--allow-unsandboxed-code", allowed, "run what the model writes as this user");
-  app.add_option("options", overrides, "of the run: trainer.lr=1e-5; see troupe config grpo");
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. Without one, given answers are judged.");
+  app.add_flag("--allow-unsandboxed-code", allowed,
+               "Let the model's programs run without a sandbox.");
+  app.add_option("options", overrides,
+                 "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
     use_one_torch_thread();

@@ -73,8 +73,10 @@ int main(int argc, char** argv) {
   CLI::App app("A language model learns to sort letters, by a reward of this program's own.");
   std::string model;
   std::vector<std::string> overrides;
-  app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("options", overrides, "of the run: trainer.lr=1e-5; see troupe config grpo");
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. The default is the letters model.");
+  app.add_option("options", overrides,
+                 "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
     use_one_torch_thread();

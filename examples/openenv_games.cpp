@@ -43,7 +43,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return {std::istream_iterator<std::string>(from), {}};
 }
 
-/// Reads a number of at least `least`. Throws std::invalid_argument if it is none.
+/// Reads the value of an option. Throws std::invalid_argument if it is no number above 0.
 std::int64_t number_of(const char* option, const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

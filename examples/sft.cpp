@@ -125,13 +125,16 @@ int main(int argc, char** argv) {
   settings s;
   std::string model, data;
   std::vector<std::string> overrides;
-  auto* model_option = app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("--data", data, "JSON Lines to learn from")->needs(model_option);
-  app.add_option("--out", s.out, "folder for the model; none: it isn't kept");
+  auto* model_option = app.add_option("--model", model, "A chat model's folder or GGUF file.");
+  app.add_option("--data", data, "The JSON Lines file of examples to learn from.")
+      ->needs(model_option);
+  app.add_option("--out", s.out, "The folder for the trained model. By default it isn't kept.");
   app.add_option("--updates", s.updates)->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", s.batch_size, "examples an update")->check(CLI::Range(1, 4096));
-  app.add_option("--lora", s.lora, "rank of adapters; 0: all weights")->check(CLI::Range(0, 1024));
-  app.add_option("options", overrides, "of the learner: lr=1e-5");
+  app.add_option("--batch", s.batch_size, "The number of examples in one update.")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--lora", s.lora, "The rank of LoRA adapters. 0 trains all weights.")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("options", overrides, "Options of the learner, such as lr=1e-5.");
   try {
     app.parse(argc, argv);
     s.options =
