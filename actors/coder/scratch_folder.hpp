@@ -1,4 +1,5 @@
 #pragma once
+// Internal to coder/: the folder in which a program runs.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// The algorithms that every program has.
 
 #include <vector>
 

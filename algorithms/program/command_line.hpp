@@ -1,4 +1,5 @@
 #pragma once
+// The parser of a program's command line, for troupe::main and the `troupe` command.
 
 #include <functional>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// The program's data that its commands share.
 
 #include <optional>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// An HTTP GET with a time limit, for `troupe status` and `troupe health`.
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #pragma once
+// The table of options that the command `config` prints.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

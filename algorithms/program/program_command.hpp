@@ -1,4 +1,5 @@
 #pragma once
+// A command of a program, for the built-in commands and a program's own (main.hpp).
 
 #include <functional>
 #include <memory>

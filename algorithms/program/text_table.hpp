@@ -1,4 +1,5 @@
 #pragma once
+// Text tables, for the commands that print lists.
 
 #include <string>
 #include <vector>

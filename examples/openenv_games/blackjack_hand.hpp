@@ -1,4 +1,5 @@
 #pragma once
+// The basic strategy of Blackjack, a baseline of the examples.
 
 #include "actors/env/openenv/blackjack_words.hpp"
 

@@ -1,4 +1,5 @@
 #pragma once
+// The learners of examples/openenv_games.cpp.
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The evaluation of players, for examples/openenv_games.cpp and examples/grpo_blackjack.cpp.
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The conversion of stored tensor elements to floats, for copy_floats (tensor_view.hpp).
 
 #include <span>
 #include <string_view>

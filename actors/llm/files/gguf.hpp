@@ -1,4 +1,5 @@
 #pragma once
+// A reader of GGUF files, for models and tokenizers (read_model.hpp, read_tokenizer.hpp).
 
 #include <filesystem>
 #include <map>

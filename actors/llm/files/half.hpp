@@ -1,4 +1,5 @@
 #pragma once
+// Conversions between float and the 16-bit types f16 and bf16.
 
 #include <bit>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #pragma once
+// Reading of a model's JSON files, with errors that name the file.
 
 #include <cstddef>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #pragma once
+// The error of all readers of model and tokenizer files.
 
 #include <stdexcept>
 

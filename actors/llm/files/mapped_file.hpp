@@ -1,4 +1,5 @@
 #pragma once
+// A memory-mapped file, from which the readers of models take their tensors.
 
 #include <filesystem>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// A reader and a writer of safetensors files, for read_model and write_model (read_model.hpp).
 
 #include <filesystem>
 #include <map>

@@ -1,4 +1,5 @@
 #pragma once
+// The element types of tensors in files, and their sizes.
 
 #include <cstdint>
 #include <string_view>

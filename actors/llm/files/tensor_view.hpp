@@ -1,4 +1,5 @@
 #pragma once
+// A tensor in a mapped file, as gguf.hpp and safetensors.hpp give it.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// A writer of one conversation without actors, for `troupe chat`.
 
 #include <cstdint>
 #include <memory>

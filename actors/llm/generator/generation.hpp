@@ -1,4 +1,5 @@
 #pragma once
+// The request and the answer of text generation, for generator and generation_engine.
 
 #include <cstdint>
 #include <string>

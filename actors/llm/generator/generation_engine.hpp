@@ -1,4 +1,5 @@
 #pragma once
+// Text generation with continuous batching, without actors. generator.hpp makes a role of it.
 
 #include <cstdint>
 #include <map>

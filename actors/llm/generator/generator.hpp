@@ -1,4 +1,5 @@
 #pragma once
+// The role that generates text with a language model, for GRPO and other callers.
 
 #include <cstdint>
 #include <optional>

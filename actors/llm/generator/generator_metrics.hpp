@@ -1,4 +1,5 @@
 #pragma once
+// The Prometheus metrics of the role generator.
 
 #include "actors/llm/generator/generation_engine.hpp"
 #include "runtime/metrics/registry.hpp"

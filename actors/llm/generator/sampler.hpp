@@ -1,4 +1,5 @@
 #pragma once
+// The sampling of tokens from logits, for the generation engine and conversation_writer.
 
 #include <cstdint>
 #include <optional>

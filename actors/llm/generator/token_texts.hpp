@@ -1,4 +1,5 @@
 #pragma once
+// The texts of tokens, which a generator needs for stop texts and for the texts of its answers.
 
 #include <cstdint>
 #include <string>

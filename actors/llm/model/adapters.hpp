@@ -1,4 +1,5 @@
 #pragma once
+// Low-rank adapters of a decoder's linear layers. training/lora.hpp makes and trains them.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,10 +1,10 @@
 #pragma once
+// The arithmetic of a decoder between its matrix products, on rows of floats. The result of a row
+// doesn't depend on the other rows.
 
 #include <cstddef>
 #include <span>
 
-/// The arithmetic of a decoder between its matrix products, on rows of floats. The result of a row
-/// doesn't depend on the other rows.
 namespace troupe::llm {
 
 /// y = x / sqrt(mean(x^2) + eps) * weight, for each row of `size`. y may be x.

@@ -1,4 +1,5 @@
 #pragma once
+// Inference with a language model on the CPU, for generators and scorers.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// Attention over packed documents without gradients, for tree_attention.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,6 @@
 #pragma once
+// A model's weights as one block of P floats, in the order of for_each_weight. weight_store keeps
+// such blocks, optimisers update them, and generators and scorers take them.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,8 +10,6 @@
 #include "actors/llm/model/model_config.hpp"
 #include "actors/llm/model/model_weights.hpp"
 
-/// A model's weights as one block of P floats, in the order of for_each_weight. weight_store keeps
-/// such blocks, optimisers update them, and generators and scorers take them.
 namespace troupe::llm {
 
 /// The number of weights P.

@@ -1,10 +1,10 @@
 #pragma once
+// The arithmetic of a decoder as differentiable functions of float tensors. Their values have the
+// same bits as those of decoder::forward, so that the trainer computes the probability with which
+// the generator has drawn a token. Each function keeps its inputs for the gradient.
 
 #include <ATen/core/Tensor.h>
 
-/// The arithmetic of a decoder as differentiable functions of float tensors. Their values have the
-/// same bits as those of decoder::forward, so that the trainer computes the probability with which
-/// the generator has drawn a token. Each function keeps its inputs for the gradient.
 namespace troupe::llm {
 
 /// RMSNorm: x / sqrt(mean(x^2) + eps) * weight, over the last dimension. Zhang and Sennrich 2019,

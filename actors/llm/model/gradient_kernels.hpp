@@ -1,8 +1,8 @@
 #pragma once
+// The gradients of the functions in decode_kernels.hpp, on rows of floats and without state.
 
 #include <cstddef>
 
-/// The gradients of the functions in decode_kernels.hpp, on rows of floats and without state.
 namespace troupe::llm {
 
 /// The gradient of y = rms_norm_rows(x). Writes dx [rows, size] and adds to dweight [size]. dx must

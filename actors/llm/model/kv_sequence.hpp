@@ -1,4 +1,5 @@
 #pragma once
+// The cache of keys and values of a text, for the decoder.
 
 #include <cstdint>
 #include <memory>

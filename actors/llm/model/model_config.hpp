@@ -1,4 +1,5 @@
 #pragma once
+// The shape of a language model, and its reading from files.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #pragma once
+// The weights of a language model as named tensors.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// A language model's differentiable forward pass over packed documents, for training.
 
 #include <ATen/core/Tensor.h>
 

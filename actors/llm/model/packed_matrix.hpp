@@ -1,4 +1,5 @@
 #pragma once
+// The matrix product of the linear layers on the CPU, for inference and training.
 
 #include <cstddef>
 #include <memory>

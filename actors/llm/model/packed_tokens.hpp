@@ -1,4 +1,5 @@
 #pragma once
+// Batches of texts without padding, which packed_forward.hpp takes.
 
 #include <cstdint>
 #include <vector>

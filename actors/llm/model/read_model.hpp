@@ -1,4 +1,5 @@
 #pragma once
+// Reads and writes language models: Hugging Face folders, and GGUF files for reading.
 
 #include <filesystem>
 #include <map>

@@ -1,4 +1,5 @@
 #pragma once
+// Gradient checkpointing of one layer, for packed_forward.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The softmax of a row of logits, for samplers and scorers.
 
 #include <cmath>
 #include <span>

@@ -1,4 +1,5 @@
 #pragma once
+// Differentiable attention over packed documents, for packed_forward.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The role that scores given tokens, such as the reference model of a policy.
 
 #include <cstdint>
 #include <optional>

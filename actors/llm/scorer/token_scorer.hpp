@@ -1,4 +1,5 @@
 #pragma once
+// The scoring of given tokens without actors. scorer.hpp makes a role of it.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// Byte pair encoding, the core of the tokenizer.
 
 #include <array>
 #include <cstdint>

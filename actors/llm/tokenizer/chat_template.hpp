@@ -1,4 +1,5 @@
 #pragma once
+// Conversations in a model's own format, as texts and as token ids.
 
 #include <filesystem>
 #include <string>

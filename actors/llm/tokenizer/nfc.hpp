@@ -1,4 +1,5 @@
 #pragma once
+// Unicode normalisation, for tokenizers that require it.
 
 #include <string>
 #include <string_view>

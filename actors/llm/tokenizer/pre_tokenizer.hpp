@@ -1,4 +1,5 @@
 #pragma once
+// The split of a text into pieces before byte pair encoding, for the tokenizer.
 
 #include <memory>
 #include <string_view>

@@ -1,4 +1,5 @@
 #pragma once
+// Reads tokenizers from Hugging Face folders and GGUF files.
 
 #include <filesystem>
 

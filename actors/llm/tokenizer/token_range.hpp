@@ -1,4 +1,5 @@
 #pragma once
+// Ranges of tokens that a model has read and not sampled.
 
 #include <cstdint>
 #include <span>

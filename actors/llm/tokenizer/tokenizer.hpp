@@ -1,4 +1,5 @@
 #pragma once
+// The tokenizer of language models: from texts to token ids and back.
 
 #include <optional>
 #include <span>

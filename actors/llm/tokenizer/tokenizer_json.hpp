@@ -1,4 +1,5 @@
 #pragma once
+// The format of Hugging Face's tokenizer.json, for read_tokenizer and write_tokenizer.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// Writes the files of a tokenizer, beside those of write_model (read_model.hpp).
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// Groups of answers to prompts and their log-probabilities, for GRPO and warm starts.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The log-probabilities of tokens from hidden states, without all logits in memory, for training.
 
 #include <ATen/core/Tensor.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// GRPO as one of a program's algorithms, for troupe::main (algorithms/program/main.hpp).
 
 #include <vector>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The defaults of GRPO that depend on the task.
 
 #include "algorithms/language_models/grpo/config.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// The evaluation of a run's model after the run, for programs and `troupe eval`.
 
 #include <filesystem>
 

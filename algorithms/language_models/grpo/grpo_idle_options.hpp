@@ -1,4 +1,5 @@
 #pragma once
+// The options of a GRPO configuration that have no effect.
 
 #include <vector>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The initial state of GRPO's learner.
 
 #include <ATen/core/Tensor.h>
 

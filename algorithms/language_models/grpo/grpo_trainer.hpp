@@ -1,4 +1,5 @@
 #pragma once
+// The trainer role of GRPO, and the push of its weights to generators.
 
 #include <cstdint>
 

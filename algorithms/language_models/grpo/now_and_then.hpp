@@ -1,4 +1,5 @@
 #pragma once
+// A rate limit for progress messages of long work, such as evaluations and warm starts.
 
 #include <chrono>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The role that draws prompts, for training and for evaluations.
 
 #include <cstdint>
 #include <string>

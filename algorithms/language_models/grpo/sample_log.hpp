@@ -1,4 +1,5 @@
 #pragma once
+// The log of sampled answers in a run directory.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #pragma once
+// The examples of supervised fine-tuning, and their reading from JSON Lines.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
 #pragma once
+// Addresses of running programs, as `troupe status` takes them.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// The keyboard and the screen of `troupe status --watch`.
 
 #include <termios.h>
 
