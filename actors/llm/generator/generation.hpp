@@ -28,7 +28,7 @@ enum class finish_reason { stop_id, stop_text, length };
 /// An answer with one entry for each sampled token, so that it need not be encoded again.
 struct completion {
   std::vector<token_id> tokens;
-  std::vector<double> log_probs;  ///< of each token when it was drawn; see drawn_token
+  std::vector<double> log_probs;  ///< one for each token, when it was drawn; see drawn_token
   /// The version of the weights from whose logits each token was drawn, in ascending order. The
   /// keys and values of earlier tokens may come from older weights.
   std::vector<std::int64_t> versions;

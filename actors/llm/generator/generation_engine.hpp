@@ -95,7 +95,7 @@ class generation_engine {
   ticket last_ = 0;
   std::map<ticket, std::unique_ptr<job>> jobs_;
   std::set<std::pair<std::int64_t, ticket>> queue_;  // -priority and request, if answers wait
-  std::vector<answer*> running_;                     // in the order of their start
+  std::vector<answer*> running_;                     // the answers with a slot, the oldest first
 };
 
 }  // namespace troupe::llm

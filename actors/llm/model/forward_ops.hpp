@@ -18,7 +18,7 @@ at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tens
 
 /// x W^T [T, outputs] for x [T, inputs] and W [outputs, inputs], summed as packed_matrix sums.
 at::Tensor row_products(const at::Tensor& x, const at::Tensor& weight);
-/// The same without gradients, for contiguous tensors.
+/// row_products without gradients, for contiguous tensors.
 at::Tensor products_of(const at::Tensor& x, const at::Tensor& weight);
 
 /// silu(gate) * up: Shazeer 2020, arXiv:2002.05202, equation 5.

@@ -31,8 +31,8 @@ struct model_weights {
 
 /// The names and the shape of one weight.
 struct weight_place {
-  std::string name;       ///< in a checkpoint: "model.layers.0.self_attn.q_proj.weight"
-  std::string gguf_name;  ///< in a GGUF file: "blk.0.attn_q.weight"
+  std::string name;       ///< the name in a checkpoint: "model.layers.0.self_attn.q_proj.weight"
+  std::string gguf_name;  ///< the name in a GGUF file: "blk.0.attn_q.weight"
   std::vector<std::int64_t> shape;
   /// The number of heads whose rows a GGUF file of Llama has in another order (see read_model.cpp).
   /// 0 means that the order is the same.

@@ -32,7 +32,7 @@ struct weight_rows {
 };
 
 /// The weight [outputs, inputs] of a linear layer in the order in which a product with a few rows
-/// reads it: panels of 48 outputs, one input after the other. With up to 32 rows the weight is read
+/// reads it: panels of 48 outputs, one input after the other. With 32 rows the weight is read
 /// from memory once, each value is used for all rows, and the next panel is prefetched. An output
 /// sums over the inputs in the same order for any number of rows, so that a token's logits don't
 /// depend on the rest of the batch.

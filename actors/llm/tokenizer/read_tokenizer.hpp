@@ -13,7 +13,8 @@ class gguf_file;
 /// llm_file_error that names the field if it isn't a byte-level BPE of the supported families.
 tokenizer read_tokenizer(const std::filesystem::path& path);
 
-/// The same in two steps, for callers that also need the parts. `path` is the source of the parts.
+/// Two steps that together do the same as read_tokenizer, for callers that also need the parts.
+/// `path` is the source of the parts.
 tokenizer_parts read_tokenizer_parts(const std::filesystem::path& path);
 tokenizer put_together(tokenizer_parts parts, const std::filesystem::path& path);
 

@@ -25,8 +25,8 @@ struct added_token {
 
 /// The data of a tokenizer, as read_tokenizer.hpp reads it from a file.
 struct tokenizer_parts {
-  std::vector<std::string> tokens;  ///< by id, in the byte alphabet; empty for an unused id
-  std::vector<std::pair<std::string, std::string>> merges;  ///< in the order of ranks
+  std::vector<std::string> tokens;  ///< each by its id, in the byte alphabet; empty if unused
+  std::vector<std::pair<std::string, std::string>> merges;  ///< sorted by rank
   bool ignore_merges = false;  ///< whether a piece that is a token becomes that token
   bool nfc = false;            ///< whether the text is normalised to Unicode's form C first
   split_style style = split_style::gpt2;
@@ -83,8 +83,8 @@ class tokenizer {
   bpe bpe_;
   pre_tokenizer pre_tokenizer_;
   bool nfc_;
-  std::vector<std::string> bytes_;  // by id
-  std::vector<bool> special_;       // by id
+  std::vector<std::string> bytes_;  // the bytes of each token, by id
+  std::vector<bool> special_;       // whether each token is special, by id
   entries raw_, normalized_;        // added tokens
   std::vector<token_id> before_, after_;
 };

@@ -20,7 +20,7 @@ struct sampled_answer {
   /// The ranges of tokens that the model did not sample but read, in order: the texts of a game and
   /// the chat format around them.
   std::vector<llm::token_range> read = {};
-  std::vector<float> log_probs;  ///< of each sampled token, under the weights that sampled it
+  std::vector<float> log_probs;  ///< one for each sampled token, by the weights that sampled it
   std::string text;
   bool truncated = false;  ///< whether a limit of tokens or turns ended the answer
   double reward = 0.0;

@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-/// Where the KL penalty for the distance from the first weights is applied.
+/// The place of the KL penalty for the distance from the first weights.
 enum class kl_place { loss, reward };
 /// The policy in the denominator of the clipped ratio.
 enum class proximal_policy {

@@ -48,8 +48,8 @@ class grpo {
 
   /// The share of right answers to held-out problems, or the mean reward of games, during training.
   task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed);
-  /// The same on other held-out problems, since the best model and the moment to stop are chosen by
-  /// `evaluate`.
+  /// Evaluates like `evaluate`, but on other held-out problems, since the best model and the moment
+  /// to stop are chosen by `evaluate`.
   task<evaluation> evaluate_at_the_end(weights of);
   /// Evaluates weights from outside of a run as evaluate_at_the_end does. Serves only the roles
   /// that generate and judge answers.

@@ -15,7 +15,7 @@ namespace troupe {
 /// problems than there are, and llm_file_error for a folder that can't be read.
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems);
-/// The same for a task of the program's own.
+/// Evaluates a model in the same way on a task of the program's own.
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems);
 
