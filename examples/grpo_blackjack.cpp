@@ -28,7 +28,7 @@ using namespace troupe;
 
 struct settings {
   std::string url;
-  bool openspiel = false;  // whether the server at `url` has openspiel's messages
+  bool openspiel = false;  // true if the server at `url` has openspiel's messages
   std::int64_t hands = 500;
   grpo_config config;
 };

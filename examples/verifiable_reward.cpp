@@ -66,7 +66,7 @@ struct roles {
   service<judge> rewards;
   service<ppo_trainer> learner;
   service<replay_queue<episode>> replay;
-  bool greedy = false;  // whether it takes the likeliest token
+  bool greedy = false;  // true if it takes the likeliest token
 };
 
 task<episode> generate_episode(roles r) {

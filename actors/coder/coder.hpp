@@ -31,7 +31,7 @@ struct code_result {
   int signal = 0;                 ///< the signal that ended the program, if it did not exit
   std::string output;             ///< the bytes of its standard output and standard error
   std::string reported;           ///< the bytes written to descriptor 3, for a program's results
-  bool truncated = false;         ///< whether there was more output, or more in the report
+  bool truncated = false;         ///< true if there was more output, or more in the report
   double cpu_s = 0.0;             ///< the CPU time of the program in seconds
   std::int64_t left_entries = 0;  ///< files, folders and others in its folder at its end
   std::int64_t left_bytes = 0;    ///< the sum of the sizes of those files

@@ -67,7 +67,7 @@ descriptor lock_of(uid_t user, const descriptor& folder) {
   return {};
 }
 
-/// Whether the number belongs to another user, whose processes must not be killed.
+/// True if the number belongs to another user, whose processes must not be killed.
 bool is_known(uid_t user) {
   const auto of_systemd = "/run/systemd/dynamic-uid/" + std::to_string(user);
   if (::access(of_systemd.c_str(), F_OK) == 0) return true;
@@ -107,7 +107,7 @@ void kill_processes(uid_t user) {
   }
 }
 
-/// Whether the process table has any process of the user.
+/// True if the process table has any process of the user.
 bool has_processes(uid_t user) {
   errno = 0;
   const bool is_none = ::getpriority(PRIO_USER, user) == -1 && errno == ESRCH;

@@ -15,7 +15,7 @@ struct program_words {
   std::string name;                         ///< The program's name, as it is typed.
   std::string help;                         ///< One sentence about what the program does.
   std::string environment = "CartPole-v1";  ///< The environment in the examples.
-  bool has_tasks = false;                   ///< Whether an algorithm trains language models.
+  bool has_tasks = false;                   ///< True if an algorithm trains language models.
 };
 
 /// A command line that was read without an error.

@@ -24,7 +24,7 @@ struct context {
   const named_algorithm& algorithm_in(const nlohmann::json& document,
                                       const std::optional<std::string>& asked = {}) const;
 
-  /// Whether any of the algorithms trains language models.
+  /// True if any of the algorithms trains language models.
   bool has_tasks() const;
 };
 

@@ -45,7 +45,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
                      std::string("The least number of environment steps to train for.") +
                          (words.has_tasks ? " For grpo it is the number of updates." : ""));
   options.add_option("--seed", to.seed, "The seed of all random numbers.");
-  options.add_option("--mode", to.mode, "How generation and training are composed: sync or async.");
+  options.add_option("--mode", to.mode,
+                     "The composition of generation and training: sync or async.");
   options
       .add_option("--config", to.config_file,
                   "A JSON or YAML file of options; see `" + words.name + " config ppo`.")

@@ -43,7 +43,7 @@ void talk(const chat_arguments& arguments) {
 
   const bool terminal = isatty(STDIN_FILENO) != 0;
   std::string line;
-  bool open = true;  // whether the last answer lacks its end of turn, or there was none
+  bool open = true;  // true if the last answer lacks its end of turn, or there was none
   for (bool first = true;;) {
     if (terminal) std::fputs("> ", stdout);
     std::fflush(stdout);

@@ -164,24 +164,23 @@ program_words words_of_troupe() {
 }
 
 std::vector<program_command> further_commands(const further_actions& does) {
-  return {
-      command_of<serve_env_arguments>(
-          "serve-env", "Serve an environment to OpenEnv clients, over HTTP and WebSockets.",
-          add_serve_env, does.serve_env),
-      command_of<samples_arguments>(
-          "samples", "Show the best and the worst answers of a language model's run.", add_samples,
-          does.samples),
-      command_of<health_arguments>("health",
-                                   "Ask a running process whether it is well; exit code 0: yes.",
-                                   add_health, does.health),
-      command_of<certs_arguments>(
-          "certs",
-          "Make and revoke the certificates by which the processes of a cluster know each other.",
-          add_certs, does.certs),
-      command_of<chat_arguments>("chat", "Talk with a language model, a line at a time.", add_chat,
-                                 does.chat),
-      command_of<models_arguments>("models", "Install and list language models.", add_models,
-                                   does.models)};
+  return {command_of<serve_env_arguments>(
+              "serve-env", "Serve an environment to OpenEnv clients, over HTTP and WebSockets.",
+              add_serve_env, does.serve_env),
+          command_of<samples_arguments>(
+              "samples", "Show the best and the worst answers of a language model's run.",
+              add_samples, does.samples),
+          command_of<health_arguments>(
+              "health", "Ask a running process if it is well. The exit code is 0 if it is.",
+              add_health, does.health),
+          command_of<certs_arguments>("certs",
+                                      "Make and revoke the certificates by which the processes of "
+                                      "a cluster authenticate each other.",
+                                      add_certs, does.certs),
+          command_of<chat_arguments>("chat", "Talk with a language model, a line at a time.",
+                                     add_chat, does.chat),
+          command_of<models_arguments>("models", "Install and list language models.", add_models,
+                                       does.models)};
 }
 
 }  // namespace troupe::command

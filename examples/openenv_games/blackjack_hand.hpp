@@ -7,7 +7,7 @@ namespace games {
 
 using troupe::openenv::blackjack_hand;
 
-/// Whether the basic strategy takes a card, for rules in which the dealer stands on any 17 and
+/// True if the basic strategy takes a card, for rules in which the dealer stands on any 17 and
 /// nobody doubles or splits.
 inline bool basic_strategy_hits(const blackjack_hand& hand) {
   const auto [total, dealer, usable_ace] = hand;

@@ -7,7 +7,7 @@
 
 namespace troupe::llm {
 
-/// How a file stores the elements of a tensor: one by one, or quantised in blocks of 32 or 256.
+/// The storage of a tensor's elements in a file: one by one, or quantised in blocks of 32 or 256.
 enum class tensor_type : std::uint8_t {
   f64,
   f32,

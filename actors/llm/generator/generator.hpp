@@ -65,7 +65,7 @@ class generator {
   generator_metrics metrics_;
   std::uint64_t seeds_;  // the source of seeds for requests without one
   std::optional<generation_engine> engine_;
-  bool driven_ = false;  // whether one of the waiting callers computes the steps
+  bool driven_ = false;  // true if one of the waiting callers computes the steps
   condition stepped_;    // signalled when answers are finished or no caller computes the steps
 };
 

@@ -10,8 +10,8 @@
 
 namespace troupe::llm {
 
-/// How tokens are sampled. The filters apply in the order of these fields, each to the tokens that
-/// the one before has left, as in transformers.
+/// Options of sampling tokens. The filters apply in the order of these fields, each to the tokens
+/// that the one before has left, as in transformers.
 struct sampling_options {
   /// The divisor of the logits, from 0.001 to 1000. 0 takes the likeliest token without the
   /// filters, and the lowest id if several are equally likely.

@@ -12,7 +12,7 @@ class gguf_file;
 
 enum class model_family { llama, qwen2, qwen3 };
 
-/// How the angles of rotary position embeddings are scaled for contexts longer than those of
+/// The scaling of the angles of rotary position embeddings for contexts longer than those of
 /// pre-training. Names and formulas are those of transformers, modeling_rope_utils.py.
 struct rope_scaling {
   enum class kind { none, linear, llama3, yarn } type = kind::none;

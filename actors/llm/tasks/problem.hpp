@@ -44,7 +44,7 @@ struct problem_task {
   /// The model learns the weighted sum of these rewards. The first must be 1 for a right answer and
   /// 0 for any other; evaluations report its mean.
   std::vector<reward_function<answered_problem>> rewards;
-  bool is_code = false;        ///< whether a coder runs answers before they are judged
+  bool is_code = false;        ///< true if a coder runs answers before they are judged
   problem_counts counts = {};  ///< the default counts
 };
 

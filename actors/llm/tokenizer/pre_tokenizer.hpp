@@ -7,7 +7,7 @@
 
 namespace troupe::llm {
 
-/// How a text is split into the pieces that BPE encodes, as the families of models do.
+/// The way in which a family of models splits texts into the pieces that BPE encodes.
 enum class split_style {
   gpt2,    ///< words with the space before them, runs of digits, of punctuation, of white space
   smollm,  ///< single digits first, then like gpt2

@@ -19,16 +19,16 @@ namespace troupe::llm {
 struct added_token {
   token_id id = 0;
   std::string text;
-  bool special = false;     ///< whether it controls the model, like <|im_end|>, and is no text
-  bool normalized = false;  ///< whether it is searched for in the normalised text
+  bool special = false;     ///< true if it controls the model, like <|im_end|>, and is no text
+  bool normalized = false;  ///< true if it is searched for in the normalised text
 };
 
 /// The data of a tokenizer, as read_tokenizer.hpp reads it from a file.
 struct tokenizer_parts {
   std::vector<std::string> tokens;  ///< each by its id, in the byte alphabet; empty if unused
   std::vector<std::pair<std::string, std::string>> merges;  ///< sorted by rank
-  bool ignore_merges = false;  ///< whether a piece that is a token becomes that token
-  bool nfc = false;            ///< whether the text is normalised to Unicode's form C first
+  bool ignore_merges = false;  ///< true if a piece that is a token becomes that token
+  bool nfc = false;            ///< true if the text is normalised to Unicode's form C first
   split_style style = split_style::gpt2;
   std::vector<added_token> added;
   std::vector<token_id> before, after;  ///< the tokens that encode_options::add_special adds
@@ -84,7 +84,7 @@ class tokenizer {
   pre_tokenizer pre_tokenizer_;
   bool nfc_;
   std::vector<std::string> bytes_;  // the bytes of each token, by id
-  std::vector<bool> special_;       // whether each token is special, by id
+  std::vector<bool> special_;       // true if each token is special, by id
   entries raw_, normalized_;        // added tokens
   std::vector<token_id> before_, after_;
 };

@@ -22,7 +22,7 @@ struct sampled_answer {
   std::vector<llm::token_range> read = {};
   std::vector<float> log_probs;  ///< one for each sampled token, by the weights that sampled it
   std::string text;
-  bool truncated = false;  ///< whether a limit of tokens or turns ended the answer
+  bool truncated = false;  ///< true if a limit of tokens or turns ended the answer
   double reward = 0.0;
   /// The first part of the reward: 1 for a right answer or a game that was won.
   double right = 0.0;

@@ -139,20 +139,20 @@ namespace {
 void describe_loss(options_schema<grpo_options>& s) {
   s.field("variant", &grpo_options::variant)
       .help(
-          "The published algorithm that gives the options which are null their values. null means "
-          "cispo, and dr_grpo for games.");
+          "The published algorithm whose values fill the options that are null. null means cispo, "
+          "and dr_grpo for games.");
   s.field("advantage", &grpo_options::advantage)
       .help(
-          "What is subtracted from a reward, and what the difference is divided by. null means "
-          "the variant's.");
+          "The baseline that is subtracted from a reward, and the deviation by which the "
+          "difference is divided. null means the variant's.");
   s.field("term", &grpo_options::term).help("The loss of one token. null means the variant's.");
   s.field("ratio", &grpo_options::ratio)
       .help(
-          "Whether the probability ratio is taken by token or over the whole answer (GSPO). null "
+          "The level of the probability ratio: by token, or over the whole answer (GSPO). null "
           "means the variant's.");
   s.field("aggregation", &grpo_options::aggregation)
       .also_known_as({"loss_type", "loss_agg_mode"})
-      .help("How the losses of the tokens are reduced to one number. null means the variant's.");
+      .help("The reduction of the tokens' losses to one number. null means the variant's.");
   s.field("clip_low", &grpo_options::clip_low)
       .also_known_as({"epsilon", "clip_ratio", "clip_ratio_low"})
       .at_least(0)
@@ -183,13 +183,13 @@ void describe_loss(options_schema<grpo_options>& s) {
           "otherwise. Term reinforce has no ratio.");
   s.field("correction", &grpo_options::correction)
       .help(
-          "How importance weights are bounded. Tokens are weighted by proximal / sampling "
+          "The bound on importance weights. Tokens are weighted by proximal / sampling "
           "probability with recomputed, and by current / sampling probability with term "
           "reinforce. truncate lowers larger weights to correction_max, mask leaves out tokens "
-          "whose weight is outside correction_min and correction_max, none sets all weights to 1. "
-          "null means truncate for term reinforce, and mask otherwise.");
+          "whose weight is below correction_min or above correction_max, and none sets all "
+          "weights to 1. null means truncate for term reinforce, and mask otherwise.");
   s.field("correction_by", &grpo_options::correction_by)
-      .help("Whether importance weights are taken by token or over the whole answer.");
+      .help("The level of importance weights: by token, or over the whole answer.");
   s.field("correction_max", &grpo_options::correction_max)
       .above(0)
       .help("The largest importance weight.");
@@ -211,7 +211,7 @@ void describe_loss(options_schema<grpo_options>& s) {
           "The weight of the KL divergence from the first weights. 0 means no penalty, and the "
           "first weights are not kept. null means 0, and 0.1 for games.");
   s.field("kl_in", &grpo_options::kl_in)
-      .help("Where the KL penalty is applied: in the loss or in the reward.");
+      .help("The place of the KL penalty: the loss or the reward.");
   s.field("kl", &grpo_options::kl)
       .help("The estimator of the KL divergence where it is in the loss.");
 }
@@ -220,14 +220,14 @@ void describe_learning(options_schema<grpo_options>& s) {
   s.field("flat_groups", &grpo_options::flat_groups)
       .also_known_as({"filter_groups", "dynamic_sampling"})
       .help(
-          "How groups whose answers all have the same reward are treated, since they teach "
-          "nothing: keep, drop, or refill (another prompt is asked instead). null means keep, and "
-          "refill for variant dapo.");
+          "The treatment of groups whose answers all have the same reward, which teach nothing: "
+          "keep, drop, or refill (another prompt is asked instead). null means keep, and refill "
+          "for variant dapo.");
   s.field("mask_truncated", &grpo_options::mask_truncated)
       .also_known_as({"mask_truncated_completions", "overlong_filtering"})
       .help(
-          "Whether answers that reached the token limit are left out of training. They still "
-          "count in the group's mean, and as answers in the mean of the loss.");
+          "true leaves answers that reached the token limit out of training. They still count in "
+          "the group's mean, and as answers in the mean of the loss.");
   s.field("overlong_cache", &grpo_options::overlong_cache)
       .also_known_as({"soft_punish_cache", "overlong_buffer_len"})
       .at_least(0)
@@ -394,7 +394,7 @@ void describe(options_schema<grpo_warm_start_section>& s) {
       .help("AdamW's step size at the first supervised step. It falls linearly to 0.");
   s.field("keep_moments", &grpo_warm_start_section::keep_moments)
       .help(
-          "Whether the trainer's Adam goes on with the moments of the supervised steps. null "
+          "true lets the trainer's Adam go on with the moments of the supervised steps. null "
           "means true for problems, and false for games.");
 }
 
@@ -419,7 +419,7 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_least(1)
       .at_most(1'000'000)
       .unit("tokens")
-      .help("The length of the longest answer, or of the longest move in a game.");
+      .help("The largest number of tokens in an answer, or in one move of a game.");
   s.field("temperature", &grpo_rollout_section::temperature)
       .at_least(0.001)
       .at_most(1000)
@@ -496,8 +496,8 @@ void describe(options_schema<grpo_config>& s) {
       .one_of({"grpo"})
       .help("The algorithm that this file configures.");
   s.field("task", &grpo_config::task).help("The task that the model learns.");
-  s.field("code", &grpo_config::code).help("How answers are run in the task code.");
-  s.field("game", &grpo_config::game).help("How games are played in tasks that are games.");
+  s.field("code", &grpo_config::code).help("The execution of answers in the task code.");
+  s.field("game", &grpo_config::game).help("The games, in tasks that are games.");
   s.field("model", &grpo_config::model).help("The language model that learns.");
   s.field("total_steps", &grpo_config::total_steps)
       .also_known_as({"max_steps", "steps"})
@@ -507,15 +507,15 @@ void describe(options_schema<grpo_config>& s) {
       .help("The number of updates after which training ends.");
   s.field("seed", &grpo_config::seed).help("The seed of weights, problems and answers.");
   s.field("mode", &grpo_config::mode)
-      .help("How generation and training are composed: sync or async.");
+      .help("The composition of generation and training: sync or async.");
   s.field("warm_start", &grpo_config::warm_start).help("Supervised steps before the first update.");
-  s.field("rollout", &grpo_config::rollout).help("How answers are generated.");
+  s.field("rollout", &grpo_config::rollout).help("The generation of answers.");
   s.field("trainer", &grpo_config::trainer).help("The update rule.");
   s.field("evaluation", &grpo_config::evaluation)
-      .help("How the model is evaluated on held-out problems.");
+      .help("The evaluation of the model on held-out problems.");
   s.field("checkpoint", &grpo_config::checkpoint)
-      .help("When checkpoints are written, from which a run is resumed.");
-  s.field("samples", &grpo_config::samples).help("Which answers are kept for people to read.");
+      .help("The checkpoints, from which a run is resumed.");
+  s.field("samples", &grpo_config::samples).help("The answers that are kept for people to read.");
   describe_deterministic(s);
   option_rule(
       s, "rollout.group",

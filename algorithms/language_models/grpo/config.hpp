@@ -24,7 +24,7 @@ enum class proximal_policy {
   behaviour,   ///< the weights that sampled each token, by the log-probabilities recorded then
   recomputed,  ///< the weights that the update begins with (decoupled PPO)
 };
-/// How a group whose answers all have the same reward is treated.
+/// The treatment of a group whose answers all have the same reward.
 enum class flat_group_rule {
   keep,    ///< The group is trained on: its tokens count, and a KL penalty applies to them.
   drop,    ///< The group is left out, and the batch is smaller.
@@ -75,9 +75,9 @@ struct grpo_options : language_model_options {
   std::int64_t overlong_tokens(std::int64_t answer_tokens) const;
   /// The variant's loss options, overridden by the options that have a value here.
   grpo_loss_options loss() const;
-  /// Whether an update recomputes log-probabilities under the weights that it begins with.
+  /// True if an update recomputes log-probabilities under the weights that it begins with.
   bool recomputes() const;
-  /// Whether tokens that other weights sampled get an importance weight.
+  /// True if tokens that other weights sampled get an importance weight.
   bool corrects() const;
   correction_kind correction_used() const;
 };
@@ -95,7 +95,7 @@ struct grpo_task_section {
   int shots = 0;
 };
 
-/// How answers are run if the task is code.
+/// The execution of answers if the task is code.
 struct grpo_code_section {
   int coders = 2;
   double wall_s = 5.0;
@@ -104,7 +104,7 @@ struct grpo_code_section {
   std::int64_t first_user = 61'184, last_user = 65'519;
 };
 
-/// How games are played if the task is a game.
+/// The games if the task is a game.
 struct grpo_game_section {
   std::vector<std::string> urls;
   int worlds = 64;
@@ -127,7 +127,7 @@ struct grpo_warm_start_section {
   std::optional<bool> keep_moments;
 };
 
-/// How answers are generated.
+/// The generation of answers.
 struct grpo_rollout_section {
   std::optional<int> prompts;
   std::optional<int> group;

@@ -37,7 +37,8 @@ void tell_failure(const std::exception_ptr& error) {
               {{"error", describe(error)}});
 }
 
-/// Whether the role has answered. Logs that it failed or was too slow, and throws any other error.
+/// Returns true if the role has answered. Logs that it failed or was too slow, and throws any other
+/// error.
 template <class T>
 bool came(const outcome<T>& result) {
   if (result) return true;

@@ -41,10 +41,10 @@ struct answer_roles {
   double temperature = 1.0;        ///< 0 takes the likeliest tokens.
   /// The largest number of prompts that are asked for one group, at least 1.
   int rounds = 1;
-  /// Whether the last round may give a group without answers, as in evaluations. Otherwise that is
+  /// True if the last round may give a group without answers, as in evaluations. Otherwise that is
   /// an error.
   bool may_be_empty = false;
-  /// Whether a group whose rewards are all the same is replaced by another, up to `rounds`.
+  /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
   bool refill_flat = false;
   std::int64_t turns = 6;  ///< The number of turns after which a game is truncated.
   std::string rules;       ///< The text before a game for a model that reads English.

@@ -28,7 +28,7 @@ class grpo_task {
   const llm::problem_task* problems() const { return std::get_if<llm::problem_task>(&kind_); }
   /// The game; null if the task has problems.
   const openenv::text_game* game() const { return std::get_if<openenv::text_game>(&kind_); }
-  /// Whether answers are programs, which are run on tests.
+  /// True if answers are programs, which are run on tests.
   bool is_code() const { return problems() && problems()->is_code; }
 
  private:

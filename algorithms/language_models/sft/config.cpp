@@ -58,8 +58,8 @@ void describe(options_schema<sft_options>& s) {
   s.field("recompute_layers", &sft_options::recompute_layers)
       .also_known_as({"gradient_checkpointing"})
       .help(
-          "Whether each layer is computed twice instead of keeping what its gradient needs, which "
-          "saves memory.");
+          "true computes each layer twice instead of keeping the data that its gradient needs, "
+          "which saves memory.");
   describe_adamw(s);
   s.rule("total_updates", "more than warmup_updates, where schedule is cosine",
          [](const sft_options& o) {

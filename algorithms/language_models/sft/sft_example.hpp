@@ -23,7 +23,7 @@ struct sft_example {
   bool operator==(const sft_example&) const = default;
 };
 
-/// How texts are converted to token ids.
+/// The conversion of texts to token ids.
 struct sft_encoding {
   const llm::tokenizer* tokens = nullptr;
   std::optional<llm::chat_style> style;  ///< none means that texts are encoded as they are
