@@ -78,7 +78,7 @@ task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
                          .stop_at = {}};
   const auto learning = algorithm_with(s.config);
   const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.evaluated = tell});
-  std::printf("what it said: troupe samples %s\n", run.run_directory.c_str());
+  std::printf("the moves: troupe samples %s\n", run.run_directory.c_str());
 }
 
 void play(settings s) {

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     config.model.path = model;
     const auto run = train(algorithm_with(config, alphabet), {.root = "runs"},
                            {.callbacks = {.evaluated = tell}});
-    std::printf("what it wrote: troupe samples %s\n", run.run_directory.c_str());
+    std::printf("the answers: troupe samples %s\n", run.run_directory.c_str());
     return 0;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;

@@ -13,11 +13,13 @@ namespace troupe {
 
 class program_user;
 
+/// A program to run, and its input.
 struct code_request {
   std::string program;  ///< the Python program, less than 128 KiB
   std::string input;    ///< the program's standard input
 };
 
+/// The ways in which a program can end.
 enum class code_end {
   exited,     ///< The program exited by itself.
   signalled,  ///< A signal ended it, such as that of a limit (SIGXCPU) or of a crash.
@@ -25,6 +27,7 @@ enum class code_end {
   flooded     ///< It wrote more than output_bytes and was killed, or left too much in its folder.
 };
 
+/// The end and the output of a program.
 struct code_result {
   code_end status = code_end::exited;
   int exit_code = 0;              ///< the exit code, if the program exited

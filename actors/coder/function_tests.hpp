@@ -11,11 +11,13 @@
 
 namespace troupe {
 
+/// One call of a function, and the value that it must return.
 struct function_test {
   std::string arguments;  ///< the arguments as a JSON list, such as [3,"abc"]
   std::string expected;   ///< the value that the function must return, in JSON
 };
 
+/// A function with its tests.
 struct tested_function {
   std::string name;
   std::vector<function_test> tests;

@@ -10,6 +10,7 @@ namespace troupe {
 
 class program_user;
 
+/// A program, its descriptors, its limits and its user.
 struct limited_program {
   static constexpr int program_number = 4;
 

@@ -23,6 +23,7 @@ struct generation_request {
   std::int32_t priority = 0;
 };
 
+/// The reason why an answer ended: a stop token, a stop text, or a limit of tokens.
 enum class finish_reason { stop_id, stop_text, length };
 
 /// An answer with one entry for each sampled token, so that it need not be encoded again.

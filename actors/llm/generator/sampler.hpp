@@ -30,6 +30,7 @@ void check_sampling(const sampling_options& options);
 /// A number in [0, 1) that depends only on the seed and the position in the text.
 double uniform_of(std::uint64_t seed, std::uint64_t position);
 
+/// A sampled token and its log-probability.
 struct drawn_token {
   token_id id = 0;
   /// The log-probability in the distribution from which the token was drawn, at the temperature and

@@ -22,6 +22,7 @@ class packed_weights;
 std::shared_ptr<const packed_weights> pack_weights(const model_config& config,
                                                    const model_weights& weights);
 
+/// The positions of a run's tokens whose logits are wanted.
 enum class wanted_logits { none, last, all };
 
 /// The next tokens of a sequence, and the positions whose logits are wanted.

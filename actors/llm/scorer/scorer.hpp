@@ -14,6 +14,7 @@
 
 namespace troupe::llm {
 
+/// The log-probabilities that a scorer has computed for one request.
 struct scored_tokens {
   std::vector<double> log_probs;  ///< one for each token after the given ones
   std::int64_t version = 0;       ///< the version of the weights

@@ -14,6 +14,7 @@
 
 namespace troupe::llm {
 
+/// A problem with its right answer.
 struct problem {
   std::string question;      ///< the question in words, for models that read English
   std::string letters;       ///< the question for the letters model, such as "347>"
@@ -28,6 +29,7 @@ struct answered_problem {
   double tests_passed = 0.0;  ///< the share of tests passed, 0 to 1, if the task is code
 };
 
+/// The size of problems in digits or letters, and their numbers.
 struct problem_counts {
   int size = 3;
   std::int64_t training = 700;

@@ -35,7 +35,7 @@ struct chat_message {
 
 struct chat_options {
   bool generation_prompt = true;     ///< true if the text ends where the assistant's answer begins
-  bool thinking = true;              ///< Qwen3: whether it thinks; false writes empty thoughts
+  bool thinking = true;              ///< Qwen3: true lets it think; false writes empty thoughts
   std::string date = "26 Jul 2024";  ///< Llama 3.2: the date in its prompt
 };
 

@@ -27,6 +27,7 @@ struct log_prob_options {
   compute_type compute = compute_type::f32;
 };
 
+/// The log-probabilities and entropies of the targets.
 struct token_scores {
   at::Tensor log_probs;  ///< float [N]
   at::Tensor entropy;    ///< float [N], of each distribution in nats; undefined if not asked for

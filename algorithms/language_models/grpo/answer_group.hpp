@@ -28,6 +28,7 @@ struct sampled_answer {
   double right = 0.0;
 };
 
+/// A prompt with its group of answers.
 struct answer_group {
   item_id id;
   std::int64_t version = 0;  ///< the oldest version of the weights that sampled any of its tokens

@@ -142,10 +142,12 @@ struct grpo_rollout_section {
   double answer_deadline_s = 14'400;
 };
 
+/// The answers that are kept for people to read.
 struct grpo_samples_section {
   int every_updates = 1;
 };
 
+/// The evaluation on held-out problems.
 struct grpo_evaluation_section {
   std::int64_t every_updates = 20;
   int problems = 100;
@@ -153,6 +155,7 @@ struct grpo_evaluation_section {
   std::optional<double> stop_at;
 };
 
+/// The configuration of a run.
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task;

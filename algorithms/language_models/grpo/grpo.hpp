@@ -27,6 +27,7 @@
 
 namespace troupe {
 
+/// GRPO with the members that train asks of an algorithm.
 class grpo {
  public:
   using experience = answer_group;

@@ -22,6 +22,7 @@ namespace troupe {
 
 using answer_judge = weighted_reward<llm::answered_problem>;
 
+/// The services of an episode, and its settings.
 struct answer_roles {
   service<prompt_source> prompts;
   service<llm::generator> generators;

@@ -21,6 +21,7 @@
 
 namespace troupe {
 
+/// The model without its weights, and the format of its prompts.
 struct grpo_subject {
   llm::model_config config;
   llm::tokenizer tokens;

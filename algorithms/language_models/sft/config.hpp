@@ -9,6 +9,7 @@
 
 namespace troupe {
 
+/// The step size after the warm-up.
 enum class sft_schedule {
   constant,
   cosine,  ///< Loshchilov and Hutter 2017, arXiv:1608.03983, equation 5, without restarts

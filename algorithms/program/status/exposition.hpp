@@ -16,6 +16,7 @@ class exposition_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// One sample of a metric.
 struct metric_sample {
   std::string name;  ///< "troupe_requests_total"
   std::map<std::string, std::string> labels;

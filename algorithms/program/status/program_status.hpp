@@ -17,6 +17,7 @@ struct scrape {
   std::vector<metric_sample> samples;
 };
 
+/// The status of one service.
 struct service_status {
   std::string service;
   std::string state;  ///< "ready", "degraded" (fewer than desired) or "down"
@@ -51,6 +52,7 @@ struct learning_status {
   std::optional<double> replay_items;
 };
 
+/// The status of a program.
 struct program_status {
   std::string version;
   std::vector<service_status> services;   ///< Sorted by name.
