@@ -61,7 +61,7 @@ struct grpo_learner_state {
   int skipped_in_a_row = 0;
 };
 
-/// Improves the weights of a model by GRPO. The same start, seed and batches give the same weights.
+/// Improves the weights of a model by GRPO, one batch of groups at a time.
 class grpo_learner {
  public:
   struct batch {
