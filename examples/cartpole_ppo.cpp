@@ -1,14 +1,14 @@
-// PPO learns to balance a pole, twice: once on-policy, once with rollouts that go on while the
+// PPO learns to balance a pole, twice: once on-policy, and once with rollouts that go on while the
 // trainer trains. The episode function is the same (generate_rollout in
 // algorithms/on_policy/rollout.cpp); only the loop around it differs.
 //
-// The cast, made by train_in: environments, policies, replay, trainer, weights, evaluator,
+// train_in makes the roles: environments, policies, replay, trainer, weights, evaluator and
 // recorder.
 //
 //   build/release/examples/cartpole_ppo
 //
-// Each ends as soon as an evaluation is as good as solved. A few seconds and two lines of results;
-// the run directories are in runs/ppo/.
+// Each training ends as soon as an evaluation reaches the threshold of a solved task. It takes a
+// few seconds and prints two lines of results. The run directories are in runs/ppo/.
 
 #include <cstdio>
 

@@ -1,12 +1,11 @@
 // PPO learns to balance a pole for ten seconds by a curriculum: first for one second, then for two,
 // four and seven. The next level begins once nine of ten episodes succeed.
 //
-// The cast: `timed_cartpole`, written below; all others are made by train_in.
+// The environment `timed_cartpole` is written below; train_in makes all roles.
 //
 //   build/release/examples/curriculum [--seed N]
 //
-// Ends after a few seconds with the last level mastered; the log has a line for each level on the
-// way.
+// It ends after a few seconds with the last level mastered. The log has a line for each level.
 
 #include <cstdio>
 
@@ -18,7 +17,7 @@
 
 using namespace troupe;
 
-/// A pole that is to be balanced until its level's time is up.
+/// A pole that must be balanced until the time of its level is up.
 class timed_cartpole final : public environment {
  public:
   env_spec spec() const override {

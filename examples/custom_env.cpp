@@ -1,11 +1,11 @@
-// An environment of your own, trained on: a corridor with the exit at its right end.
+// PPO learns on an environment of your own: a corridor with the exit at its right end.
 //
-// The cast: `corridor`, written below; all others are made by train_in.
+// The environment `corridor` is written below; train_in makes all roles.
 //
 //   build/release/examples/custom_env
 //
-// Ends after a few seconds with the return of the learned policy, near 0.92 (1 for the exit, -0.01
-// a step).
+// It ends after a few seconds with the return of the learned policy, near 0.92 (1 for the exit,
+// -0.01 for each step).
 
 #include <cstdio>
 #include <random>
@@ -22,7 +22,7 @@ class corridor final : public environment {
  public:
   env_spec spec() const override {
     return {.id = "Corridor-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // where I stand
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // the agent's place
             .action_space = spaces::discrete(2),                // left, right
             .max_episode_steps = 100,
             .reward_threshold = 0.9};
@@ -61,7 +61,7 @@ task<> main_task(troupe::system& sys) {
 
 int main(int argc, char** argv) {
   use_one_torch_thread();
-  // Here, where the processes and nodes that host it begin, too.
+  // It is registered here, since the processes and nodes that host it begin here, too.
   register_environment("Corridor-v0", [] { return std::make_unique<corridor>(); });
   return troupe::run(argc, argv, main_task);
 }

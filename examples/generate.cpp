@@ -1,10 +1,10 @@
-// A language model that writes, served: four answers to one prompt, which is computed once; then
-// four more in the middle of which new weights arrive. The cast: the weights, a generator, and a
-// reference model that says how likely the answers were.
+// A served language model writes four answers to one prompt, which is computed once, and then four
+// more during which new weights arrive. The roles are the weights, a generator, and a reference
+// model that computes the log-probabilities of the answers.
 //
-//   generate                a tiny model with random weights, that writes letters at random
-//   MODEL=PATH generate     a Hugging Face folder or a GGUF file, such as `troupe models get`
-//   installs
+//   generate                uses a tiny model with random weights, which writes random letters
+//   MODEL=PATH generate     uses a Hugging Face folder or a GGUF file, such as one that
+//                           `troupe models get` installs
 
 #include <cmath>
 #include <cstdio>
@@ -34,14 +34,14 @@ struct cast {
   service<scorer> reference;
 };
 
-/// A model, what its tokens say, and something to ask it.
+/// A model, the texts of its tokens, and a prompt.
 struct writer {
   language_model model;
   token_texts texts;
   std::vector<token_id> prompt;
 };
 
-/// Each letter is a token.
+/// A tiny model whose tokens are letters.
 writer tiny_writer() {
   writer w;
   w.model.config = {.hidden_size = 64,
@@ -71,7 +71,7 @@ task<cast> serve(troupe::system& sys, writer w) {
   c.weights = co_await sys.serve<weight_store>({.name = "weights"});
   const weights first{1, flatten_weights(w.model.config, w.model.weights), {}};
   co_await c.weights.route<&weight_store::put>(first);
-  // What a killed replica was writing is written again.
+  // The answers of a killed replica are written again.
   // A chat model may take minutes.
   serve_options options{.name = "generator", .placement = placement::thread, .deadline = 1h};
   options.idempotent = {endpoint<&generator::generate_group>};
@@ -101,7 +101,8 @@ void print(const std::vector<completion>& answers) {
   }
 }
 
-/// The largest distance between what the generator and the reference model say of a token.
+/// The largest difference of a token's log-probability between the generator and the reference
+/// model.
 task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
   score_request request{prompt, std::ssize(prompt), 0.8};
   request.tokens.insert(request.tokens.end(), answer.tokens.begin(), answer.tokens.end());
@@ -112,7 +113,7 @@ task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
   co_return most;
 }
 
-/// As a trainer does after a step.
+/// Gives new weights to the generators, as a trainer does after a step.
 task<> publish(cast c, at::Tensor parameters) {
   co_await sleep_for(100us);
   const weights fresh{2, std::move(parameters), {}};

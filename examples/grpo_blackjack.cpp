@@ -1,17 +1,18 @@
-// A language model learns Blackjack on an OpenEnv server, by reward alone (GRPO): it is told its
-// cards, says HIT or STAND, is told the next card, and so on; what went better than other games of
-// the same deal becomes likelier.
+// A language model learns Blackjack on an OpenEnv server from rewards alone (GRPO). It reads its
+// cards, writes HIT or STAND, reads the next card, and so on. The moves of games that went better
+// than others of the same deal become likelier.
 //
-// The cast:
+// The parts:
 //   server      yours (--url), or Troupe's own Blackjack in this program
-//   baselines   who plays without learning (openenv_games/game.cpp)
-//   the rest    deals, worlds, a generator, a replay of whole groups, the trainer: train_in's
+//   baselines   players that do not learn (openenv_games/game.cpp)
+//   roles       deals, worlds, a generator, a replay of whole groups and the trainer, by train_in
 //
 //   build/release/examples/grpo_blackjack --hands 10000 total_steps=60
 //   build/release/examples/grpo_blackjack --hands 10000 --model SmolLM2.gguf total_steps=20
 //
-// Without --model the player is one of 22 letters, which is told "14d6>" and says + or =. Ends with
-// a table: who won how many of the hands. More options are those of `troupe config-schema grpo`.
+// Without --model the player is the letters model, which reads "14d6>" and writes + or =. The
+// program ends with a table of the shares of hands that each player has won. Further options are
+// those of `troupe config grpo`.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -27,13 +28,13 @@ using namespace troupe;
 
 struct settings {
   std::string url;
-  bool openspiel = false;  // what the server at `url` speaks
+  bool openspiel = false;  // true if the server at `url` has openspiel's messages
   std::int64_t hands = 500;
   grpo_config config;
 };
 
-/// What a run is if nobody says otherwise: seconds for the letters, and for SmolLM2 minutes. The
-/// penalty for leaving the first weights keeps it from giving up a move for good.
+/// The default configuration, which takes seconds for the letters model and minutes for SmolLM2.
+/// The penalty for the distance from the first weights keeps every move possible.
 grpo_config usual(bool letters) {
   grpo_config config;
   config.task.name = "blackjack";
@@ -54,7 +55,7 @@ void print_row(const char* name, const games::tally& seen) {
   std::fflush(stdout);
 }
 
-/// The likeliest words of the model, on deals that it hasn't learned from.
+/// Plays the model's likeliest moves on deals that it hasn't learned from, and prints the results.
 task<> tell(loops::progress now, evaluation seen) {
   games::tally hands;
   for (const double each : seen.returns) hands.add(each);
@@ -77,7 +78,7 @@ task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
                          .stop_at = {}};
   const auto learning = algorithm_with(s.config);
   const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.evaluated = tell});
-  std::printf("what it said: troupe samples %s\n", run.run_directory.c_str());
+  std::printf("the moves: troupe samples %s\n", run.run_directory.c_str());
 }
 
 void play(settings s) {
@@ -98,12 +99,16 @@ int main(int argc, char** argv) {
   settings s;
   std::string model;
   std::vector<std::string> overrides;
-  auto* url = app.add_option("--url", s.url, "an OpenEnv server; none: this program is one");
-  app.add_flag("--openspiel", s.openspiel, "the server speaks as OpenEnv's openspiel")->needs(url);
-  app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("--hands", s.hands, "that everybody plays in the end")
+  auto* url =
+      app.add_option("--url", s.url, "An OpenEnv server. The default is one in this program.");
+  app.add_flag("--openspiel", s.openspiel, "The server has the messages of OpenEnv's openspiel.")
+      ->needs(url);
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. The default is the letters model.");
+  app.add_option("--hands", s.hands, "The number of hands that each player plays at the end.")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("options", overrides, "of the algorithm: total_steps=100 trainer.lr=1e-5");
+  app.add_option("options", overrides,
+                 "Options of the algorithm, such as total_steps=100 trainer.lr=1e-5.");
   try {
     app.parse(argc, argv);
     auto config = usual(model.empty());

@@ -1,18 +1,18 @@
-// A language model learns to write Python functions by reward alone: what it writes is run on
-// tests, and the share of them that pass is the reward (GRPO).
+// A language model learns to write Python functions from rewards alone (GRPO). Its functions are
+// run on tests, and the share of tests passed is the reward.
 //
-// The cast, beside the generator, replay, trainer, weights and recorder of any GRPO run:
-//   problems   small functions to be written, with tests that the model doesn't see
-//   coders     run what was written, each program in a process of its own with limits
-//   rewards    the share of tests passed; and, measured only, whether all were
+// The roles, besides the generator, replay, trainer, weights and recorder of any GRPO run:
+//   problems   draw small functions to be written, with tests that the model doesn't see
+//   coders     run the model's programs, each in a process of its own with limits
+//   rewards    give the share of tests passed, and measure whether all tests passed
 //
 //   build/release/examples/grpo_code
 //   build/release/examples/grpo_code --model FOLDER_OR_GGUF --allow-unsandboxed-code
 //   trainer.lr=2e-5
 //
-// Without a model it judges answers that stand below, as those of a model are judged, in seconds.
-// With a chat model it trains it: what the model writes then runs without a sandbox, which
-// has to be allowed. `troupe train --algo grpo --task code` is the same.
+// Without a model it judges the answers below like those of a model, in seconds. With a chat model
+// it trains that model, whose programs then run without a sandbox, which must be allowed. `troupe
+// train --algo grpo --task code` does the same.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 using namespace troupe;
 
-/// What a model might write.
+/// Answers that a model might write.
 std::vector<std::string> answers_to(const llm::problem& asked) {
   const std::string head = "def " + asked.function.name + "(x):\n    ";
   return {"Here it is:\n```python\n" + asked.expected + "\n```\n",
@@ -51,7 +51,7 @@ const char* end_of(const code_result& ran) {
   return "";
 }
 
-/// What the algorithm's episode does with each answer.
+/// Runs and judges one answer, as the algorithm's episode does.
 task<double> reward_of(service<coder> coders, service<answer_judge> rewards, llm::problem asked,
                        std::string answer) {
   const auto request = call_function(code_in(answer), asked.function);
@@ -68,7 +68,7 @@ task<> judge_some(troupe::system& sys) {
   const auto problems = make_problems(task, {.size = 1, .training = 100, .held_out = 1}, 1);
   const auto name = [](const llm::problem& one) { return one.function.name; };
   const auto& asked = *std::ranges::find(problems.training, "clamp", name);
-  // These answers stand in this program. For others it would be the user who allows it.
+  // The answers of this program are safe to run. For others the user must allow it.
   const coder_options options{.allow_unsandboxed = true, .limits = {.wall_s = 2}};
   auto coders = co_await sys.serve<coder>(
       {.name = "coder", .replicas = 2, .placement = placement::thread}, options);
@@ -91,7 +91,7 @@ task<> learn(troupe::system& sys, grpo_config config) {
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }
 
-/// Answers of a chat model are longer than those of the letters model, and it needs no warm start.
+/// A chat model writes longer answers than the letters model and needs no warm start.
 grpo_config usual() {
   grpo_config config;
   config.task.name = "code";
@@ -107,9 +107,12 @@ int main(int argc, char** argv) {
   std::string model;
   bool allowed = false;
   std::vector<std::string> overrides;
-  app.add_option("--model", model, "a chat model: folder or GGUF file; none: answers are judged");
-  app.add_flag("--allow-unsandboxed-code", allowed, "run what the model writes as this user");
-  app.add_option("options", overrides, "of the run: trainer.lr=1e-5; see troupe config grpo");
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. Without one, given answers are judged.");
+  app.add_flag("--allow-unsandboxed-code", allowed,
+               "Let the model's programs run without a sandbox.");
+  app.add_option("options", overrides,
+                 "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
     use_one_torch_thread();

@@ -1,20 +1,20 @@
-// GRPO composed by hand, as who changes the algorithm would: an episode of your own, a reward role
-// of your own, and the loop, from the parts that `troupe train --algo grpo` is made of.
+// GRPO composed by hand, for programs that change the algorithm. The episode and the reward role
+// are this program's own, and the other parts are those of `troupe train --algo grpo`.
 //
-// The cast:
-//   prompts     numbers of two digits, whose sum is asked; an exam goes through them once
-//   generator   writes a group of answers to each, with the newest weights
-//   judges      a class of this file: what an answer is worth
-//   replay      hands each group to the trainer once, none too stale
-//   trainer     GRPO; its weights go to the store and the generator
-//   weights     the store
+// The roles:
+//   prompts     draws numbers of two digits, whose sum is asked; an exam asks each of them once
+//   generator   writes a group of answers to each prompt with the newest weights
+//   judges      scores an answer; its class is in this file
+//   replay      hands each group to the trainer once, unless it is too stale
+//   trainer     updates the weights by GRPO, which go to the store and the generator
+//   weights     stores the weights
 //
 //   build/release/examples/grpo_from_parts
 //
-// What is new in its algorithm: it writes sixteen answers to a prompt and learns from the four best
-// and the four worst (Xu et al., "Not All Rollouts are Useful", 2025), which is a few lines of the
-// episode. Eight seconds of CPU; prints the share of right answers to its eighty numbers as it
-// learns them by reward, from a third that a few supervised batches have taught.
+// The change to the algorithm takes a few lines of the episode: it writes sixteen answers to a
+// prompt and learns from the four best and the four worst (Xu et al., "Not All Rollouts are
+// Useful", 2025). It takes eight seconds of CPU and prints the share of right answers to its eighty
+// numbers, which begins at a third after a few supervised batches.
 
 #include <algorithm>
 #include <cstdio>
@@ -28,21 +28,22 @@
 
 using namespace troupe;
 
-/// A role is any class: this one could as well ask a model, or a server.
+/// A role is any class. This one could also ask a model or a server.
 struct judge {
   double score(llm::problem asked, std::string answer) const {
     return answer == asked.expected ? 1.0 : 0.0;
   }
 };
 
-/// Those of generate_answers, and this program's own.
+/// The roles of generate_answers, and this program's own.
 struct roles : answer_roles {
   service<judge> judges;
   service<grpo_trainer> learner;
   service<prompt_source> exam;
 };
 
-constexpr std::ptrdiff_t kept = 4;  // of the best, and of the worst
+constexpr std::ptrdiff_t kept =
+    4;  // the number of best answers, and of worst answers, that are kept
 
 /// The episode. The loops below all run it, and so does the exam, with a group of one.
 task<answer_group> generate(roles r) {
@@ -60,14 +61,14 @@ task<answer_group> generate(roles r) {
   co_return group;
 }
 
-/// One update: the trainer learns, the generator gets its weights.
+/// One update: the trainer learns, and the generator gets its weights.
 task<std::int64_t> train(roles r, std::vector<answer_group> groups) {
   grpo_learner::batch batch{std::move(groups)};
   co_await r.learner.route<&grpo_trainer::train_step>(std::move(batch));
   co_return co_await push_weights(r.learner, r.generators);
 }
 
-/// The share of them, of the likeliest answers.
+/// The share of right answers if the likeliest tokens are taken.
 task<double> right_answers(roles r, int count) {
   co_await r.exam.route<&prompt_source::rewind>(std::uint64_t{2});
   r.prompts = r.exam;
@@ -91,7 +92,7 @@ task<roles> serve_roles(troupe::system& sys) {
   r.replay = co_await sys.serve<replay_queue<answer_group>>({.name = "replay"},
                                                             replay_options{.batch = 16});
 
-  // The letters model, which a few right answers have taught what an answer looks like.
+  // A few right answers have taught the letters model the form of an answer.
   const grpo_config config{.warm_start = {.batches = 8, .batch_size = 32, .lr = 3e-3}};
   const auto subject = std::make_shared<const grpo_subject>(subject_of(config));
   const auto start =

@@ -1,14 +1,15 @@
-// A language model learns a task of your own: to put letters in alphabetical order. A function
-// draws the problems, others judge what is written, with partial credit for what is nearly right.
+// A language model learns a task of your own: to put letters in alphabetical order. One function
+// draws the problems, and others judge the answers, with partial credit.
 //
-// The cast is the algorithm's, made by train: prompts, a generator, rewards, a replay, the
-// trainer, weights, a recorder. Yours are the functions below.
+// train makes the algorithm's roles: prompts, a generator, rewards, a replay, the trainer, weights
+// and a recorder. You write only the functions below.
 //
 //   build/release/examples/grpo_own_task
 //   build/release/examples/grpo_own_task --model FOLDER_OR_GGUF trainer.lr=2e-5
 //
-// Without a chat model it teaches one of 22 letters, made by the seed, in seconds of CPU. Prints
-// the share of right answers to held-out problems, then the best and the worst of the last answers.
+// Without a chat model it trains the letters model, whose weights are drawn from the seed, in
+// seconds of CPU. It prints the share of right answers to held-out problems, then the best and the
+// worst of the last answers.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,8 +20,8 @@
 
 using namespace troupe;
 
-/// In words for models that read English, in letters for the small one. What is expected shows what
-/// answers look like before any is rewarded (warm_start).
+/// Draws a problem in words for models that read English, and in letters for the letters model. The
+/// warm start shows the expected answers to the model before it gets rewards.
 llm::problem draw_letters(action_random& random, int size) {
   std::string text;
   for (int i = 0; i < size; ++i) text += "abcdef"[random.below(6)];
@@ -33,11 +34,12 @@ llm::problem draw_letters(action_random& random, int size) {
 
 double is_right(const llm::answered_problem& a) { return a.answer == a.asked.expected ? 1.0 : 0.0; }
 
-/// Partial credit: the letters that were given, in whatever order; and any letters in order.
+/// Partial credit for an answer with the given letters in any order.
 double same_letters(const llm::answered_problem& a) {
   return std::ranges::is_permutation(a.answer, a.asked.expected) ? 1.0 : 0.0;
 }
 
+/// Partial credit for an answer with any letters in alphabetical order.
 double in_order(const llm::answered_problem& a) {
   return a.answer.size() > 1 && std::ranges::is_sorted(a.answer) ? 1.0 : 0.0;
 }
@@ -71,8 +73,10 @@ int main(int argc, char** argv) {
   CLI::App app("A language model learns to sort letters, by a reward of this program's own.");
   std::string model;
   std::vector<std::string> overrides;
-  app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("options", overrides, "of the run: trainer.lr=1e-5; see troupe config grpo");
+  app.add_option("--model", model,
+                 "A chat model's folder or GGUF file. The default is the letters model.");
+  app.add_option("options", overrides,
+                 "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
     use_one_torch_thread();
@@ -80,7 +84,7 @@ int main(int argc, char** argv) {
     config.model.path = model;
     const auto run = train(algorithm_with(config, alphabet), {.root = "runs"},
                            {.callbacks = {.evaluated = tell}});
-    std::printf("what it wrote: troupe samples %s\n", run.run_directory.c_str());
+    std::printf("the answers: troupe samples %s\n", run.run_directory.c_str());
     return 0;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;

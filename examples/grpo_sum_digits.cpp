@@ -1,14 +1,14 @@
-// A language model learns to add up digits by reward alone: it writes groups of answers, each is
-// judged, and what is better than its group becomes likelier (GRPO).
+// A language model learns to add up digits from rewards alone (GRPO). It writes groups of answers,
+// each answer is judged, and those that are better than their group become likelier.
 //
-// The cast is the algorithm's, made by train_in: problems, a generator that writes answers, a
-// judge, a replay of whole groups, the trainer, weights, a recorder. The model is one of 22 letters
-// with 0.8 million weights, which 40 supervised batches have taught to answer more than half of it.
+// train_in makes the algorithm's roles: problems, a generator that writes answers, a judge, a
+// replay of whole groups, the trainer, weights and a recorder. The model has 22 letters and 0.8
+// million weights, and answers more than half of the problems after 40 supervised batches.
 //
 //   build/release/examples/grpo_sum_digits
 //
-// Twenty seconds of CPU; prints the share of right answers to problems that it was never trained
-// on, and an answer. `troupe train --algo grpo` is the same with numbers of four digits.
+// It takes twenty seconds of CPU and prints the share of right answers to problems that it was
+// never trained on. `troupe train --algo grpo` does the same with numbers of four digits.
 
 #include <cstdio>
 

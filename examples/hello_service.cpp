@@ -1,9 +1,9 @@
-// A service in one screen. The cast:
+// A service in one screen. It has these parts:
 //
-//   counter    a role: a plain class. Its member functions are the endpoints.
-//   counters   a service: two replicas of the role, later four, each an actor, behind one handle
-//   count      what one caller does: a coroutine, written as if it were alone
-//   demo       the program's main coroutine: it starts the service and talks to it
+//   counter    a role, which is a plain class whose member functions are the endpoints
+//   counters   a service of two replicas of the role, later four, each an actor, behind one handle
+//   count      a coroutine of one caller, written as if it were the only one
+//   demo       the program's main coroutine, which starts the service and calls it
 //
 // Run it: build/release/examples/hello_service
 
@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 using troupe::task;
 
 struct counter {
-  // A plain endpoint runs to its end in the replica, which does one thing at a time: no lock.
+  // A plain endpoint runs to its end. A replica runs one thing at a time, so it needs no lock.
   int add(int n) {
     if (n < 0) throw std::invalid_argument("it only counts up");
     return total += n;
   }
-  // A coroutine endpoint: while it waits, the replica serves others.
+  // While a coroutine endpoint waits, the replica serves other calls.
   task<int> add_later(int n) {
     co_await troupe::sleep_for(10ms);
     co_return total += n;
@@ -61,7 +61,7 @@ task<> demo(troupe::system& sys) {
   std::printf("mine, replica %zu, counted to %d\n", mine.replica(), again);
   // readme: end
 
-  std::vector<task<int>> calls;  // Many at once.
+  std::vector<task<int>> calls;  // These calls run at the same time.
   for (int n = 0; n < 32; ++n) calls.push_back(count(counters, n));
   const auto squares = co_await troupe::all(std::move(calls));
   std::printf("31 squared is %d\n", squares[31]);

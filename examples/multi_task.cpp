@@ -1,12 +1,12 @@
 // One network learns three tasks that contradict each other: on a shelf of nine places, to go to
-// the left end, to the right end or to the middle. Nothing but the task that it is shown tells them
-// apart.
+// the left end, to the right end or to the middle. The observations of the tasks differ only in the
+// number of the task.
 //
-// The cast: `shelf`, written below; all others are made by train_in.
+// The environment `shelf` is written below; train_in makes all roles.
 //
 //   build/release/examples/multi_task [--seed N]
 //
-// Ends after a few seconds, when each task has reached its target.
+// It ends after a few seconds, when each task has reached its target.
 
 #include <cstdio>
 #include <random>
@@ -24,7 +24,7 @@ class shelf final : public environment {
 
   env_spec spec() const override {
     return {.id = "Shelf-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {places}),  // 1 where I stand
+            .observation_space = spaces::box(0.0f, 1.0f, {places}),  // 1 at the agent's place
             .action_space = spaces::discrete(3),                     // left, stay, right
             .max_episode_steps = 20};
   }

@@ -1,10 +1,10 @@
-// CartPole on an OpenEnv server: eight sessions at once, from coroutines. The cast:
+// CartPole on an OpenEnv server, in eight sessions at once, from coroutines. The parts:
 //
-//   served    an OpenEnv server: yours, where OPENENV_URL names one, else one in this program, as
-//             `troupe serve-env CartPole-v1` would be
-//   carts     a service: eight replicas, each with a session of its own on that server
-//   play      an episode: takes one replica for itself, and steps it until the pole falls
-//   demo      the program's main coroutine: sixteen episodes on the eight replicas
+//   served    an OpenEnv server: yours if OPENENV_URL names one, or else one in this program, like
+//             `troupe serve-env CartPole-v1`
+//   carts     a service of eight replicas, each with a session of its own on that server
+//   play      an episode, which takes one replica for itself and steps it until the pole falls
+//   demo      the program's main coroutine, which plays sixteen episodes on the eight replicas
 //
 // Run it: build/release/examples/openenv
 
@@ -26,8 +26,8 @@ using nlohmann::json;
 using troupe::task;
 
 // readme: openenv
-/// What the server takes and shows. For OpenEnv's own environments that is written already, such as
-/// openenv::echo and openenv::openspiel; openenv::any_world is JSON.
+/// The actions that the server takes and the observations that it shows. OpenEnv's own environments
+/// have such structs already (openenv::echo, openenv::openspiel); openenv::any_world takes JSON.
 struct cartpole {
   struct action {
     std::int64_t action = 0;  // 0: left, 1: right

@@ -1,18 +1,18 @@
-// Blackjack on an OpenEnv server, learned by a table and by PPO: neither knows that its environment
-// is somebody else's server. With `--game`, tic-tac-toe and connect four.
+// A table and PPO learn Blackjack on an OpenEnv server, like any other environment. With `--game`
+// they learn tic-tac-toe or connect four.
 //
-// The cast:
+// The parts:
 //   servers     OpenEnv servers: yours (--url), ones that this program starts (--server "COMMAND"),
 //               or Troupe's own Blackjack in this program
 //   worlds      64 sessions on them that step like any environment (openenv_games/learn.cpp)
-//   learners    algorithms/off_policy/q_learning and algorithms/on_policy/ppo, each with its own
-//   cast baselines   who plays without learning (openenv_games/game.cpp)
+//   learners    algorithms/off_policy/q_learning and algorithms/on_policy/ppo, with their own roles
+//   baselines   players that do not learn (openenv_games/game.cpp)
 //
 //   build/release/examples/openenv_games [--games N] [--steps N] [--json]
 //   build/release/examples/openenv_games --game tic_tac_toe --server
 //       "python3 tests/worlds/openspiel_server.py --game tic_tac_toe --port {port}"
 //
-// Ends with a table: who won how many of N games.
+// It ends with a table of the shares of N games that each player has won, drawn and lost.
 
 #include <charconv>
 #include <cstdio>
@@ -32,7 +32,7 @@
 namespace openenv = troupe::openenv;
 using troupe::task;
 
-/// This program's own options, those of troupe::run left aside.
+/// This program's own options, without those of troupe::run.
 struct {
   std::string game = "blackjack", url, server, games = "5000", steps;
   bool json = false;
@@ -43,7 +43,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return {std::istream_iterator<std::string>(from), {}};
 }
 
-/// Throws std::invalid_argument.
+/// Reads the value of an option. Throws std::invalid_argument if it is no number above 0.
 std::int64_t number_of(const char* option, const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -105,7 +105,8 @@ task<> main_task(troupe::system& sys) {
   }
 }
 
-/// Takes out what is this program's own. False: an option without its value.
+/// Removes this program's own options from the arguments. Returns false for an option without its
+/// value.
 bool take_options(int& argc, char** argv) {
   const std::map<std::string, std::string*> known{{"--game", &options.game},
                                                   {"--url", &options.url},

@@ -1,14 +1,15 @@
 // Two algorithms of your own behind troupe's commands: PPO with a penalty on the KL divergence in
 // place of clipping, and TD3 whose targets take a mean of the smallest and the largest critic.
 //
-// The cast is that of every on-policy and of every off-policy algorithm; what is written here is
-// what differs: options, a loss, a rule of targets.
+// The roles are those of every on-policy and every off-policy algorithm. This program has only the
+// differences: options, a loss and a rule for the targets.
 //
 //   build/release/examples/own_algorithm config kl_ppo
 //   build/release/examples/own_algorithm train --algo kl_ppo -n 50000 trainer.kl_coef=0.5
 //   build/release/examples/own_algorithm train --algo mixed_td3 -n 10000 smallest_weight=0.9
 //
-// Both are options like any other: checked, listed by `config`, stored with the run.
+// `kl_coef` and `smallest_weight` are options like any other: they are checked, listed by `config`
+// and stored with the run.
 
 #include "actors/torch/torch.hpp"
 
@@ -36,7 +37,7 @@ void describe(options_schema<kl_ppo_options>& s) {
   describe_update_rule(s, "adam_eps");
   describe_advantages(s);
   describe_epochs(s);
-  s.field("kl_coef", &kl_ppo_options::kl_coef).at_least(0).help("weight of the KL penalty");
+  s.field("kl_coef", &kl_ppo_options::kl_coef).at_least(0).help("The weight of the KL penalty.");
 }
 
 void describe(options_schema<kl_ppo_config>& s) {
@@ -85,7 +86,7 @@ void describe(options_schema<mixed_td3_config>& s) {
   s.field("smallest_weight", &mixed_td3_config::smallest_weight)
       .at_least(0)
       .at_most(1)
-      .help("share of the smallest critic in a target; the largest has the rest");
+      .help("The share of the smallest critic in a target. The largest has the rest.");
 }
 
 /// Fujimoto et al. 2019, https://arxiv.org/abs/1812.02900, equation 10.

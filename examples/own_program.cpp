@@ -1,15 +1,15 @@
-// A program of your own with the commands of `troupe`: an environment and an algorithm are yours,
-// and training, checkpoints, metrics, nodes and worker processes come with troupe::main.
+// A program of your own with the commands of `troupe`. You write an environment and an algorithm,
+// and troupe::main adds training, checkpoints, metrics, nodes and worker processes.
 //
-// The cast: `corridor`, written below; all others are the algorithm's.
+// The environment `corridor` is written below; the roles are the algorithm's.
 //
 //   build/release/examples/own_program list
 //   build/release/examples/own_program train -n 20000 checkpoint.every_updates=1
 //   build/release/examples/own_program eval runs/ppo/Corridor-v0_1
 //   build/release/examples/own_program train --algo eager_ppo --env CartPole-v1 -n 50000
 //
-// `train` is on the corridor unless it is told another environment, and ends in seconds with a
-// return near 0.93 (1 for the exit, -0.01 a step).
+// `train` trains on the corridor unless --env names another environment. It ends in seconds with a
+// return near 0.93 (1 for the exit, -0.01 for each step).
 
 #include <algorithm>
 #include <random>
@@ -19,12 +19,12 @@
 
 using namespace troupe;
 
-/// Ten places in a row; the exit is the last.
+/// A row of ten places, of which the last is the exit.
 class corridor final : public environment {
  public:
   env_spec spec() const override {
     return {.id = "Corridor-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // where I stand
+            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // the agent's place
             .action_space = spaces::discrete(2),                // left, right
             .max_episode_steps = 100,
             .reward_threshold = 0.9};
@@ -46,7 +46,7 @@ class corridor final : public environment {
 };
 
 // readme: own_program
-/// PPO that learns from less at a time.
+/// PPO with short rollouts of few environments.
 ppo_config eager() {
   ppo_config config;
   config.env.n_envs = 8;

@@ -1,14 +1,14 @@
-// SAC learns to swing a pendulum up, twice: once with an update after each step, once with
+// SAC learns to swing a pendulum up, twice: once with an update after each step, and once with
 // collectors that go on while the trainer trains. The episode function is the same
 // (generate_transitions in algorithms/off_policy/transition_rollout.cpp); only the loop around it
 // differs.
 //
-// The cast, made by train_in: collectors (environments and the acting network), the store
-// of transitions, trainer, weights, evaluator, recorder.
+// train_in makes the roles: collectors (environments and the acting network), the replay of
+// transitions, trainer, weights, evaluator and recorder.
 //
 //   build/release/examples/pendulum_sac
 //
-// Ends after some seconds with two lines of results; the run directories are in runs/sac/.
+// It ends after some seconds with two lines of results. The run directories are in runs/sac/.
 
 #include <cstdio>
 
@@ -26,7 +26,7 @@ task<> learn(troupe::system& sys, training_mode mode) {
   config.trainer.lr = 1e-3;
   config.trainer.batch_size = 100;
   if (mode == training_mode::async) {
-    // A message more or less counts between threads: eight steps, then eight gradient steps.
+    // Messages between threads cost time, so this takes eight steps and then eight gradient steps.
     config.collection.train_freq = 8;
     config.collection.gradient_steps = -1;
   }

@@ -1,11 +1,11 @@
-// Replicas in processes of their own, and on other machines. The cast:
+// Replicas run in processes of their own, and on other machines. The parts:
 //
-//   solver    a role: a plain class, like any other
-//   solvers   a service: two replicas of it, each in a child process of this program, or on nodes
-//   demo      the program's main coroutine: calls them, and kills one to show what that costs
+//   solver    a role, which is a plain class like any other
+//   solvers   a service of two replicas, each in a child process of this program or on a node
+//   demo      the program's main coroutine, which calls them and kills one to show the cost
 //
 // Run it: build/release/examples/processes
-// On machines that join (here: two more processes of this one):
+// Run it on nodes (here two more processes of this machine):
 //   build/release/examples/processes controller --listen 127.0.0.1:7700 --wait-for-nodes 2 &
 //   build/release/examples/processes node --join 127.0.0.1:7700 --name one &
 //   build/release/examples/processes node --join 127.0.0.1:7700 --name two --isolate &
@@ -26,8 +26,8 @@ using namespace std::chrono_literals;
 using troupe::placement;
 using troupe::task;
 
-// What crosses processes is plain: numbers, texts, containers, structs of them. It needs no
-// declaration; what can't cross is refused where the role is placed, by its name.
+// Arguments and results that cross processes are numbers, texts, containers and structs of them.
+// They need no declaration. A type that can't cross is refused by its name when the role is placed.
 struct equation {
   double a = 0, b = 0;  // a x + b = 0
 };

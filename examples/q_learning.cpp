@@ -1,16 +1,16 @@
-// Tabular Q-learning at Blackjack, the tables played beside the learning: a policy that knows
-// nothing ends near what the best strategy without counting cards earns.
+// Tabular Q-learning at Blackjack, which plays while it learns. A policy without any knowledge ends
+// near the return of the best strategy without counting cards.
 //
-// The cast:
-//   environments  two replicas of 64 tables of Blackjack-v1 each
-//   policies      act by a table of Q(state, action), now and then at random
-//   learner       q_learner, Watkins' rule; its table goes to the policies after each batch
+// The roles:
+//   environments  two replicas with 64 games of Blackjack-v1 each
+//   policies      act by a table of Q(state, action), and sometimes at random
+//   learner       q_learner with Watkins' rule; its table goes to the policies after each batch
 //   replay        hands each rollout to the learner once
 //
 //   build/release/examples/q_learning
 //
-// Ends after a few seconds with the mean return of 200,000 hands at random, by the basic strategy,
-// whose exact value is -0.0431, and by what was learned, near -0.05.
+// It ends after a few seconds with the mean return of 200,000 hands of a random policy, of the
+// basic strategy, whose exact value is -0.0431, and of the learned policy, near -0.05.
 
 #include <cstdio>
 
@@ -51,7 +51,7 @@ task<double> mean_return(q_roles r, q_table table) {
   co_await r.policies.fanout<&tabular_policy::update>(table);
   double sum = 0;
   int played = 0;
-  bool first = true;  // its first hands were begun by another policy
+  bool first = true;  // another policy has begun the hands of the first rollout
   std::function<bool(const q_rollout&)> enough = [&](const q_rollout& rollout) {
     if (std::exchange(first, false)) return false;
     for (const double result : rollout.returns) sum += result;

@@ -1,12 +1,12 @@
-// PPO that is stopped in the middle and goes on from its newest checkpoint, to the weights that it
-// has when nobody stops it.
+// A PPO run is stopped in the middle, resumed from its newest checkpoint, and ends with the same
+// weights as a run that was not stopped.
 //
-// The cast is PPO's (algorithms/on_policy/ppo/ppo.hpp); train makes it anew after each
-// checkpoint, whether or not the run was stopped there, so that both end alike.
+// The roles are PPO's (algorithms/on_policy/ppo/ppo.hpp). train makes them anew after each
+// checkpoint, whether or not the run was stopped there, so that both runs end alike.
 //
 //   build/release/examples/resume
 //
-// A second and three lines of results; the run directories are in runs/ppo/.
+// It takes a second and prints three lines of results. The run directories are in runs/ppo/.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -24,7 +24,7 @@ ppo_config short_run() {
   config.total_steps = 8'192;
   config.rollout.n_steps = 256;
   config.evaluation.final_episodes = 5;
-  config.deterministic = true;  // else both learn, but not the same
+  config.deterministic = true;  // otherwise both runs learn, but not the same weights
   config.checkpoint.every_updates = 4;
   return config;
 }

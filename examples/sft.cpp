@@ -1,14 +1,15 @@
 // Supervised fine-tuning: a language model learns to write given answers.
 //
-// The cast:
-//   dataset   prompts and answers, shuffled anew each epoch
-//   tutor     AdamW on the cross-entropy of the answers' tokens, and a look at what it came to
+// The roles:
+//   dataset   draws prompts and answers, shuffled anew each epoch
+//   tutor     trains by AdamW on the cross-entropy of the answers' tokens, and evaluates
 //
 //   build/release/examples/sft
 //   build/release/examples/sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
 //
-// Without a model a tiny one learns to add the digits of two-digit numbers, in seconds. A line of
-// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}; --out gets safetensors.
+// Without a model, a tiny one learns to add the digits of two-digit numbers in seconds. A line of
+// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}. The trained model is written to
+// --out as safetensors.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -27,7 +28,7 @@ using namespace std::chrono_literals;
 
 using examples = dataset<sft_example>;
 
-/// What is trained on what.
+/// The model and the data.
 struct lesson {
   llm::language_model model;
   std::vector<sft_example> data;
@@ -65,7 +66,7 @@ struct settings {
   std::string out;
 };
 
-/// The role that trains, and shows what it has learned.
+/// The role that trains the model and evaluates it.
 class tutor {
  public:
   tutor(const lesson& what, const sft_options& options, int lora)
@@ -76,7 +77,7 @@ class tutor {
 
   sft_report train_step(sft_learner::batch batch) { return learner_.update(batch); }
 
-  /// How many of these the model answers exactly so, taking the likeliest token each time.
+  /// The number of examples that the model answers exactly when it takes the likeliest tokens.
   int right_answers(std::vector<sft_example> asked) {
     llm::generation_engine engine(llm::pack_weights(config_, now()), 0, {});
     int right = 0;
@@ -124,13 +125,16 @@ int main(int argc, char** argv) {
   settings s;
   std::string model, data;
   std::vector<std::string> overrides;
-  auto* model_option = app.add_option("--model", model, "a chat model: folder or GGUF file");
-  app.add_option("--data", data, "JSON Lines to learn from")->needs(model_option);
-  app.add_option("--out", s.out, "folder for the model; none: it isn't kept");
+  auto* model_option = app.add_option("--model", model, "A chat model's folder or GGUF file.");
+  app.add_option("--data", data, "The JSON Lines file of examples to learn from.")
+      ->needs(model_option);
+  app.add_option("--out", s.out, "The folder for the trained model. By default it isn't kept.");
   app.add_option("--updates", s.updates)->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", s.batch_size, "examples an update")->check(CLI::Range(1, 4096));
-  app.add_option("--lora", s.lora, "rank of adapters; 0: all weights")->check(CLI::Range(0, 1024));
-  app.add_option("options", overrides, "of the learner: lr=1e-5");
+  app.add_option("--batch", s.batch_size, "The number of examples in one update.")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--lora", s.lora, "The rank of LoRA adapters. 0 trains all weights.")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("options", overrides, "Options of the learner, such as lr=1e-5.");
   try {
     app.parse(argc, argv);
     s.options =

@@ -1,12 +1,13 @@
-// PPO, DQN and SAC, one after the other: a configuration each, the same call for all.
+// PPO, DQN and SAC are trained one after the other. Each has its configuration, and the call is the
+// same.
 //
-// The cast is the algorithm's, made by train_in: environments, policies, replay, trainer, weights,
-// evaluator, recorder.
+// train_in makes the algorithm's roles: environments, policies, replay, trainer, weights, evaluator
+// and recorder.
 //
 //   build/release/examples/three_algorithms
 //
-// A second and three lines of results: too short a training to solve anything. The run directories
-// are in runs/.
+// It takes a second, which is too short to solve anything, and prints three lines of results. The
+// run directories are in runs/.
 
 #include <cstdio>
 

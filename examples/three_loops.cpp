@@ -1,16 +1,16 @@
 // One episode function under three loops: trained on-policy, trained while episodes go on, and
 // evaluated.
 //
-// The cast, plain classes all of them:
-//   dataset   asks questions: a digit
-//   policy    answers with a digit, by chance at first; a table of preferences and its version
-//   reward    1 for the right answer, which is three further on
-//   learner   moves preferences towards what was rewarded (Williams 1992, REINFORCE)
-// and from Troupe the replay, which hands each episode to the learner once, none too stale.
+// The roles are plain classes:
+//   dataset   draws a question, which is a digit
+//   policy    answers with a digit, at first by chance, from a table of preferences with a version
+//   reward    gives 1 for the right answer, which is the question plus three
+//   learner   moves preferences towards rewarded answers (Williams 1992, REINFORCE)
+// The replay, from Troupe, hands each episode to the learner once, unless it is too stale.
 //
 //   build/release/examples/three_loops
 //
-// Ends in a second with the share of right answers after each way of training, near 1.
+// It ends in a second and prints the share of right answers after each way of training, near 1.
 
 #include <array>
 #include <cmath>
@@ -26,7 +26,7 @@ using table = std::array<std::array<double, 10>, 10>;  // preference[question][a
 
 struct answer {
   int digit;
-  std::int64_t version;  // of the preferences that gave it
+  std::int64_t version;  // the version of the preferences that gave the answer
 };
 
 // readme: role

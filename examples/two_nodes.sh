@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Trains CartPole-v1 on three machines, as far as the network can tell: two_nodes.sh BUILD_DIR [TRAIN_OPTION...]
+# Trains CartPole-v1 on three simulated machines, which are network namespaces: two_nodes.sh BUILD_DIR [TRAIN_OPTION...]
 #
-#   network namespace  address                 what runs there
+#   network namespace  address                 processes
 #   its own            10.77.1.1, 10.77.2.1    the controller: policy, trainer, replay; `troupe status`
 #   one                10.77.1.2               a node with two replicas of the environments, a process each
 #   two                10.77.2.2               the same
 #
-# They know each other by certificates of an authority that is made for the occasion. All of it lives in namespaces
-# of this script's own: when it ends, in whichever way, the kernel ends every process and takes every interface and
-# certificate away. What stays is the run's directory, in runs/. Exit code 77: this machine allows no such namespaces.
+# The processes authenticate each other by certificates of an authority that this script makes. All processes,
+# interfaces and certificates are in namespaces of this script, and the kernel removes them when it ends. Only the run
+# directory stays, in runs/. The exit code is 77 if this machine allows no such namespaces.
 set -euo pipefail
 
 say() { printf '\n== %s\n' "$*"; }
@@ -33,7 +33,7 @@ enter() {
   TWO_NODES_INSIDE=1 exec unshare "${flags[@]}" "$0" "$build" "$@"
 }
 
-# ---- inside: process 1, with whose end all others end
+# ---- inside: process 1, whose end ends all other processes
 
 in_machine() { nsenter --net="/run/netns/$1" "${@:2}"; }
 
@@ -52,7 +52,7 @@ start_node() {  # start_node NAME NUMBER
     --metrics-port 0 >"$1.log" 2>&1 &
 }
 
-# Prints `troupe status` once four processes work for the run, for which they have a minute.
+# Prints `troupe status` once four processes work for the run. Fails after a minute.
 show_status() {
   local text until=$((SECONDS + 60))
   while ((SECONDS < until)); do

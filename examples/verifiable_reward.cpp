@@ -1,17 +1,17 @@
-// A network learns to answer questions whose answers can be checked: the flow in which language
-// models are trained on verifiable rewards, with a network small enough for seconds.
+// A network learns to answer questions whose answers can be checked. Language models are trained on
+// verifiable rewards in the same way, but this network is small enough for seconds.
 //
-// The cast:
-//   dataset    the questions `a+b`, two digits each, and the last digit of their sum; shuffled
-//   policies   answer with one of 16 tokens, by a network of one hidden layer
-//   rewards    whether the answer is right, and a tenth for its being a digit at all, each measured
-//   replay     hands each episode to the trainer once, none too stale
-//   trainer    PPO on episodes of one step; its weights go to the policies and a weight store
+// The roles:
+//   dataset    draws questions `a+b` of two digits, with the last digit of their sum
+//   policies   answer with one of 16 tokens, by a network with one hidden layer
+//   rewards    give 1 for a right answer and 0.1 for a digit, and measure both
+//   replay     hands each episode to the trainer once, unless it is too stale
+//   trainer    trains by PPO on episodes of one step; its weights go to the policies and a store
 //
 //   build/release/examples/verifiable_reward
 //
-// Trains twice, on-policy and beside the episodes, and ends after a few seconds with the share of
-// right answers before and after, near 1.
+// It trains twice, on-policy and while episodes go on, and ends after a few seconds. It prints the
+// share of right answers before training and after it, near 1.
 
 #include <cstdio>
 
@@ -46,7 +46,7 @@ std::vector<text_pair> all_questions() {
   return made;
 }
 
-/// What the network sees [20]: each digit one-hot.
+/// The observation of the network [20], with each digit one-hot.
 std::vector<float> encode(const std::string& text) {
   std::vector<float> obs(20, 0);
   obs[text[0] - '0'] = 1;
@@ -55,9 +55,9 @@ std::vector<float> encode(const std::string& text) {
 }
 
 struct episode {
-  rollout row;  // of one step
+  rollout row;  // a rollout of one step
   reward_result reward;
-  std::int64_t version;  // of the weights that answered
+  std::int64_t version;  // the version of the weights that answered
 };
 
 struct roles {
@@ -66,7 +66,7 @@ struct roles {
   service<judge> rewards;
   service<ppo_trainer> learner;
   service<replay_queue<episode>> replay;
-  bool greedy = false;  // takes the likeliest token
+  bool greedy = false;  // true if it takes the likeliest token
 };
 
 task<episode> generate_episode(roles r) {
@@ -79,7 +79,7 @@ task<episode> generate_episode(roles r) {
   episode made{rollout(1, 1), judged, reply.version};
   const env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
   made.row.add(0, request.obs, reply, ended);
-  made.row.bootstrap_obs = request.obs;  // nothing follows; its value does not count
+  made.row.bootstrap_obs = request.obs;  // the episode has ended, so its value does not count
   made.row.bootstrap_value = {0};
   co_return made;
 }
@@ -107,7 +107,8 @@ task<double> learn(troupe::system& sys, roles r, bool async) {
   const std::string mode = async ? "async" : "sync";
   auto store = co_await sys.serve<weight_store>({.name = "weights-" + mode});
   ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
-  options.ent_coef = 0.15;  // much: the right token must be tried before it can be rewarded
+  options.ent_coef =
+      0.15;  // a large coefficient, since the right token must be tried before it can be rewarded
   options.network = {.hidden = {128}, .hidden_activation = activation::relu};
   std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);

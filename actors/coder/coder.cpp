@@ -16,10 +16,10 @@ namespace troupe {
 namespace {
 
 constexpr std::size_t program_bytes_max = (128 << 10) - 1;
-constexpr std::uint32_t no_user = ~std::uint32_t{0};  // the kernel's sign for none
+constexpr std::uint32_t no_user = ~std::uint32_t{0};  // the kernel's value for no user
 
-/// What the interpreter is started with: every user can read that. The program comes as a file,
-/// which is closed before it runs.
+/// The interpreter's argument, which every user can read. It reads the program from a descriptor,
+/// which is closed before the program runs.
 const std::string runner = "exec(compile(open(" + std::to_string(limited_program::program_number) +
                            ", encoding='utf-8').read(), '<string>', 'exec'))";
 
@@ -80,7 +80,7 @@ code_result coder::run(code_request asked) {
   scratch_folder folder(user_.get());
   const auto program = detail::memory_file(asked.program, "make a program's text");
   const auto input = detail::memory_file(asked.input, "make a program's input");
-  // Isolated, and without what is installed on this machine beside Python itself.
+  // Python runs in isolated mode and without packages that are installed on this machine.
   auto result = run_limited({.command = {options_.python, "-I", "-S", "-B", "-c", runner},
                              .program = program.number(),
                              .input = input.number(),

@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// What stands around the code. A line of JSON a test: [VALUE], or [] where it raised or has no form
-// in JSON.
+// The program around the code. It reports one line of JSON for each test: [VALUE], or [] if the
+// call raised or its value can't be written as JSON.
 constexpr const char* runner = R"py(
 import json, os, sys
 asked = json.load(sys.stdin)
@@ -31,7 +31,7 @@ with os.fdopen(3, "w") as report:
         print(line, file=report, flush=True)
 )py";
 
-/// The text's next line, taken off.
+/// Removes the next line from the text and returns it.
 std::string_view take_line(std::string_view& text) {
   const auto end = text.find('\n');
   const auto line = text.substr(0, end);
@@ -44,7 +44,7 @@ bool is_fence(std::string_view line) {
   return first != line.npos && line.substr(first).starts_with("```");
 }
 
-/// A discarded value where the text is no JSON.
+/// Parses a JSON text. Returns a discarded value if the text is malformed.
 json parse_or_discard(std::string_view text) {
   try {
     return parse_json(text);

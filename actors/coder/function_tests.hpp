@@ -1,7 +1,7 @@
 #pragma once
-// Whether a Python function does what it should: a coder calls it with arguments, and what it
-// returned is compared here. The program sees no expected value, so it can't claim to be right: all
-// that it can report is values.
+// Tests of Python functions. A coder calls the function with arguments, and the values that it
+// returns are compared in this process. The program never sees the expected values and can only
+// report values, so it can't pretend to pass.
 
 #include <string>
 #include <string_view>
@@ -11,29 +11,31 @@
 
 namespace troupe {
 
+/// One call of a function, and the value that it must return.
 struct function_test {
-  std::string arguments;  ///< a list in JSON: [3,"abc"]
-  std::string expected;   ///< what the function is to return for them, in JSON
+  std::string arguments;  ///< the arguments as a JSON list, such as [3,"abc"]
+  std::string expected;   ///< the value that the function must return, in JSON
 };
 
+/// A function with its tests.
 struct tested_function {
   std::string name;
   std::vector<function_test> tests;
 };
 
-/// The code in what a model wrote: its first block between ``` lines that defines a function, else
-/// its first block, else all of it. A block that isn't closed goes to the end.
+/// The code in a model's answer: its first block between ``` lines that defines a function, or else
+/// its first block, or else all of it. A block that isn't closed goes to the end.
 std::string code_in(std::string_view answer);
 
-/// What a coder is to run: it executes the code, calls the function with the arguments of each test
-/// and reports what that returned. Throws std::invalid_argument for arguments that are no list in
-/// JSON.
+/// The request for a coder: a program that executes the code, calls the function with the arguments
+/// of each test and reports the values. Throws std::invalid_argument for arguments that are no JSON
+/// list.
 code_request call_function(const std::string& code, const tested_function& what);
 
-/// The share of tests passed, 0 to 1. A test is passed if its value came and is equal to the
-/// expected one, as JSON: 3.0 is 3, a tuple is a list, True is not 1. One that comes after the
-/// program's end, or a value that raises, isn't; and none is where more values came than there are
-/// tests. 0 without tests.
+/// The share of tests passed, from 0 to 1; 0 if there are no tests. A test is passed if the program
+/// reported its value before it ended and the value equals the expected one as JSON: 3.0 equals 3,
+/// a tuple equals a list, and True does not equal 1. A call that raises does not pass. No test is
+/// passed if the program reported more values than there are tests.
 double passed_share(const code_result& result, const tested_function& what);
 
 }  // namespace troupe

@@ -26,17 +26,17 @@ using detail::exec_report;
 
 constexpr int reported_number = 3;
 constexpr int program_number = limited_program::program_number;
-constexpr int report_number = program_number + 1;  // of exec_report, until exec
-constexpr int numbers_above = 16;  // where those to be moved are out of each other's way
+constexpr int report_number = program_number + 1;  // exec_report's descriptor until exec
+constexpr int numbers_above = 16;  // descriptors are first moved above this, to avoid collisions
 
-/// All that the child needs, made before.
+/// The data of the child, which is prepared before vfork.
 struct plan {
   const char* const* arguments;
   const char* folder;
   pid_t parent;
   int program, input, output, reported;
   code_limits limits;
-  uid_t user;  // 0: this process's
+  uid_t user;  // 0 means this process's user
   std::int64_t processes;
 };
 
@@ -49,7 +49,7 @@ void limit(const exec_report& report, __rlimit_resource which, rlim_t soft, rlim
 
 void become_program(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
-  // A session of its own: the first process of one can join no other process group.
+  // The first process of a session can't join another process group.
   report.need(setsid(), "begin a session");
   report.move_from(numbers_above);
   const auto copy = [&](int number) {
@@ -77,12 +77,13 @@ void become_program(const void* planned, exec_report report) {
   same(RLIMIT_NOFILE, l.open_files);
   same(RLIMIT_CORE, 0);
   if (is.user != 0) become_user(report, is.user);
-  // As that user already: who becomes a user of too many processes can't execute anything.
+  // The limit is set after the change of user, since a process that becomes a user with too many
+  // processes can't execute anything.
   same(RLIMIT_NPROC, is.processes);
   report.need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges");
-  // After the change of user, which takes it back.
+  // This comes after the change of user, which resets it.
   report.need(prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");
-  if (getppid() != is.parent) _exit(127);  // It has died before.
+  if (getppid() != is.parent) _exit(127);  // the parent has died before
 
   detail::reset_signals();
   const char* const environment[] = {nullptr};
@@ -90,7 +91,7 @@ void become_program(const void* planned, exec_report report) {
   report.fail("execute the interpreter");
 }
 
-/// A process group; killed, and its first process reaped, at the latest when this goes.
+/// A process group. It is killed and its first process reaped by the destructor at the latest.
 class process_group {
  public:
   explicit process_group(pid_t pid) : pid_(pid), handle_(pidfd_open(pid, 0)) {
@@ -104,17 +105,18 @@ class process_group {
   }
   process_group(const process_group&) = delete;
 
-  /// Readable when its first process has ended.
+  /// A descriptor that becomes readable when the first process has ended.
   int handle() const { return handle_.number(); }
 
   struct end {
     int status;
     double cpu_s;
   };
-  /// Its number is nobody else's until the first process is reaped, so it is killed before.
+  /// Kills the group and reaps its first process. The group's number can't be reused before that
+  /// process is reaped.
   end reap() {
     ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);  // wherever it is: the wait has no end without it
+    ::kill(pid_, SIGKILL);  // in any group, or the wait would not end
     end seen{};
     rusage used{};
     while (::wait4(pid_, &seen.status, 0, &used) < 0 && errno == EINTR) {
@@ -132,7 +134,7 @@ class process_group {
   descriptor handle_;
 };
 
-/// What a program writes, until it is too much.
+/// A pipe from which a program's output is read up to a limit.
 class capped_pipe {
  public:
   explicit capped_pipe(std::int64_t bytes_max) : bytes_max_(static_cast<std::size_t>(bytes_max)) {
@@ -146,10 +148,10 @@ class capped_pipe {
 
   int write_end() const { return write_.number(); }
   void close_write_end() { write_ = descriptor(); }
-  /// For poll(): -1 where nothing can come any more.
+  /// The descriptor for poll(), or -1 if nothing more can come.
   int read_end() const { return read_.number(); }
 
-  /// Takes what is there.
+  /// Reads the bytes that are available.
   void read() {
     std::array<char, 8192> block;
     while (read_ && !full()) {
@@ -179,8 +181,8 @@ class capped_pipe {
 
 using clock = std::chrono::steady_clock;
 
-/// Until it has ended, has written too much or its time is over: says which, as if it had ended
-/// well.
+/// Waits until the program has ended, has written too much or its time is over. Returns which of
+/// these; `exited` for any end of the program.
 code_end wait(const process_group& running, capped_pipe& output, capped_pipe& reported,
               clock::time_point deadline) {
   for (;;) {
@@ -199,8 +201,8 @@ code_end wait(const process_group& running, capped_pipe& output, capped_pipe& re
   }
 }
 
-/// What RLIMIT_NPROC is to be. It counts the processes of a user, so that 0 is the only number that
-/// doesn't depend on others where the user is not the program's own.
+/// The value of RLIMIT_NPROC, which counts all processes of a user. If the user is not the
+/// program's own, 0 is the only value that doesn't depend on other processes.
 std::int64_t processes_of(const limited_program& what) {
   if (!what.user) return 0;
   return what.limits.processes + static_cast<std::int64_t>(what.user->end_processes());

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to coder/: one program, with limits.
+// Internal to coder/: runs one program with limits.
 
 #include <string>
 #include <vector>
@@ -10,19 +10,21 @@ namespace troupe {
 
 class program_user;
 
+/// A program, its descriptors, its limits and its user.
 struct limited_program {
   static constexpr int program_number = 4;
 
   std::vector<std::string> command;  ///< argv; the first is a path
-  int program = -1;                  ///< the descriptor that it has as program_number
-  int input = -1;                    ///< the descriptor that is its standard input
-  std::string folder;                ///< where it runs
+  int program = -1;                  ///< the descriptor that becomes program_number in the program
+  int input = -1;                    ///< the descriptor that becomes its standard input
+  std::string folder;                ///< the program's working directory
   code_limits limits;
-  program_user* user = nullptr;  ///< whom it runs as; none: this process's, without any child
+  /// The user that it runs as. Null means this process's user, without any child process.
+  program_user* user = nullptr;
 };
 
-/// Starts it, waits until it has ended or has to, and kills what is left of its process group, and
-/// all that its own user still runs. Throws std::system_error, and what
+/// Starts the program and waits until it has ended or exceeds a limit. Then kills the rest of its
+/// process group and all processes of its own user. Throws std::system_error, and what
 /// program_user::end_processes() throws.
 code_result run_limited(const limited_program& what);
 

@@ -35,7 +35,7 @@ using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto to_end_within = 10s;
-constexpr auto to_end_at_last_within = 3s;  // a system's end has 10 s for all
+constexpr auto to_end_at_last_within = 3s;  // the end of a system has 10 s in all
 constexpr auto to_be_reaped_within = 100ms;
 
 [[noreturn]] void fail(const std::string& action) {
@@ -56,7 +56,7 @@ descriptor open_root_only(const std::string& folder) {
                            std::to_string(is.st_uid) + " with mode " + octal);
 }
 
-/// None where another process, or another coder of this one, has it.
+/// The lock on a user number; none if another process, or another coder of this one, holds it.
 descriptor lock_of(uid_t user, const descriptor& folder) {
   const auto name = std::to_string(user);
   descriptor file(
@@ -67,7 +67,7 @@ descriptor lock_of(uid_t user, const descriptor& folder) {
   return {};
 }
 
-/// Someone else's: killing all that it runs would be no service to them.
+/// True if the number belongs to another user, whose processes must not be killed.
 bool is_known(uid_t user) {
   const auto of_systemd = "/run/systemd/dynamic-uid/" + std::to_string(user);
   if (::access(of_systemd.c_str(), F_OK) == 0) return true;
@@ -78,21 +78,22 @@ bool is_known(uid_t user) {
   return found != nullptr || error == ERANGE;
 }
 
-// The C library's functions would tell the parent's other threads to do the same: they are plain
-// calls of the kernel here.
+// These are plain system calls, since the C library's functions would change the user of the
+// parent's other threads, too.
 void change_user(const exec_report& report, uid_t real, uid_t effective) {
   report.need(static_cast<int>(syscall(SYS_setgroups, 0, nullptr)), "leave its groups");
   report.need(static_cast<int>(syscall(SYS_setresgid, real, real, real)), "change its group");
   report.need(static_cast<int>(syscall(SYS_setresuid, real, effective, real)), "change its user");
-  // They go with root's number, unless the process is set up otherwise (securebits).
+  // Capabilities are lost with root's number, unless the process has other securebits.
   __user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
   report.need(static_cast<int>(syscall(SYS_capset, &version, none)), "give up its capabilities");
 }
 
-/// In a child. All of a user's processes get the signal at once, so none can start another in time.
-/// The child is the user only effectively, which lets it send the signal; nobody can send a signal
-/// to it, as that takes the number of its real user. It could be killed or stopped otherwise.
+/// Kills all processes of the user, in a child. They get the signal at once, so that none can start
+/// another in time. The child has the user as its effective user only, which lets it send the
+/// signal. The user's processes can't kill or stop the child, since that takes the number of its
+/// real user.
 void kill_all_of(const void* user, exec_report report) {
   const auto victim = *static_cast<const uid_t*>(user);
   change_user(report, victim + 1, victim);
@@ -106,7 +107,7 @@ void kill_processes(uid_t user) {
   }
 }
 
-/// Whether anything in the process table is of that user.
+/// True if the process table has any process of the user.
 bool has_processes(uid_t user) {
   errno = 0;
   const bool is_none = ::getpriority(PRIO_USER, user) == -1 && errno == ESRCH;
@@ -118,7 +119,7 @@ struct process {
   bool has_ended = false;
 };
 
-/// Those of a user, as /proc tells. Takes longer than has_processes().
+/// The processes of a user according to /proc. It takes longer than has_processes().
 std::vector<process> processes_of(uid_t user) {
   std::vector<process> found;
   std::error_code ignored;
@@ -156,7 +157,8 @@ program_user::program_user(uid_t first, uid_t last, const std::string& folder) {
     try {
       end_processes();
       return;
-    } catch (const std::exception& e) {  // The kernel may keep one: other users are free.
+    } catch (const std::exception&
+                 e) {  // A process may hang in the kernel. Other user numbers are free.
       log::warn("a user number is skipped, because its processes could not be ended",
                 {{"error", e.what()}});
     }
@@ -182,7 +184,7 @@ std::size_t program_user::end_processes_within(std::chrono::seconds limit) {
     if (!has_processes(number_)) return never_reaped_ = 0;
     kill_processes(number_);
     auto left = processes_of(number_);
-    // This process is the parent of what has lost its own where it is the first of a container.
+    // If this process is the first of a container, it becomes the parent of orphaned processes.
     std::erase_if(left, [](const process& one) {
       return one.has_ended && one.parent == ::getpid() &&
              ::waitpid(one.number, nullptr, WNOHANG) == one.number;
@@ -203,7 +205,7 @@ std::size_t program_user::end_processes_within(std::chrono::seconds limit) {
 void become_user(const exec_report& report, uid_t user) { change_user(report, user, user); }
 
 pid_t start_as_user(void (*become)(const void* plan, exec_report report), const void* plan) {
-  static const int before = prctl(PR_GET_DUMPABLE);  // before the first child
+  static const int before = prctl(PR_GET_DUMPABLE);  // the value before the first child
   struct set_back {
     ~set_back() { prctl(PR_SET_DUMPABLE, before); }
   } const at_the_end;

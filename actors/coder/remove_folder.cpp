@@ -39,8 +39,8 @@ class remover {
   }
 
  private:
-  /// A program may have taken the rights to its own folders away, without which they can't be read
-  /// or moved.
+  /// Gives the owner all rights to a folder. A program may have removed these rights, without which
+  /// the folder can't be read or moved.
   static void give_rights(int folder, const std::string& name) {
     const descriptor found(
         ::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -51,7 +51,7 @@ class remover {
     for (int pass = 0; ::unlinkat(outer_, name.c_str(), AT_REMOVEDIR) != 0; ++pass) {
       if (errno == ENOENT) return;
       if (errno == ENOTDIR) return remove_entry(outer_, name);
-      // Someone adds to it as fast as it is emptied, or there is what can't be removed.
+      // The folder is filled as fast as it is emptied, or has an entry that can't be removed.
       if ((errno != ENOTEMPTY && errno != EEXIST) || pass == passes_max) fail("remove", name);
       empty(name);
     }
@@ -61,7 +61,7 @@ class remover {
     if (::unlinkat(folder, name.c_str(), 0) != 0 && errno != ENOENT) fail("remove", name);
   }
 
-  /// Of what it sees: an entry that is moved or made meanwhile may or may not be seen.
+  /// Removes the entries that it sees. Entries that are moved or made meanwhile may remain.
   void empty(const std::string& name) {
     const int number =
         ::openat(outer_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

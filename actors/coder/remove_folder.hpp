@@ -1,5 +1,5 @@
 #pragma once
-// Internal to coder/: how a folder is removed that someone else has filled.
+// Internal to coder/: removes a folder whose content comes from another user.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// Removes the folder `name` in `outer`, a folder that its owner can't write to, and counts in
-/// `removed` what was in it. What is a folder within it is moved to `outer` before it is emptied in
-/// its turn: however deep they were, no path is long and no more than two are open. Nothing is
-/// looked up by a path through what others may write to, so that a link which one of them puts
-/// there meanwhile leads nowhere. Throws std::system_error.
+/// Removes the folder `name` in `outer`, to which the owner of `name` can't write, and counts its
+/// content in `removed`. A folder within it is moved to `outer` before it is emptied in turn, so
+/// that at any depth no path is long and no more than two folders are open. No path goes through a
+/// folder that others can write to, so that a link which they create meanwhile has no effect.
+/// Throws std::system_error.
 void remove_folder(const detail::descriptor& outer, const std::string& name,
                    folder_content& removed);
 

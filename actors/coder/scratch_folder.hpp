@@ -1,4 +1,5 @@
 #pragma once
+// Internal to coder/: the folder in which a program runs.
 
 #include <cstdint>
 #include <string>
@@ -9,27 +10,27 @@ namespace troupe {
 
 class program_user;
 
-/// What a program had put into its folder.
+/// The size of the content that a program has left in its folder.
 struct folder_content {
-  std::int64_t entries = 0;  ///< files, folders and others, at any depth
-  std::int64_t bytes = 0;    ///< of the files, by their sizes
+  std::int64_t entries = 0;  ///< the number of files, folders and others, at any depth
+  std::int64_t bytes = 0;    ///< the sum of the sizes of the files
 };
 
-/// An empty folder in the system's place for temporary files, there as long as the object is. It is
-/// the user's, if one is given, else this process's. It stands in a folder of this process's, so
-/// that a user can't put anything else in its place.
+/// An empty folder in the system's directory for temporary files, which exists as long as the
+/// object. Its owner is the given user, or else the user of this process. It is inside a folder of
+/// this process's user, so that the given user can't replace it.
 class scratch_folder {
  public:
-  /// Throws std::system_error.
+  /// Creates the folder. A null `owner` means this process's user. Throws std::system_error.
   explicit scratch_folder(const program_user* owner);
-  /// Removes it unless remove() has.
+  /// Removes the folder unless remove() has removed it.
   ~scratch_folder();
   scratch_folder(const scratch_folder&) = delete;
 
   const std::string& path() const { return path_; }
 
-  /// Removes it with all that is in it, and says what that was. Takes three descriptors, and memory
-  /// that doesn't depend on what there is. What can't be removed is logged.
+  /// Removes the folder and returns the size of its content. It takes three descriptors and a
+  /// constant amount of memory. A failure is logged.
   folder_content remove();
 
  private:

@@ -1,11 +1,13 @@
 #pragma once
+// The options that GRPO and supervised fine-tuning share.
 
 #include "actors/trainer/adam.hpp"
 #include "runtime/config/config.hpp"
 
 namespace troupe {
 
-/// What the options of GRPO and of supervised fine-tuning, both by AdamW, begin with.
+/// The options of AdamW, which GRPO and supervised fine-tuning both use. describe_adamw has the
+/// meaning of each.
 struct language_model_options {
   double max_grad_norm = 1.0;
   double weight_decay = 0.0;
@@ -21,21 +23,27 @@ struct language_model_options {
   }
 };
 
-/// Their fields as those of an Options that is derived from them.
+/// Describes the fields of language_model_options in an Options that derives from it.
 template <class Options>
 void describe_adamw(options_schema<Options>& s) {
   s.field("max_grad_norm", &Options::max_grad_norm)
       .at_least(0)
-      .help("of all parameters together; 0: no clipping");
-  s.field("weight_decay", &Options::weight_decay).at_least(0).help("AdamW's");
-  s.field("beta1", &Options::beta1).at_least(0).below(1).help("AdamW's decay of the first moment");
-  s.field("beta2", &Options::beta2).at_least(0).below(1).help("AdamW's decay of the second moment");
+      .help(
+          "The largest norm of the gradient of all parameters together; a larger gradient is "
+          "scaled down to it. 0 means no clipping.");
+  s.field("weight_decay", &Options::weight_decay).at_least(0).help("AdamW's weight decay.");
+  s.field("beta1", &Options::beta1).at_least(0).below(1).help("AdamW's decay of the first moment.");
+  s.field("beta2", &Options::beta2)
+      .at_least(0)
+      .below(1)
+      .help("AdamW's decay of the second moment.");
   s.field("adam_eps", &Options::adam_eps)
       .above(0)
-      .help("AdamW's epsilon, added to the root of the second moment");
+      .help("AdamW's epsilon, which is added to the root of the second moment.");
   s.field("max_skipped_steps", &Options::max_skipped_steps)
       .at_least(1)
-      .help("optimiser steps in a row with non-finite numbers that end training");
+      .help(
+          "The number of consecutive optimiser steps with non-finite numbers that ends training.");
 }
 
 }  // namespace troupe

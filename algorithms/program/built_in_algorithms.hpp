@@ -1,4 +1,5 @@
 #pragma once
+// The algorithms that every program has.
 
 #include <vector>
 
@@ -6,8 +7,8 @@
 
 namespace troupe {
 
-/// Troupe's algorithms that learn on environments: ppo, a2c, reinforce, dqn, sac, td3 and ddpg.
-/// That of language models is grpo_algorithm (algorithms/language_models/grpo/grpo_algorithm.hpp).
+/// The algorithms that learn on environments: ppo, a2c, reinforce, dqn, sac, td3 and ddpg. GRPO for
+/// language models is grpo_algorithm (algorithms/language_models/grpo/grpo_algorithm.hpp).
 std::vector<named_algorithm> built_in_algorithms();
 
 }  // namespace troupe

@@ -14,7 +14,8 @@ namespace troupe::command {
 
 namespace {
 
-/// CLI11 would only say that it did not expect the word. Throws std::invalid_argument.
+/// Suggests a known command for an unknown one, where CLI11 only says that it did not expect the
+/// word. Throws std::invalid_argument.
 void require_command(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) return;
   std::vector<std::string> known;
@@ -28,14 +29,14 @@ void require_command(const CLI::App& app, const std::string& word) {
   throw std::invalid_argument(message);
 }
 
-/// What other programs call options of `train`.
+/// The names that other programs give to options of `train`, each with ours.
 constexpr std::pair<const char*, const char*> other_names[] = {
     {"--total-timesteps", "--steps"}, {"--n-timesteps", "--steps"}, {"--timesteps", "--steps"},
     {"--total-steps", "--steps"},     {"--environment", "--env"},   {"--env-id", "--env"},
     {"--algorithm", "--algo"}};
 
-/// CLI11 would only say that it did not expect the option. Throws std::invalid_argument for the
-/// first one that is none of the command's.
+/// Suggests a known option for an unknown one, where CLI11 only says that it did not expect it.
+/// Throws std::invalid_argument for the first option that the command does not have.
 void refuse_unknown_options(const std::string& program, CLI::App& app) {
   const auto words = app.remaining(true);
   const auto unknown =
@@ -86,7 +87,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
   app.footer(examples_of(words));
   app.fallthrough();
   std::string log_level = "info";
-  app.add_option("--log-level", log_level, "debug, info, warn, error or off")
+  app.add_option("--log-level", log_level,
+                 "The least severe log lines to write: debug, info, warn, error or off.")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   std::vector<std::pair<CLI::App*, std::function<int()>>> declared;
   for (const auto& command : commands) {

@@ -1,6 +1,6 @@
 #pragma once
-// The commands that every program has, a function each. Each returns the process's exit code, see
-// docs/errors.md.
+// The commands that every program has, as one function each. Each returns the exit code of the
+// process (docs/errors.md). troupe::main (main.hpp) calls them.
 
 #include <cstdint>
 #include <functional>
@@ -16,37 +16,37 @@ namespace troupe::command {
 struct context;
 
 struct train_arguments {
-  std::optional<std::string> algo;  ///< Else what the file says, else ppo.
+  std::optional<std::string> algo;  ///< The default is the file's algorithm, or else ppo.
   std::optional<std::string> env;
-  std::optional<std::string> task;         ///< Of a language model, in place of `env`.
-  std::optional<std::string> total_steps;  ///< As typed: the configuration's reader judges it.
-  std::optional<std::string> seed;         ///< The same.
+  std::optional<std::string> task;         ///< A language model's task, instead of `env`.
+  std::optional<std::string> total_steps;  ///< The text as typed; the configuration checks it.
+  std::optional<std::string> seed;         ///< The text as typed; the configuration checks it.
   std::optional<std::string> mode;
-  std::string config_file;             ///< Empty: none.
-  std::vector<std::string> overrides;  ///< "a.b=value"
-  std::string runs = "runs";
+  std::string config_file;             ///< Empty means no file.
+  std::vector<std::string> overrides;  ///< Options such as "a.b=value".
+  std::string runs = "runs";           ///< The folder in which run directories are made.
   bool progress_bar = false;
-  bool verbose = false;  ///< Stable-Baselines3's table on stdout.
-  bool json = false;     ///< The summary as the last line of stdout.
+  bool verbose = false;  ///< Prints Stable-Baselines3's table on stdout.
+  bool json = false;     ///< Prints the summary as the last line of stdout.
   metrics_place metrics;
-  std::size_t threads = 0;
+  std::size_t threads = 0;  ///< 0 means one for each core.
   bool deterministic = false;
-  std::optional<std::string> faults;  ///< A fault_plan as text.
-  std::string trace;                  ///< A file for the trace; empty: none.
-  std::string listen;                 ///< Where nodes join; empty: nowhere.
-  std::string certs;                  ///< A directory; empty: plain text, on loopback alone.
-  std::string join_secret;            ///< A file, for plain text; empty: the usual one.
-  std::size_t nodes = 0;              ///< To wait for.
-  std::string resume;                 ///< A run directory; empty: a new run.
-  bool go_on = false;  ///< Resume the newest run of its kind, which must be as asked.
+  std::optional<std::string> faults;  ///< The text of a fault_plan.
+  std::string trace;                  ///< The file of the trace. Empty means no trace.
+  std::string listen;                 ///< HOST:PORT for nodes to join. Empty means no nodes.
+  std::string certs;                  ///< A directory. Empty means no encryption, on loopback only.
+  std::string join_secret;  ///< The secret's file without `certs`. Empty means the usual one.
+  std::size_t nodes = 0;    ///< The number of nodes to wait for.
+  std::string resume;       ///< A run directory. Empty means a new run.
+  bool go_on = false;       ///< Resumes the newest run with the same options (--continue).
   bool allow_unsandboxed_code = false;
 };
-/// Trains an agent, and prints how good it is.
+/// Trains an agent and prints the result of its evaluation.
 int train(const train_arguments& arguments, const context& of);
 
 struct eval_arguments {
   std::string run_directory;
-  std::size_t episodes = 0;  ///< 0: as many as are usual
+  std::size_t episodes = 0;  ///< 0 means 100, or the run's own number for a language model.
   std::uint64_t seed = 0;
   std::string model = "last_model";
   bool json = false;
@@ -56,39 +56,40 @@ struct eval_arguments {
 int eval(const eval_arguments& arguments, const context& of);
 
 struct list_arguments {};
-/// Prints the algorithms and environments.
+/// Prints the algorithms, the environments and the tasks of language models.
 int list(const list_arguments& arguments, const context& of);
 
 struct config_arguments {
   std::string algo;
-  bool json = false;  ///< The JSON schema.
+  bool json = false;  ///< Prints the JSON schema instead of a table.
 };
 /// Prints the options of an algorithm's configuration.
 int config_schema(const config_arguments& arguments, const context& of);
 
 struct status_arguments {
-  std::vector<std::string> addresses;              ///< As typed; none: this machine's `port`.
-  std::uint16_t port = metrics_place::usual_port;  ///< Where an address says none.
+  std::vector<std::string> addresses;              ///< As typed. None means this machine.
+  std::uint16_t port = metrics_place::usual_port;  ///< The port of addresses without one.
   bool json = false;
-  bool watch = false;  ///< Once a second, where stdout is a terminal.
+  bool watch = false;  ///< Repeats once a second if stdout is a terminal.
 };
-/// Prints the services of running programs, and how learning goes: 1 where one does not answer.
+/// Prints the services of running programs and their learning progress. Returns 1 if a program does
+/// not answer.
 int status(const status_arguments& arguments, const std::string& program);
 
 struct node_arguments {
-  std::string join;  ///< HOST:PORT
+  std::string join;  ///< The controller's address, HOST:PORT.
   std::string name;
-  int slots = 0;  ///< 0: one a core.
+  int slots = 0;  ///< The number of replicas it takes. 0 means one for each core.
   std::string certs;
   std::string join_secret;
   bool isolate = false;
   std::size_t threads = 0;
   metrics_place metrics;
 };
-/// Runs what a controller places here, until it is told to end.
+/// Runs the replicas that a controller places on this machine until SIGINT or SIGTERM.
 int node(const node_arguments& arguments);
 
-/// What does each of them; null: the program does not have that command.
+/// The function behind each command. Null means that the program does not have the command.
 struct standard_actions {
   std::function<int(const train_arguments&)> train;
   std::function<int(const eval_arguments&)> eval;

@@ -1,4 +1,5 @@
 #pragma once
+// The program's data that its commands share.
 
 #include <optional>
 #include <string>
@@ -8,21 +9,22 @@
 
 namespace troupe::command {
 
-/// What the commands know of the program that they are part of.
+/// The program's name and algorithms, which its commands work with.
 struct context {
-  std::string program;  ///< Its name, as it is typed.
+  std::string program;  ///< The program's name, as it is typed.
   std::vector<named_algorithm> algorithms;
-  std::string environment;  ///< Of a new run that names none; empty: its algorithm's own.
+  /// The environment of a new run that names none. Empty means the algorithm's default.
+  std::string environment;
 
   /// Throws std::invalid_argument naming the known algorithms and the nearest.
   const named_algorithm& find(const std::string& name) const;
 
-  /// The algorithm that a configuration names, ppo where it names none. Throws as find, and
-  /// config_error where `asked` is another.
+  /// The algorithm that a configuration names, or else `asked`, or else ppo. Throws like find, and
+  /// config_error if the configuration and `asked` name different algorithms.
   const named_algorithm& algorithm_in(const nlohmann::json& document,
                                       const std::optional<std::string>& asked = {}) const;
 
-  /// Whether any of them is of language models.
+  /// True if any of the algorithms trains language models.
   bool has_tasks() const;
 };
 

@@ -14,8 +14,7 @@ namespace troupe::command {
 
 namespace {
 
-/// The path of the run's last_model or best_model. Throws std::invalid_argument where it is not
-/// there.
+/// The path of the run's last_model or best_model. Throws std::invalid_argument if there is none.
 std::filesystem::path model_of(const run_directory& run, const std::string& which) {
   const bool best = which == "best_model";
   const auto path = best ? run.best_model() : run.last_model();
@@ -32,7 +31,7 @@ std::filesystem::path model_of(const run_directory& run, const std::string& whic
 
 constexpr std::size_t episodes_usual = 100;
 
-/// One of an environment.
+/// Evaluates a policy on the environment of its run.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const env_section& played) {
   const auto path = model_of(run, arguments.model);
@@ -65,7 +64,7 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   return 0;
 }
 
-/// One of a language model.
+/// Evaluates a language model on held-out problems of its task.
 int eval_answers(const eval_arguments& arguments, const run_directory& run, const std::string& task,
                  const nlohmann::json& document, const run_permissions& may,
                  const named_algorithm& algorithm) {
@@ -97,7 +96,7 @@ int eval(const eval_arguments& arguments, const context& of) {
       return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
     return eval_policy(arguments, run, settings.env);
   } catch (const evaluation_error&) {
-    throw;  // it failed: nothing was wrong with what was asked
+    throw;  // the evaluation failed, and the arguments were not wrong
   } catch (const call_error&) {
     throw;
   } catch (const std::exception& e) {

@@ -20,8 +20,8 @@ namespace http = boost::beast::http;
 
 constexpr std::size_t body_bytes_max = 8 << 20;
 
-/// Runs what `start` begins to its end. A stream's own deadline holds for it, as it does not for
-/// Asio's blocking calls.
+/// Starts an asynchronous operation and runs it to its end. The stream's deadline applies to
+/// asynchronous operations only, not to Asio's blocking calls.
 template <class Start>
 void finish(asio::io_context& io, Start start) {
   beast::error_code result;

@@ -1,4 +1,5 @@
 #pragma once
+// An HTTP GET with a time limit, for `troupe status` and `troupe health`.
 
 #include <chrono>
 #include <cstdint>
@@ -6,15 +7,14 @@
 
 namespace troupe::command {
 
-/// What an HTTP server said.
+/// The answer of an HTTP server.
 struct http_answer {
   unsigned status = 0;  ///< The HTTP status code.
   std::string body;     ///< At most 8 MiB.
 };
 
-/// Asks the server at `port` of `address`, an IPv4 or IPv6 address, for `target`, such as
-/// "/readyz". Throws std::runtime_error that names the URL where no whole answer came within
-/// `limit`.
+/// Sends GET `target`, such as "/readyz", to the IPv4 or IPv6 address and port. Throws
+/// std::runtime_error with the URL if no complete answer comes within `limit`.
 http_answer http_get(const std::string& address, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit);
 

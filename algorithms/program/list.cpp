@@ -17,7 +17,7 @@ namespace troupe::command {
 
 namespace {
 
-/// "Box(4)", "Box(2) in [-1, 1]" where all bounds are the same, "Discrete(2)".
+/// A space in short, such as "Box(4)", "Box(2) in [-1, 1]" if all bounds are equal, "Discrete(2)".
 std::string short_text(const space& of) {
   const auto* box = of.get_if<spaces::box>();
   if (!box) return to_string(of);

@@ -5,10 +5,10 @@
 //     return troupe::main(argc, argv, {.environments = {environment_of<corridor>("Corridor-v0")}});
 //   }
 //
-// It has the commands of `troupe`: train, eval, config, list, status and node. So it trains with
-// every built-in algorithm, keeps checkpoints and goes on from them, shows its metrics page, stops
-// at Ctrl-C, and hosts its own environments in worker processes and on nodes. A whole one:
-// examples/own_program.cpp.
+// The program has the commands of `troupe`: train, eval, config, list, status and node. It trains
+// with every built-in algorithm, resumes runs from checkpoints, serves its metrics page, stops at
+// Ctrl-C, and hosts its own environments in worker processes and on nodes.
+// examples/own_program.cpp is a complete program.
 
 #include <string>
 #include <type_traits>
@@ -23,13 +23,15 @@ namespace troupe {
 
 /// An environment under the name by which runs ask for it.
 struct named_environment {
-  std::string id;            ///< "Corridor-v0"
-  environment_factory make;  ///< Null: there is only `make_many`, and wrappers don't fit.
-  vector_environment_factory make_many = nullptr;  ///< Null: `make`, as often.
+  std::string id;  ///< "Corridor-v0"
+  /// Makes one environment. Null means that only `make_many` makes them, without wrappers.
+  environment_factory make;
+  /// Makes several environments that are stepped together. Null means several calls of `make`.
+  vector_environment_factory make_many = nullptr;
 };
 
-/// The one that is of this class, made by its default constructor; a final class is stepped without
-/// virtual calls.
+/// The environment of class Env, which its default constructor makes. A final class is stepped
+/// without virtual calls.
 template <class Env>
   requires std::is_base_of_v<environment, Env> && std::is_default_constructible_v<Env>
 named_environment environment_of(std::string id) {
@@ -37,21 +39,21 @@ named_environment environment_of(std::string id) {
           [](std::size_t size) { return std::make_unique<vector_env<Env>>(size); }};
 }
 
-/// What a program has besides the built-in environments and built_in_algorithms().
+/// A program's own parts, besides the built-in environments and built_in_algorithms().
 struct program {
-  std::string name = {};  ///< As help and messages call it; empty: as it was typed.
-  std::string help = {};  ///< What it does, in a sentence.
-  /// Where it is one alone, `train` without --env is on it.
+  std::string name = {};  ///< The name in help and messages. Empty means the name as typed.
+  std::string help = {};  ///< One sentence about what the program does.
+  /// If there is exactly one, `train` without --env trains on it.
   std::vector<named_environment> environments = {};
-  /// Language models' tasks are an algorithm's: grpo_algorithm({task}).
+  /// The program's own algorithms. Tasks of language models belong to one: grpo_algorithm({task}).
   std::vector<named_algorithm> algorithms = {};
   std::vector<program_command> commands = {};
 };
 
-/// Does what the command line says, and returns the process's exit code (docs/errors.md); 2 also
-/// where an environment or an algorithm has no name, or one that is taken. In a process that was
-/// started to host replicas it does that, and does not return. So it stands first in `main`: what
-/// stands before it runs in those processes, too. Call it once.
+/// Runs the command line and returns the exit code of the process (docs/errors.md), which is also 2
+/// if an environment or an algorithm has no name, or a name that is taken. In a process that was
+/// started to host replicas, it hosts them and does not return. Call it once, at the beginning of
+/// `main`, since code before it runs in those processes, too.
 int main(int argc, char** argv, program what);
 
 }  // namespace troupe

@@ -15,14 +15,14 @@ namespace {
 using nlohmann::json;
 using rows = std::vector<std::vector<std::string>>;
 
-/// 2048, 0.0003, 1e+15: as one would type them.
+/// A number as one would type it, such as 2048, 0.0003 or 1e+15.
 std::string number(const json& value) {
   const auto as_float = value.get<double>();
   const bool is_short = value.is_number_integer() && std::abs(as_float) < 1e9;
   return is_short ? value.dump() : fmt::format("{}", as_float);
 }
 
-/// "> 0, <= 1"; empty: any.
+/// The bounds of a number, such as "> 0, <= 1". Empty means that there are none.
 std::string bounds_of(const json& schema) {
   std::string text;
   for (const auto& [keyword, sign] : {std::pair{"exclusiveMinimum", "> "},
@@ -35,7 +35,7 @@ std::string bounds_of(const json& schema) {
   return text;
 }
 
-/// What a value may be: "> 0", "sync|async", "up to 8 of >= 1", "number or null".
+/// The values that are allowed, such as "> 0", "sync|async", "up to 8 of >= 1", "number or null".
 std::string range_of(const json& schema) {
   if (schema.contains("anyOf")) return range_of(schema["anyOf"][0]) + " or null";
   if (schema.contains("enum")) {

@@ -1,4 +1,5 @@
 #pragma once
+// A command of a program, for the built-in commands and a program's own (main.hpp).
 
 #include <functional>
 #include <memory>
@@ -12,17 +13,18 @@ class App;
 
 namespace troupe {
 
-/// A command of a program: what is typed after the program's name.
+/// A command of a program, whose name is typed after the program's name.
 struct program_command {
   std::string name;
   std::string help;
-  /// Declares its options, and gives what does it once they are read: that returns the process's
-  /// exit code, see docs/errors.md. Null: the program does not have it.
+  /// Declares the command's options, and returns the function that runs the command once they are
+  /// read. That function returns the exit code of the process (docs/errors.md). Null means that the
+  /// program does not have the command.
   std::function<std::function<int()>(CLI::App& options)> declare;
 };
 
-/// A command whose options `declare` reads into Arguments. Where `run` is null, the program does
-/// not have it.
+/// A command whose options `declare` reads into Arguments. If `run` is null, the program does not
+/// have the command.
 template <class Arguments>
 program_command command_of(
     std::string name, std::string help,

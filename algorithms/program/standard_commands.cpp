@@ -1,4 +1,4 @@
-// The options of the commands that every program has. Nothing here links libtorch.
+// The options of the commands that every program has. This file must not link libtorch.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -11,14 +11,14 @@ namespace troupe::command {
 
 namespace {
 
-/// By what the two ends of a cluster know each other. Returns both options.
+/// Adds the options by which the two ends of a cluster authenticate each other. Returns both.
 std::pair<CLI::Option*, CLI::Option*> add_identity_options(CLI::App& command, std::string& certs,
                                                            std::string& join_secret) {
   auto* folder =
-      command.add_option("--certs", certs, "directory with ca.pem, cert.pem and key.pem");
+      command.add_option("--certs", certs, "The directory of ca.pem, cert.pem and key.pem.");
   auto* file = command.add_option("--join-secret", join_secret,
-                                  "without --certs: the file whose secret both ends know "
-                                  "(~/.local/state/troupe/join.secret)");
+                                  "The file of the secret that both ends share where there is no "
+                                  "--certs. The default is ~/.local/state/troupe/join.secret.");
   file->excludes(folder);
   return {folder, file};
 }
@@ -26,52 +26,60 @@ std::pair<CLI::Option*, CLI::Option*> add_identity_options(CLI::App& command, st
 void add_code_permission(CLI::App& command, bool& to) {
   command.add_flag(
       "--allow-unsandboxed-code", to,
-      "let the task code run what the model writes, without a sandbox: as users of their own "
-      "where this is root, else as this user");
+      "Let the task code run programs that the model writes, without a sandbox. They run as users "
+      "of their own if this user is root, and as this user otherwise.");
 }
 
 /// `train`.
 void add_train(CLI::App& options, train_arguments& to, const program_words& words) {
-  options.add_option("--algo", to.algo, "the algorithm (the --config file's, else ppo)");
-  options.add_option("--env", to.env, "the environment");
+  options.add_option("--algo", to.algo,
+                     "The algorithm. The default is the --config file's, or else ppo.");
+  options.add_option("--env", to.env, "The environment.");
   if (words.has_tasks) {
     options.add_option(
         "--task", to.task,
-        "what a language model is asked (--algo grpo); see `" + words.name + " list`");
+        "The task that a language model learns (--algo grpo); see `" + words.name + " list`.");
     add_code_permission(options, to.allow_unsandboxed_code);
   }
-  options.add_option(
-      "-n,--steps", to.total_steps,
-      std::string("environment steps, at least") + (words.has_tasks ? "; of grpo, updates" : ""));
-  options.add_option("--seed", to.seed, "of everything that is drawn");
-  options.add_option("--mode", to.mode, "sync or async");
+  options.add_option("-n,--steps", to.total_steps,
+                     std::string("The least number of environment steps to train for.") +
+                         (words.has_tasks ? " For grpo it is the number of updates." : ""));
+  options.add_option("--seed", to.seed, "The seed of all random numbers.");
+  options.add_option("--mode", to.mode,
+                     "The composition of generation and training: sync or async.");
   options
       .add_option("--config", to.config_file,
-                  "a JSON or YAML file; see `" + words.name + " config ppo`")
+                  "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
       ->check(CLI::ExistingFile);
-  options.add_option("overrides", to.overrides, "a.b=value, over the file's");
-  options.add_option("--runs", to.runs, "where run directories are made")->capture_default_str();
-  options.add_flag("-P,--progress", to.progress_bar, "a progress bar on stderr");
-  options.add_flag("-v,--verbose", to.verbose, "a table of numbers after each update");
-  options.add_flag("--json", to.json, "print the summary as the last line of stdout");
-  options.add_option("--threads", to.threads, "threads of the pool; 0: one a core")
+  options.add_option("overrides", to.overrides,
+                     "Options as a.b=value, which replace those of the file.");
+  options.add_option("--runs", to.runs, "The folder in which run directories are made.")
+      ->capture_default_str();
+  options.add_flag("-P,--progress", to.progress_bar, "Show a progress bar on stderr.");
+  options.add_flag("-v,--verbose", to.verbose, "Print a table of numbers after each update.");
+  options.add_flag("--json", to.json, "Print the summary as JSON in the last line of stdout.");
+  options
+      .add_option("--threads", to.threads,
+                  "The number of threads in the pool. 0 means one for each core.")
       ->check(CLI::Range(0, 1024));
   auto* deterministic = options.add_flag(
       "--deterministic", to.deterministic,
-      "one thread, virtual time, an order drawn from --seed: the same weights each time");
+      "Run on one thread, in virtual time and in an order drawn from --seed, so that each run "
+      "gives the same weights.");
   options
       .add_option("--faults", to.faults,
-                  "what goes wrong on purpose: random, or such as crash=0.001,delay=0.01:50ms")
+                  "The faults to inject: random, or a list such as crash=0.001,delay=0.01:50ms.")
       ->needs(deterministic);
-  options.add_option(
-      "--trace", to.trace,
-      "write what the actors do to this file, for chrome://tracing or ui.perfetto.dev");
+  options.add_option("--trace", to.trace,
+                     "The file to which a trace of the actors is written, for chrome://tracing or "
+                     "ui.perfetto.dev.");
   auto* listen = options.add_option("--listen", to.listen,
-                                    "where nodes (" + words.name +
-                                        " node) join, HOST:PORT; env.placement=node:PATTERN puts "
-                                        "replicas there");
+                                    "The address HOST:PORT at which nodes (" + words.name +
+                                        " node) join. env.placement=node:PATTERN places "
+                                        "environments on them.");
   listen->excludes(deterministic);
-  options.add_option("--wait-for-nodes", to.nodes, "nodes to wait for before it begins")
+  options
+      .add_option("--wait-for-nodes", to.nodes, "The number of nodes to wait for before the start.")
       ->needs(listen);
   const auto [certs_option, secret_option] =
       add_identity_options(options, to.certs, to.join_secret);
@@ -79,14 +87,14 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   secret_option->needs(listen);
   auto* resume = options.add_option(
       "--resume", to.resume,
-      "go on with the run in this directory, from its newest whole checkpoint; with --steps to a "
-      "later end, past a goal that it has reached, too");
+      "Resume the run in this directory from its newest complete checkpoint. --steps gives it a "
+      "later end, also if it has reached its goal.");
   options
       .add_flag(
           "--continue", to.go_on,
-          "resume the newest run of this algorithm and environment in --runs, which must have "
-          "these options, and begin one where there is none: for what is started again after "
-          "it was killed")
+          "Resume the newest run of this algorithm and environment in --runs, which must have "
+          "these options, or begin one if there is none. This is for commands that are started "
+          "again after they were killed.")
       ->excludes(resume);
   for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
                            "--runs", "--faults"}) {
@@ -98,50 +106,60 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
 
 /// `eval`.
 void add_eval(CLI::App& options, eval_arguments& to, const program_words& words) {
-  options.add_option("run_dir", to.run_directory, "the run directory")->required();
+  options.add_option("run_dir", to.run_directory, "The run directory.")->required();
   const char* of_problems =
       words.has_tasks
-          ? "; of a language model: held-out problems (those of the run's last evaluation)"
+          ? " For a language model it is the number of held-out problems, by default as many as "
+            "in the run's last evaluation."
           : "";
-  options.add_option("--episodes", to.episodes, std::string("how many (100)") + of_problems)
+  options
+      .add_option("--episodes", to.episodes,
+                  std::string("The number of episodes, by default 100.") + of_problems)
       ->check(CLI::Range(1, 1'000'000));
-  const char* of_seeds = words.has_tasks ? "; of problems the run's own counts" : "";
-  options.add_option("--seed", to.seed, std::string("of the environments") + of_seeds)
+  const char* of_seeds =
+      words.has_tasks ? " The problems of a language model come from the run's own seed." : "";
+  options.add_option("--seed", to.seed, std::string("The seed of the environments.") + of_seeds)
       ->check(CLI::Range(0.0, 1e18))
       ->capture_default_str();
-  options.add_option("--model", to.model, "last_model or best_model")
+  options.add_option("--model", to.model, "The model to evaluate: last_model or best_model.")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
-  options.add_flag("--json", to.json, "print the result as one JSON line");
+  options.add_flag("--json", to.json, "Print the result as one line of JSON.");
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);
 }
 
 /// `config`.
 void add_config(CLI::App& options, config_arguments& to) {
-  options.add_option("algo", to.algo, "the algorithm")->required();
-  options.add_flag("--json", to.json, "print the JSON schema");
+  options.add_option("algo", to.algo, "The algorithm.")->required();
+  options.add_flag("--json", to.json, "Print the JSON schema.");
 }
 
 /// `status`.
 void add_status(CLI::App& options, status_arguments& to) {
   options.add_option("addresses", to.addresses,
-                     "where they serve metrics, such as gpu-1:9464 (this machine)");
-  options.add_option("--port", to.port, "of addresses without one")
+                     "The addresses at which programs serve metrics, such as gpu-1:9464. The "
+                     "default is this machine.");
+  options.add_option("--port", to.port, "The port of addresses that have none.")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
-  options.add_flag("--json", to.json, "print one JSON object, see docs/metrics.md");
-  options.add_flag("--watch", to.watch, "once a second, until q is typed");
+  options.add_flag("--json", to.json, "Print one JSON object; see docs/metrics.md.");
+  options.add_flag("--watch", to.watch, "Show the status once a second, until q is typed.");
 }
 
 /// `node`.
 void add_node(CLI::App& options, node_arguments& to) {
-  options.add_option("--join", to.join, "the controller, HOST:PORT")->required();
-  options.add_option("--name", to.name, "of this node: what placements name it by")->required();
-  options.add_option("--slots", to.slots, "replicas it takes; 0: one a core")
+  options.add_option("--join", to.join, "The address HOST:PORT of the controller.")->required();
+  options.add_option("--name", to.name, "The name of this node, which placements refer to.")
+      ->required();
+  options
+      .add_option("--slots", to.slots,
+                  "The number of replicas that this node takes. 0 means one for each core.")
       ->check(CLI::Range(0, 65536));
   add_identity_options(options, to.certs, to.join_secret);
-  options.add_flag("--isolate", to.isolate, "run each replica in a process of its own");
-  options.add_option("--threads", to.threads, "threads of the pool; 0: one a core")
+  options.add_flag("--isolate", to.isolate, "Run each replica in a process of its own.");
+  options
+      .add_option("--threads", to.threads,
+                  "The number of threads in the pool. 0 means one for each core.")
       ->check(CLI::Range(0, 1024));
   add_metrics_options(options, to.metrics);
 }

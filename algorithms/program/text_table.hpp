@@ -1,13 +1,14 @@
 #pragma once
+// Text tables, for the commands that print lists.
 
 #include <string>
 #include <vector>
 
 namespace troupe::command {
 
-/// A table for a terminal: cells of a row, columns as wide as their widest cell, two spaces
-/// between; the last one runs on. Every row has as many cells as the first. Each line is indented
-/// by two.
+/// A table for a terminal from rows of cells. A column is as wide as its widest cell, columns are
+/// two spaces apart, and the last column is not padded. Every row must have as many cells as the
+/// first. Each line is indented by two spaces.
 std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace troupe::command

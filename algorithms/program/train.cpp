@@ -50,13 +50,13 @@ nlohmann::json resolve(const train_arguments& arguments) {
   set_number("seed", arguments.seed);
   set_text("mode", arguments.mode);
   if (arguments.deterministic) overrides.emplace_back("deterministic=true");
-  if (arguments.faults) fault_plan::parse(*arguments.faults);  // says what is wrong with it
+  if (arguments.faults) fault_plan::parse(*arguments.faults);  // throws if it is malformed
   set_text("faults", arguments.faults);
   overrides.insert(overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
   return load_config(arguments.config_file, overrides);
 }
 
-/// The words of a list, each with `before` it: "--algo ppo, --algo a2c".
+/// The words of a list, each preceded by `before`, such as "--algo ppo, --algo a2c".
 std::string list_of(const std::vector<std::string>& words, const std::string& before) {
   return fmt::format("{}{}", before, fmt::join(words, ", " + before));
 }
@@ -73,8 +73,8 @@ std::vector<std::string> algorithms_with(const char* section, const context& of)
   return names;
 }
 
-/// Who gives a task to an algorithm that learns on environments, or the other way round, would only
-/// hear of an unknown key. Throws std::invalid_argument.
+/// Refuses a task for an algorithm that learns on environments, and an environment for one that
+/// learns tasks, with a clearer message than that of an unknown key. Throws std::invalid_argument.
 void refuse_misfit(const nlohmann::json& document, const named_algorithm& which,
                    const context& of) {
   if (!document.is_object()) return;
@@ -92,11 +92,12 @@ void refuse_misfit(const nlohmann::json& document, const named_algorithm& which,
   }
 }
 
-/// Where nobody names an environment, the run is on the program's own.
+/// Sets the program's own environment if the configuration names none.
 void choose_environment(nlohmann::json& document, const named_algorithm& which, const context& of) {
   const nlohmann::json::json_pointer at("/env/id");
   if (of.environment.empty() || !document.is_object() || !has_option(which, "env")) return;
-  if (document.contains("env") && !document["env"].is_object()) return;  // its reader refuses it
+  if (document.contains("env") && !document["env"].is_object())
+    return;  // refused when the configuration is read
   if (!document.contains(at)) document[at] = of.environment;
 }
 
@@ -116,7 +117,7 @@ void print_for_people(const run_summary& s, const run_words& words) {
   std::printf("run directory: %s\n", s.run_directory.c_str());
 }
 
-/// Why a run has made fewer steps than it was given, and how it makes them.
+/// Prints why a run ended before total_steps, and how it can be continued.
 void print_goal(const run_summary& s, const run_settings& settings, const context& of) {
   const auto& goal = settings.evaluation.stop_at;
   if (!s.stopped || !goal) return;
@@ -130,17 +131,17 @@ void print_goal(const run_summary& s, const run_settings& settings, const contex
   fmt::print("\n");
 }
 
-/// What a run begins with.
+/// The start of a new or a resumed run.
 struct beginning {
   algorithm what;
   std::optional<checkpoint> from;
-  std::string directory = {};  ///< Of the run that is resumed; empty: a new one.
-  std::shared_ptr<const run_lock> lock = nullptr;  ///< Of that.
+  std::string directory = {};  ///< The directory of a resumed run. Empty means a new run.
+  std::shared_ptr<const run_lock> lock = nullptr;  ///< The lock on the directory.
 };
 
-/// The run with more steps, also in its config.json, for whoever resumes it next. One that has
-/// reached its goal has none from then on: it would end at the next evaluation. Throws config_error
-/// where the steps are fewer.
+/// Gives the run more steps, also in its config.json, so that the next resumption has them. A run
+/// at its goal loses the goal, since it would end at the next evaluation otherwise. Throws
+/// config_error if the steps are fewer than before.
 algorithm lengthen(const run_directory& run, nlohmann::json document, const std::string& steps,
                    bool at_goal, const run_permissions& may, const context& of) {
   const auto before = document.at("total_steps");
@@ -159,8 +160,8 @@ algorithm lengthen(const run_directory& run, nlohmann::json document, const std:
   return longer;
 }
 
-/// The options of which two configurations have other values, each with both: "trainer.lr is
-/// 0.0003, asked for 0.001".
+/// Adds the options in which two configurations differ, each with both values, such as "trainer.lr
+/// is 0.0003, asked for 0.001".
 void find_differences(const nlohmann::json& own, const nlohmann::json& asked,
                       const std::string& path, std::vector<std::string>& found) {
   if (own == asked) return;
@@ -179,8 +180,8 @@ void find_differences(const nlohmann::json& own, const nlohmann::json& asked,
   }
 }
 
-/// Throws std::invalid_argument naming the options in which the run is another than what is asked
-/// for. More steps are none of them, nor is a number of steps that nobody has asked for.
+/// Throws std::invalid_argument with the options in which the run differs from the requested one.
+/// A larger number of steps does not count as a difference, nor do steps that were not requested.
 void refuse_another_run(const run_directory& run, const run_settings& own,
                         const run_settings& asked, bool steps_asked) {
   auto before = nlohmann::json::parse(own.config);
@@ -197,11 +198,12 @@ void refuse_another_run(const run_directory& run, const run_settings& own,
       path, fmt::join(found, "; "), path));
 }
 
-/// `steps`: of the longer run; none: as many as it has. `asked`: what it has to be; null: anything.
+/// Resumes a run. `steps` is the new number of steps; none keeps the run's own. `asked` are the
+/// settings that the run must have; null accepts any.
 beginning resume(const run_directory& run, const train_arguments& arguments,
                  const std::optional<std::string>& steps, const run_settings* asked,
                  metrics_registry& metrics, const context& of) {
-  read_json_file(run.config_json());  // a folder that is no run is not even locked
+  read_json_file(run.config_json());  // throws before a folder that is no run is locked
   auto lock = std::make_shared<const run_lock>(run);
   const auto document = read_json_file(run.config_json());
   const run_permissions may{.unsandboxed_code = arguments.allow_unsandboxed_code};
@@ -209,14 +211,15 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   if (asked) refuse_another_run(run, what.settings, *asked, steps.has_value());
   auto from = newest_checkpoint(run.path().string(), what.settings, metrics);
   if (steps) {
-    // --continue is said again each time that the same run is started.
+    // With --continue the same command line starts the run each time, so it keeps its goal.
     const bool past_goal = !arguments.go_on && from && is_at_goal(*from, what.settings);
     what = lengthen(run, document, *steps, past_goal, may, of);
   }
   return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
 }
 
-/// Throws what is wrong with the arguments, the configuration or the run to be resumed.
+/// Makes the start of the run. Throws std::exception if the arguments, the configuration or the run
+/// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
   if (!arguments.resume.empty()) {
     return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,
@@ -232,7 +235,7 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   if (arguments.go_on) {
     const auto& settings = what.settings;
     const auto newest = run_directory::newest(arguments.runs, settings.algo, settings.env.id);
-    // One that was killed before it had written its configuration has nothing to go on from.
+    // A run that was killed before it had written its configuration can't be resumed.
     if (newest && std::filesystem::exists(newest->config_json())) {
       std::optional<std::string> steps;
       if (document.contains("total_steps")) steps = document["total_steps"].dump();
@@ -242,11 +245,11 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   return {.what = std::move(what), .from = std::nullopt};
 }
 
-/// What the first SIGINT or SIGTERM does: it asks the run to stop. Where none goes on yet the
-/// process ends.
+/// Handles the first SIGINT or SIGTERM by asking the run to stop. Before the run has begun, it ends
+/// the process.
 class stop_request {
  public:
-  /// From now on there is somebody who asks.
+  /// From this call on, the run checks whether a stop was asked for.
   void heed() { heeded_ = true; }
   bool asked() const { return asked_; }
   void ask() {
@@ -259,7 +262,7 @@ class stop_request {
   std::atomic<bool> asked_{false};
 };
 
-/// Whether all results of a run are on the disk; what is not is told.
+/// Returns whether all results of a run are on the disk, and prints those that are not.
 bool report_unwritten(const run_result& result, const context& of) {
   if (result.unwritten.empty()) return true;
   std::vector<std::string> names;
@@ -269,7 +272,7 @@ bool report_unwritten(const run_result& result, const context& of) {
   return false;
 }
 
-/// A run whose last checkpoints could not be written.
+/// Prints how many steps a run has lost because its last checkpoints could not be written.
 void report_lost(const run_result& result, const std::string& so_far, const context& of) {
   if (result.saved_steps == 0) {
     fmt::print(stderr, "{} train: stopped after {}, all lost: no checkpoint could be written\n",
@@ -282,10 +285,11 @@ void report_lost(const run_result& result, const std::string& so_far, const cont
              of.program, so_far, result.saved_steps, result.run_directory);
 }
 
-/// The exit code: 0 where the run can go on from where it is.
+/// Prints how a stopped run can be continued. Returns the exit code, which is 0 if the run can go
+/// on from where it stopped.
 int report_stopped(const run_result& result, const run_settings& settings, const context& of) {
   const auto& directory = result.run_directory;
-  if (directory.empty()) return 130;  // before there was anything to keep
+  if (directory.empty()) return 130;  // the run stopped before it had a directory
   const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
   if (settings.checkpoint.every_updates > 0) {
     if (result.saved_steps != result.steps) {

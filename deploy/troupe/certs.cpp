@@ -43,7 +43,7 @@ std::string table_of(const std::vector<entry>& all) {
   return text_table(rows);
 }
 
-/// What was made, or is there.
+/// Runs `init`, `add` or `show`. Returns the certificates that were made or that exist.
 std::vector<entry> work(const certs_arguments& arguments) {
   using verb = certs_arguments::verb;
   if (arguments.what == verb::show) return list_certificates(arguments.directory);

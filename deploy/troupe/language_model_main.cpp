@@ -1,5 +1,5 @@
-// The program behind `troupe chat` and `troupe models`: what reads language models, with the
-// libraries that cut texts into tokens.
+// The program behind `troupe chat` and `troupe models`. It links the libraries that read language
+// models and tokenise texts.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,5 +24,5 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   const int code = run(argc, argv);
   std::fflush(nullptr);
-  std::_Exit(code);  // without 0.1 s of libtorch's leave-taking, see work.cpp
+  std::_Exit(code);  // skips libtorch's destructors, see work.cpp
 }

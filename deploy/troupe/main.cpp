@@ -1,9 +1,9 @@
-// The `troupe` command as it is typed. Help, a mistyped option, `troupe health`, which a
-// container's runtime asks every few seconds, `troupe samples` and `troupe status` are answered
-// here; everything else is done by a program that takes this one's place:
-// ../libexec/troupe/serve-env (serve_env_main.cpp), or ../libexec/troupe/troupe (work.cpp) or
-// language-model (language_model_main.cpp), which link libtorch. That takes half a second to load:
-// too long to wait for a help text.
+// The `troupe` command as it is typed. This program prints help and errors of the command line, and
+// runs `troupe health` (which container runtimes call every few seconds), `troupe samples` and
+// `troupe status`. It executes another program for everything else: ../libexec/troupe/serve-env
+// (serve_env_main.cpp), ../libexec/troupe/troupe (work.cpp) or ../libexec/troupe/language-model
+// (language_model_main.cpp). The last two link libtorch, which takes half a second to load: too
+// long to wait for a help text.
 
 #include <unistd.h>
 
@@ -17,7 +17,8 @@
 
 namespace {
 
-/// Where that can't be done, tells it and gives the exit code.
+/// Replaces this process by a program in libexec. If that fails, prints the error and returns the
+/// exit code.
 int become(const char* program, char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -1,4 +1,6 @@
 #pragma once
+// The language models that `troupe models get` installs, and the user's folder that they are in.
+// `troupe chat`, `troupe models` and `troupe train` use it.
 
 #include <filesystem>
 #include <span>
@@ -6,28 +8,29 @@
 
 namespace troupe::command {
 
-/// A language model that `troupe models get` installs: a file of a Python package.
+/// A language model that `troupe models get` installs, which is a file of a Python package.
 struct known_model {
   const char* name;
   const char* what;
-  const char* package;  ///< as pip names it, with its version
-  const char* file;     ///< in the package
-  const char* sha256;   ///< of that file
-  std::int64_t bytes;
+  const char* package;  ///< the package and its version, as pip takes them
+  const char* file;     ///< the path of the file in the package
+  const char* sha256;   ///< the SHA-256 of the file
+  std::int64_t bytes;   ///< the size of the file
 };
 
 std::span<const known_model> known_models();
 
-/// Throws std::invalid_argument naming those that are known.
+/// The model with this name. Throws std::invalid_argument that lists the known names.
 const known_model& find_model(const std::string& name);
 
-/// ${XDG_CACHE_HOME:-~/.cache}/troupe/models. Throws std::runtime_error without a home.
+/// The folder ${XDG_CACHE_HOME:-~/.cache}/troupe/models. Throws std::runtime_error if the user has
+/// no home directory.
 std::filesystem::path models_folder();
-/// Where it is, or would be.
+/// The path of the model's file, whether it is installed or not.
 std::filesystem::path installed_path(const known_model& model);
 
-/// What MODEL on the command line means: a path, or the name of a model that is installed. Throws
-/// std::invalid_argument.
+/// The path that MODEL on the command line means, which is a path or the name of an installed
+/// model. Throws std::invalid_argument if it is neither.
 std::filesystem::path resolve_model(const std::string& model);
 
 }  // namespace troupe::command

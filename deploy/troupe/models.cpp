@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own beside what is installed, so that a rename moves there; gone at the end.
+/// A temporary folder beside the installed models, so that a file can be moved there by a rename.
+/// The destructor removes it.
 class working_folder {
  public:
   working_folder() {
@@ -40,7 +41,8 @@ class working_folder {
   fs::path path_;
 };
 
-/// Runs Python with these arguments, what it prints to stderr. Throws std::runtime_error.
+/// Runs Python with these arguments and sends its output to stderr. Throws std::runtime_error if it
+/// fails.
 void run_python(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "python3");
   std::vector<char*> words;

@@ -11,7 +11,8 @@ namespace troupe::command {
 
 namespace {
 
-/// The last lines of the run's samples.jsonl. Throws std::invalid_argument where there is none.
+/// The last lines of the run's samples.jsonl. Throws std::invalid_argument if there is no such
+/// file.
 std::deque<std::string> last_lines(const samples_arguments& arguments) {
   const auto path = std::filesystem::path(arguments.run_directory) / "samples.jsonl";
   std::ifstream file(path);
@@ -28,7 +29,7 @@ std::deque<std::string> last_lines(const samples_arguments& arguments) {
 }
 
 void print_answer(const char* which, const nlohmann::json& answer) {
-  const auto text = answer.at("text").dump();  // quoted: what a model writes can be anything
+  const auto text = answer.at("text").dump();  // quoted, since a model may write any characters
   std::printf("  %-5s %6.2f  %s%s\n", which, answer.at("reward").get<double>(), text.c_str(),
               answer.at("truncated").get<bool>() ? " (cut at the limit)" : "");
 }
@@ -37,7 +38,7 @@ void print_group(const nlohmann::json& group) {
   std::printf("update %lld, staleness %lld: %s\n", group.at("update").get<long long>(),
               group.at("staleness").get<long long>(),
               group.at("question").get_ref<const std::string&>().c_str());
-  const auto& expected = group.at("expected");  // "" of games, and where nobody knows
+  const auto& expected = group.at("expected");  // "" in games and where it is not known
   const auto right = expected == "" ? "" : "right is " + expected.dump() + "; ";
   std::printf("  %s%lld answers, mean reward %.2f\n", right.c_str(),
               group.at("answers").get<long long>(), group.at("reward_mean").get<double>());

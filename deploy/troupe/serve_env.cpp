@@ -15,9 +15,10 @@ namespace troupe::command {
 
 namespace {
 
-constexpr std::size_t other_descriptors = 256;  // threads, libraries, HTTP, metrics
+constexpr std::size_t other_descriptors = 256;  // for threads, libraries, HTTP and metrics
 
-/// A session is a descriptor. Throws std::runtime_error where this process may not have as many.
+/// Raises the limit of open files, since each session takes one descriptor. Throws
+/// std::runtime_error if the hard limit is too low.
 void allow_descriptors(std::size_t sessions) {
   const auto wanted = static_cast<rlim_t>(sessions + other_descriptors);
   rlimit limit{};
@@ -38,7 +39,8 @@ openenv_server::environment_maker maker(const serve_env_arguments& arguments) {
   return [id = arguments.env, wrappers] { return make_vector_environment(id, 1, wrappers); };
 }
 
-/// Not ready from the first signal on, as the server takes no session any more.
+/// Serves the metrics. The server is not ready after the first signal, since it accepts no new
+/// sessions then.
 std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metrics,
                                                   const openenv_server::server& server,
                                                   const serve_env_arguments& arguments) {
@@ -73,7 +75,7 @@ int serve_env(const serve_env_arguments& arguments) {
     std::fflush(stdout);
 
     told_to_end.get_future().wait();
-    log::info("the server ends when its sessions have, or after a while",
+    log::info("the server ends after its last session, or after a time limit",
               {{"seconds", arguments.drain_s}});
     server.drain(std::chrono::seconds(arguments.drain_s));
     return 0;

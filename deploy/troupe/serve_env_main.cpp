@@ -1,5 +1,5 @@
-// The program behind `troupe serve-env`. It links no libtorch, so that a server starts at once and
-// is small: many of them run beside each other.
+// The program behind `troupe serve-env`. It does not link libtorch, so that a server starts at once
+// and takes little memory, since many of them run beside each other.
 
 #include "deploy/troupe/commands.hpp"
 #include "runtime/base/log.hpp"

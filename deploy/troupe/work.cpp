@@ -1,5 +1,5 @@
-// The program behind the `troupe` command: what every program has, with language models, and the
-// certificates of clusters.
+// The program behind the `troupe` command. It has the commands of every program, GRPO for language
+// models, and `troupe certs`.
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,8 +12,8 @@
 
 namespace {
 
-/// A language model that is installed is known by its name; a run's configuration has its file.
-/// Throws std::invalid_argument.
+/// Replaces the name of an installed language model by its file, which the run's configuration
+/// keeps. Throws std::invalid_argument for an unknown name.
 void find_language_model(nlohmann::json& document) {
   const nlohmann::json::json_pointer at("/model/path");
   if (!document.contains(at) || !document[at].is_string()) return;
@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
                                  .help = words.help,
                                  .algorithms = {std::move(grpo)},
                                  .commands = command::further_commands({.certs = command::certs})});
-  // All that was begun has ended by now. What is left is libtorch taking its operators out of its
-  // tables, one by one, for 0.1 s, in memory that is gone in a moment.
+  // All work has ended by now. This skips libtorch's destructors, which take 0.1 s to unregister
+  // its operators.
   std::fflush(nullptr);
   std::_Exit(code);
 }

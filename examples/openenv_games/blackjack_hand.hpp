@@ -1,4 +1,5 @@
 #pragma once
+// The basic strategy of Blackjack, a baseline of the examples.
 
 #include "actors/openenv/text/blackjack_words.hpp"
 
@@ -6,8 +7,8 @@ namespace games {
 
 using troupe::openenv::blackjack_hand;
 
-/// Whether the basic strategy takes a card, where the dealer stands on any 17 and nobody doubles or
-/// splits.
+/// True if the basic strategy takes a card, for rules in which the dealer stands on any 17 and
+/// nobody doubles or splits.
 inline bool basic_strategy_hits(const blackjack_hand& hand) {
   const auto [total, dealer, usable_ace] = hand;
   const bool is_high = dealer == 1 || dealer > 6;

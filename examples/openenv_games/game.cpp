@@ -80,11 +80,11 @@ game blackjack(std::string name, const openenv::numeric_view& from, const hand_r
 
 // ---- games on a board
 
-/// OpenSpiel shows a board as planes: the places that are empty, that are one player's, and the
-/// other's.
+/// OpenSpiel shows a board as three planes, for the places that are empty, one player's, and the
+/// other player's.
 constexpr std::int64_t planes = 3;
 
-/// A part of 3 for each place.
+/// A part with 3 values for each place.
 openenv::numeric_view view_of_places(openenv::numeric_view view, std::int64_t places) {
   view.spec.observation_space = spaces::tuple(
       std::vector<troupe::space>(static_cast<std::size_t>(places), spaces::discrete(planes)));
@@ -100,8 +100,8 @@ openenv::numeric_view view_of_places(openenv::numeric_view view, std::int64_t pl
   return view;
 }
 
-/// Connect four has 4.5e12 boards: this is 16 bits of each one's hash (FNV-1a), so that some share
-/// a row of the table.
+/// Connect four has 4.5e12 boards. This gives 16 bits of a board's hash (FNV-1a), so that some
+/// boards share a row of the table.
 openenv::numeric_view view_of_hash(openenv::numeric_view view, std::size_t length) {
   static constexpr std::array<std::int64_t, 2> widths{256, 256};
   view.spec.observation_space =

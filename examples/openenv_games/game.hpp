@@ -1,6 +1,6 @@
 #pragma once
-// The games that examples/openenv_games.cpp knows: how each looks in numbers, and who plays it
-// without having learned anything.
+// The games of examples/openenv_games.cpp: the observation of each in numbers, and players that do
+// not learn.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace games {
 
-/// An action for what the world shows.
+/// A function that chooses an action for an observation.
 using player =
     std::function<std::int64_t(const nlohmann::json& observation, troupe::action_random& random)>;
 
@@ -24,18 +24,18 @@ struct named_player {
 
 struct game {
   std::string name;
-  troupe::openenv::numeric_view view;        ///< What PPO learns from.
-  troupe::openenv::numeric_view table_view;  ///< A tuple of few numbers: what a table has rows for.
+  troupe::openenv::numeric_view view;        ///< The observation for PPO.
+  troupe::openenv::numeric_view table_view;  ///< A tuple of few numbers, for rows of a table.
   std::vector<named_player> baselines;
-  std::int64_t steps = 0;  ///< That each learner learns from.
+  std::int64_t steps = 0;  ///< The number of steps that each learner learns from.
 };
 
 /// A game on a server whose messages are those of OpenEnv's openspiel environment: "blackjack",
-/// "tic_tac_toe", "connect_four". Throws std::invalid_argument for others.
+/// "tic_tac_toe" or "connect_four". Throws std::invalid_argument for other names.
 game openspiel_game(const std::string& name);
 
-/// Blackjack by Gymnasium's rules, as `troupe serve-env Blackjack-v1` serves it: cards are drawn
-/// from a deck without end.
+/// Blackjack by Gymnasium's rules, as `troupe serve-env Blackjack-v1` serves it. Cards are drawn
+/// from an infinite deck.
 game served_blackjack();
 
 }  // namespace games

@@ -81,7 +81,7 @@ task<player> learn_by_table(troupe::system& sys, game what, openenv::client_opti
   hosted_environment::factory worlds = [view = what.table_view, servers] {
     return openenv::make_numeric_worlds(view, servers, sessions);
   };
-  // A step of these waits for the servers, so they have a thread.
+  // A step of these environments waits for the servers, so they have threads of their own.
   r.environments = co_await sys.serve<hosted_environment>(
       {.name = "environments", .placement = placement::thread}, worlds, seed);
   r.policies = co_await sys.serve<tabular_policy>({.name = "policies"}, nothing, seed);

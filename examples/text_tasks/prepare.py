@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes small datasets of text tasks: prepare.py --env echo --output DIR [--tasks 256] [--seed 0]
 
-DIR gets train.jsonl and validation.jsonl, which actors/text reads (read_text_tasks): a JSON object a
-line, with "prompt" (messages), "env_name", "reset" (what the world's reset takes) and "expected"
-where there is one right answer. The same seed gives the same files. --env all: a folder for each.
+DIR gets train.jsonl and validation.jsonl, which actors/text reads (read_text_tasks). Each line is a
+JSON object with "prompt" (messages), "env_name", "reset" (the options of the world's reset) and
+"expected" if there is one right answer. The same seed gives the same files. --env all makes a folder
+for each environment.
 """
 import argparse
 import json

@@ -421,7 +421,7 @@ run train --algo grpo -n 2 --runs words --metrics-port 0 --json warm_start.batch
   task.problems.size=1 task.problems.training=4 task.problems.held_out=5 rollout.prompts=2 rollout.group=4 \
   evaluation.every_updates=1 evaluation.problems=2 evaluation.final_problems=3 trainer.clip_low=0.1
 report "train --algo grpo ends well" $((code != 0))
-grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info before the first update right=' err
+grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info the model was evaluated before the first update right=' err
 report "its warm start and its first evaluation are told" $?
 grep -q 'warning an option has no effect option=trainer.clip_low value=0.1 why="only term clip' err
 report "and so is an option that has no effect with its variant" $?

@@ -13,7 +13,8 @@ std::uint16_t u16_at(const byte* p) { return std::uint16_t(p[0] | p[1] << 8); }
 std::uint32_t u32_at(const byte* p) { return u16_at(p) | std::uint32_t(u16_at(p + 2)) << 16; }
 float f16_at(const byte* p) { return float_of_f16(u16_at(p)); }
 
-// A block each: `p` its bytes, `y` its 32 or 256 values. d is the scale, m the minimum.
+// Each function converts one block from its bytes `p` to its 32 or 256 values `y`. d is the scale
+// and m the minimum.
 
 void q4_0(const byte* p, float* y) {
   const float d = f16_at(p);
@@ -61,7 +62,7 @@ struct scale_and_minimum {
   int scale, minimum;
 };
 
-// Eight pairs of six bits in twelve bytes.
+// Pair j of the eight pairs of six bits that are packed into twelve bytes.
 scale_and_minimum packed_pair(const byte* b, int j) {
   if (j < 4) return {b[j] & 63, b[j + 4] & 63};
   return {(b[j + 4] & 15) | (b[j - 4] >> 6) << 4, (b[j + 4] >> 4) | (b[j] >> 6) << 4};

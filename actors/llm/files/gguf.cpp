@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// As the format numbers them.
+// The types of values, with the numbers of the format.
 enum class value_type : std::uint32_t {
   u8,
   i8,
@@ -32,7 +32,7 @@ enum class value_type : std::uint32_t {
 
 constexpr std::uint64_t metadata_max = 1 << 16;
 constexpr std::uint64_t tensors_max = 1 << 20;
-constexpr std::uint64_t name_bytes_max = 64;  // of a tensor
+constexpr std::uint64_t name_bytes_max = 64;  // the most bytes in a tensor's name
 constexpr std::uint64_t key_bytes_max = 65535;
 constexpr std::uint32_t rank_max = 4;
 
@@ -77,7 +77,7 @@ std::optional<tensor_type> type_numbered(std::uint32_t number) {
 
 std::string in_quotes(std::string_view text) { return '"' + detail::printable(text, 100) + '"'; }
 
-/// Takes one thing after the other from the file, and refuses to go beyond its end.
+/// Reads values from the file one after the other, and throws at its end.
 class cursor {
  public:
   explicit cursor(const mapped_file& file) : file_(file) {}
@@ -159,7 +159,7 @@ bool is_whole(value_type type) {
 }
 bool is_real(value_type type) { return type == value_type::f32 || type == value_type::f64; }
 
-// The fewest bytes of a value in the file.
+// The smallest number of bytes that a value takes in the file.
 std::uint64_t least_bytes(value_type type) {
   switch (type) {
     case value_type::u8:
@@ -220,7 +220,7 @@ gguf_value read_value(cursor& from, const std::string& what) {
   return whole_number(from, type, what);
 }
 
-/// A tensor as the list has it: without its bytes, which begin `offset` bytes after the list.
+/// An entry of the list of tensors. The tensor's bytes begin `offset` bytes after the list.
 struct listed_tensor {
   tensor_view view;
   std::uint64_t offset = 0;
@@ -239,7 +239,7 @@ listed_tensor read_listed(cursor& from, const std::shared_ptr<const mapped_file>
   for (std::uint32_t i = 0; i < rank; ++i) {
     tensor.view.shape.push_back(whole_number(from, value_type::u64, what));
   }
-  // The first is the contiguous one in the file.
+  // In the file the first dimension is the contiguous one.
   std::reverse(tensor.view.shape.begin(), tensor.view.shape.end());
   const auto number = from.number<std::uint32_t>(what);
   const auto type = type_numbered(number);

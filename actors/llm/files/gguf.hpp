@@ -1,4 +1,5 @@
 #pragma once
+// A reader of GGUF files, for models and tokenizers (read_model.hpp, read_tokenizer.hpp).
 
 #include <filesystem>
 #include <map>
@@ -12,8 +13,8 @@
 
 namespace troupe::llm {
 
-/// A value of a GGUF file's metadata. Whole numbers of every width are widened, and an array holds
-/// numbers or texts. Texts lie in the file.
+/// A metadata value of a GGUF file. Integers of every width are widened, and arrays hold numbers or
+/// texts. Texts are views of the mapped file.
 using gguf_value =
     std::variant<bool, std::int64_t, double, std::string_view, std::vector<std::int64_t>,
                  std::vector<double>, std::vector<std::string_view>>;
@@ -21,16 +22,16 @@ using gguf_value =
 /// A GGUF file of version 2 or 3 (github.com/ggml-org/ggml, docs/gguf.md), little-endian.
 class gguf_file {
  public:
-  /// Maps the file; reads metadata and the list of tensors. Throws llm_file_error for a file that
-  /// isn't whole, for counts and lengths that can't be true, a key or tensor twice, an element type
-  /// that isn't read here, and tensors that aren't aligned, overlap or lie beyond the end.
+  /// Maps the file and reads the metadata and the list of tensors. Throws llm_file_error for a
+  /// truncated file, impossible counts and lengths, a key or tensor that occurs twice, an
+  /// unsupported element type, and tensors that aren't aligned, overlap or lie beyond the end.
   explicit gguf_file(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_->path(); }
   const std::map<std::string, tensor_view, std::less<>>& tensors() const { return tensors_; }
   const std::map<std::string, gguf_value, std::less<>>& metadata() const { return metadata_; }
 
-  /// The value of a key, null where it isn't there. Throws llm_file_error for another type.
+  /// The value of a key, or null if there is no such key. Throws llm_file_error for another type.
   template <class T>
   const T* find(std::string_view key) const {
     const auto at = metadata_.find(key);
@@ -40,7 +41,7 @@ class gguf_file {
     return value;
   }
 
-  /// The same, and throws llm_file_error where it isn't there.
+  /// The value of a key. Throws llm_file_error if there is no such key and for another type.
   template <class T>
   const T& get(std::string_view key) const {
     const auto* value = find<T>(key);
@@ -48,7 +49,7 @@ class gguf_file {
     return *value;
   }
 
-  /// An error that begins with the file and the key.
+  /// An error whose message begins with the file and the key.
   llm_file_error error(std::string_view key, const std::string& what) const;
 
  private:

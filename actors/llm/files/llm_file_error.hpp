@@ -1,12 +1,13 @@
 #pragma once
+// The error of all readers of model and tokenizer files.
 
 #include <stdexcept>
 
 namespace troupe::llm {
 
-/// A file of a model or of a tokenizer that can't be used. The message begins with the file, then
-/// the tensor or field, and the offset in bytes where there is one; then what was expected and what
-/// came: `m.safetensors: tensor "model.norm.weight" at byte 1032: expected ..., got ...`.
+/// Reports a file of a model or tokenizer that can't be used. The message has the file, the tensor
+/// or field with its offset in bytes if it has one, the expected value and the actual one:
+/// `m.safetensors: tensor "model.norm.weight" at byte 1032: expected ..., got ...`.
 class llm_file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

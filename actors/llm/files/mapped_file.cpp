@@ -16,14 +16,14 @@ mapped_file::mapped_file(std::filesystem::path path) : path_(std::move(path)) {
   const auto refuse = [&](const std::string& got) {
     return llm_file_error(path_.string() + ": expected a readable regular file, got " + got);
   };
-  // A pipe could let open() wait for ever.
+  // Without O_NONBLOCK, open() could wait for ever for the writer of a pipe.
   const detail::descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) throw refuse(std::strerror(errno));
   struct stat status{};
   if (::fstat(file.number(), &status) != 0) throw refuse(std::strerror(errno));
   if (!S_ISREG(status.st_mode)) throw refuse("another kind of file");
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return;  // can't be mapped
+  if (size == 0) return;  // an empty file can't be mapped
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (address == MAP_FAILED) throw refuse(std::strerror(errno));
   bytes_ = {static_cast<const char*>(address), size};

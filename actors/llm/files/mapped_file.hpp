@@ -1,4 +1,5 @@
 #pragma once
+// A memory-mapped file, from which the readers of models take their tensors.
 
 #include <filesystem>
 #include <memory>
@@ -6,12 +7,12 @@
 
 namespace troupe::llm {
 
-/// A file's bytes without a copy, read-only, for as long as this lives. As with every mapping, a
-/// file that another program makes shorter meanwhile ends this one with SIGBUS: files of models are
-/// replaced by renaming, never written in place.
+/// The bytes of a file, mapped read-only for the lifetime of the object. If another program
+/// truncates the file meanwhile, SIGBUS ends this process, as with every mapping. So replace files
+/// of models by renaming and never write them in place.
 class mapped_file {
  public:
-  /// Throws llm_file_error for what isn't a readable regular file.
+  /// Throws llm_file_error unless `path` is a readable regular file.
   explicit mapped_file(std::filesystem::path path);
   ~mapped_file();
   mapped_file(const mapped_file&) = delete;

@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::size_t rank_max = 8;
 
-// The types that are stored singly have the names of the format.
+// The type with this name in the format. The types that are not quantised have the format's names.
 std::optional<tensor_type> type_named(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(tensor_type::boolean); ++i) {
     if (const auto type = static_cast<tensor_type>(i); name_of(type) == name) return type;
@@ -27,7 +27,7 @@ std::optional<tensor_type> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-// A whole number of at most 2^63 - 1.
+// The value as an integer from 0 to 2^63 - 1, or none.
 std::optional<std::uint64_t> whole_number(const json& value) {
   if (!value.is_number_unsigned()) return std::nullopt;
   const auto number = value.get<std::uint64_t>();
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> whole_number(const json& value) {
   return number;
 }
 
-/// Reads one file's header.
+/// Reads the header of one file.
 class header_reader {
  public:
   explicit header_reader(std::shared_ptr<const mapped_file> file) : file_(std::move(file)) {}
@@ -124,7 +124,7 @@ class header_reader {
     return view;
   }
 
-  // Every byte belongs to one tensor: nothing is hidden, and nothing is read twice.
+  // Checks that every byte belongs to exactly one tensor.
   void check_cover(const std::map<std::string, tensor_view>& tensors) const {
     std::vector<const tensor_view*> in_order;
     for (const auto& [name, view] : tensors) in_order.push_back(&view);

@@ -10,11 +10,11 @@ namespace {
 
 struct layout {
   std::string_view name;
-  std::uint64_t elements;  // of a block
+  std::uint64_t elements;  // the number of elements in a block
   std::uint64_t bytes;
 };
 
-// In the order of tensor_type.
+// The layouts in the order of tensor_type.
 constexpr std::array<layout, 18> layouts{{
     {"F64", 1, 8},
     {"F32", 1, 4},

@@ -7,7 +7,8 @@
 namespace troupe::llm {
 
 std::int64_t tensor_view::elements() const {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;  // others may be any
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;  // the product of the other sizes may overflow
   std::int64_t count = 1;
   for (const auto size : shape) count *= size;
   return count;

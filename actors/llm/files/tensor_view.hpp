@@ -1,4 +1,5 @@
 #pragma once
+// A tensor in a mapped file, as gguf.hpp and safetensors.hpp give it.
 
 #include <cstdint>
 #include <memory>
@@ -13,27 +14,27 @@
 
 namespace troupe::llm {
 
-/// A tensor where it lies in its file. Keeps the file mapped. Whoever makes one has checked that
-/// `bytes` is as long as type and shape say.
+/// A view of a tensor in its file, which it keeps mapped. The maker must check that the length of
+/// `bytes` matches type and shape.
 struct tensor_view {
   std::string name;
   tensor_type type = tensor_type::f32;
-  std::vector<std::int64_t> shape;  ///< the last dimension is contiguous
+  std::vector<std::int64_t> shape;  ///< row-major: the last dimension is contiguous
   std::string_view bytes;
   std::shared_ptr<const mapped_file> file;
 
   std::int64_t elements() const;
 
-  /// An error that begins with the file, the tensor and its offset.
+  /// An error whose message begins with the file, the tensor and its offset.
   llm_file_error error(const std::string& what) const;
 };
 
-/// The elements as floats: exact for F32, F16, BF16 and the quantised types (what llama.cpp would
-/// compute with), rounded for F64. Throws llm_file_error for integers, which no model here has.
-/// `to` holds elements() floats.
+/// Copies the elements as floats to `to`, which must hold elements() floats. They are exact for
+/// F32, F16, BF16 and the quantised types (the values of llama.cpp), and rounded for F64. Throws
+/// llm_file_error for integers, which the supported models don't have.
 void copy_floats(const tensor_view& from, std::span<float> to);
 
-/// "[2, 3]"
+/// A shape as text, such as "[2, 3]".
 std::string to_string(const std::vector<std::int64_t>& shape);
 
 }  // namespace troupe::llm

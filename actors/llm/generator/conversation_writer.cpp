@@ -8,7 +8,8 @@
 namespace troupe::llm {
 namespace {
 
-constexpr std::int64_t part = 256;  // tokens by which the sequence grows, and that are read at once
+constexpr std::int64_t part =
+    256;  // the sequence grows by this many tokens, and reads as many at once
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #pragma once
+// A writer of one conversation without actors, for `troupe chat`.
 
 #include <cstdint>
 #include <memory>
@@ -10,19 +11,19 @@
 
 namespace troupe::llm {
 
-/// One text that grows from both sides: what is read, and what the model writes, token by token.
-/// What was said before is not computed again. For a terminal; many texts at once are a
-/// generation_engine's. Of one thread.
+/// One conversation, in which the model reads texts and writes answers token by token. Earlier
+/// tokens are not computed again. `troupe chat` uses it; generation_engine writes many texts at
+/// once. Only one thread may use a writer.
 class conversation_writer {
  public:
-  /// Throws std::invalid_argument as check_sampling does.
+  /// Throws std::invalid_argument like check_sampling.
   conversation_writer(std::shared_ptr<const packed_weights> weights, sampling_options sampling);
 
-  /// Throws std::invalid_argument for no token, an id that isn't the model's, and where the text
-  /// would reach the end of the model's context; nothing is read then.
+  /// Adds tokens that the model reads. Throws std::invalid_argument and reads nothing if there are
+  /// no tokens, an id is not the model's, or the text would reach the end of the model's context.
   void read(std::span<const token_id> tokens);
 
-  /// The next token. Something was read before. Throws as `read` does.
+  /// Samples the next token. `read` must have been called before. Throws like `read`.
   token_id write();
 
   std::int64_t length() const { return sequence_.length() + std::ssize(pending_); }
@@ -32,7 +33,7 @@ class conversation_writer {
   sampling_options sampling_;
   sampler sampler_;
   kv_sequence sequence_;
-  std::vector<token_id> pending_;  // not in the sequence yet
+  std::vector<token_id> pending_;  // tokens that are not in the sequence yet
 };
 
 }  // namespace troupe::llm

@@ -14,12 +14,12 @@
 namespace troupe::llm {
 namespace {
 
-// An answer's keys and values grow by parts, each as long as all before: the first, and the
-// longest.
+// The memory of an answer's keys and values grows by parts, each as long as all parts before. These
+// are the lengths of the first and the longest part, in tokens.
 constexpr std::int64_t first_part = 64, longest_part = 512;
 constexpr std::size_t stop_texts_max = 16, stop_text_bytes_max = 256;
 
-/// Where the first of the texts begins that end after `from` or later.
+/// The position of the first wanted text that ends after `from`.
 std::size_t find_first(const std::string& text, std::size_t from,
                        const std::vector<std::string>& wanted) {
   auto first = std::string::npos;
@@ -37,27 +37,27 @@ std::string well_formed(std::string_view bytes) {
 
 }  // namespace
 
-/// One of a job's answers.
+/// One answer of a job.
 struct generation_engine::answer {
   job* of = nullptr;
-  std::optional<kv_sequence> sequence;  // all but the last token; none before the first is drawn
-  std::string bytes;                    // what its tokens say
+  std::optional<kv_sequence> sequence;  // without the last token; none before the first is drawn
+  std::string bytes;                    // the text of its tokens
   completion out;
   bool finished = false;
 };
 
-/// A request.
+/// A request and its answers.
 struct generation_engine::job {
   generation_request request;
-  std::optional<kv_sequence> prompt;  // while answers are to fork it
-  std::size_t computed = 0;           // tokens of the prompt
-  std::vector<float> logits;          // after the prompt
-  std::int64_t version = 0;           // of these
+  std::optional<kv_sequence> prompt;  // kept until all answers have forked it
+  std::size_t computed = 0;           // the number of prompt tokens that are computed
+  std::vector<float> logits;          // the logits after the prompt
+  std::int64_t version = 0;           // the version of the weights of these logits
   std::vector<answer> answers;
-  std::size_t begun = 0;   // answers that have, or had, a slot
-  std::size_t forked = 0;  // that have a sequence of their own
+  std::size_t begun = 0;   // the number of answers that have or had a slot
+  std::size_t forked = 0;  // the number of answers with a sequence of their own
   std::size_t finished = 0;
-  std::exception_ptr error;  // of the model; then there are no answers
+  std::exception_ptr error;  // the model's error, after which there are no answers
 
   bool is_read() const { return computed == request.prompt.size(); }
 };
@@ -133,7 +133,7 @@ generation_engine::ticket generation_engine::submit(generation_request request,
   return last_;
 }
 
-/// Gives free slots to those who wait.
+/// Gives free slots to waiting answers.
 void generation_engine::admit() {
   while (!queue_.empty() && static_cast<std::int64_t>(running_.size()) < options_.slots) {
     auto& next = *jobs_.at(queue_.begin()->second);
@@ -147,13 +147,13 @@ void generation_engine::admit() {
   }
 }
 
-/// Draws the first token; the prompt is read.
+/// Draws the first token of an answer whose prompt has been read.
 void generation_engine::begin(answer& one) {
   auto& from = *one.of;
   one.sequence = from.prompt->fork(std::min(first_part, from.request.max_tokens));
   add_token(one, from.logits, from.version);
   if (++from.forked < from.answers.size()) return;
-  from.prompt.reset();  // the forks hold what they need of it
+  from.prompt.reset();  // the forks hold the shared memory
   from.logits = {};
 }
 
@@ -201,8 +201,8 @@ bool generation_engine::step() {
   if (running_.empty()) return false;
   ++counts_.steps;
   std::vector<token_run> runs;
-  std::vector<job*> reading;     // whose prompts are in the first runs
-  std::vector<answer*> writing;  // the answers of the others
+  std::vector<job*> reading;     // the jobs whose prompts are in the first runs
+  std::vector<answer*> writing;  // the answers in the other runs
   auto left = static_cast<std::size_t>(options_.prefill_tokens);
   for (auto* one : running_) {
     auto& from = *one->of;
@@ -225,7 +225,7 @@ bool generation_engine::step() {
     runs.push_back({&*one->sequence, std::span(one->out.tokens).last(1)});
     writing.push_back(one);
   }
-  if (runs.empty()) {  // all had their only token from a prompt that was read before
+  if (runs.empty()) {  // each had its only token from the logits after its prompt
     drop_finished();
     return true;
   }
@@ -253,7 +253,7 @@ bool generation_engine::step() {
   return true;
 }
 
-/// Frees their slots.
+/// Frees the slots of finished answers.
 void generation_engine::drop_finished() {
   std::erase_if(running_, [&](answer* one) {
     if (!one->finished) return false;

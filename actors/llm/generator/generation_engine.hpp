@@ -1,4 +1,5 @@
 #pragma once
+// Text generation with continuous batching, without actors. generator.hpp makes a role of it.
 
 #include <cstdint>
 #include <map>
@@ -16,60 +17,60 @@
 namespace troupe::llm {
 
 struct engine_options {
-  /// Answers that grow at the same time, one token each a step. On a processor 32 have most of what
-  /// more would give; each takes memory for its keys and values.
+  /// The number of answers that are written at the same time, one token each per step. More than 32
+  /// gain little on a CPU, and each takes memory for its keys and values.
   std::int64_t slots = 32;
-  /// Tokens of prompts that a step computes besides, at most: while a long prompt is read, answers
-  /// go on.
+  /// The most prompt tokens that one step computes besides, so that answers grow while a long
+  /// prompt is read.
   std::int64_t prefill_tokens = 256;
-  std::int64_t max_queued = 1024;  ///< answers that wait for a slot
+  std::int64_t max_queued = 1024;  ///< the most answers that may wait for a slot
 };
 
-/// What an engine has done and does.
+/// The totals of an engine since its start, and its present load.
 struct engine_counts {
   std::int64_t steps = 0;
   std::int64_t generated_tokens = 0;
-  std::int64_t prefill_tokens = 0;  ///< of prompts, computed
-  std::int64_t finished = 0;        ///< answers that came to their end
-  std::int64_t busy = 0;            ///< slots
-  std::int64_t queued = 0;          ///< answers without one
+  std::int64_t prefill_tokens = 0;  ///< prompt tokens that were computed
+  std::int64_t finished = 0;        ///< answers that are complete
+  std::int64_t busy = 0;            ///< slots in use now
+  std::int64_t queued = 0;          ///< answers that wait for a slot now
 };
 
-/// Writes answers to any number of requests together, step by step: each step computes the next
-/// token of every answer that has a slot, and a part of the prompts that are still to be read. A
-/// prompt is computed once for all answers to it. What an answer says depends on its request, its
-/// seed and the weights, and not on what else is written beside it. Between two steps requests come
-/// and go and weights change. Of one thread.
+/// Writes answers to any number of requests together. Each step computes the next token of every
+/// answer that has a slot, and a part of the prompts that are not read yet. A prompt is computed
+/// once for all answers to it. An answer depends on its request, its seed and the weights only, and
+/// not on other answers. Requests and weights may change between two steps. Only one thread may use
+/// an engine.
 class generation_engine {
  public:
   using ticket = std::uint64_t;
 
-  /// Throws std::invalid_argument for an option that isn't above 0.
+  /// Throws std::invalid_argument for an option that is not above 0.
   generation_engine(std::shared_ptr<const packed_weights> weights, std::int64_t version,
                     engine_options options, token_texts texts = {});
   ~generation_engine();
 
-  /// Asks for `answers` answers to one prompt; each is drawn as by a request of its own with the
-  /// seed that it tells: the first by the request's, the others by hashes of it. Throws
-  /// std::invalid_argument naming what is wrong with the request, and std::length_error where too
-  /// many wait.
+  /// Asks for `answers` answers to one prompt. The first has the request's seed, and the others
+  /// have hashes of it. Each answer is the same as that of a single request with the seed in its
+  /// `completion`. Throws std::invalid_argument that says what is wrong with the request, and
+  /// std::length_error if more than max_queued answers would wait.
   ticket submit(generation_request request, std::int64_t answers = 1);
 
-  /// Computes a step; false if nothing is to be done.
+  /// Computes one step. Returns false if there is nothing to do.
   bool step();
 
-  /// The next step computes with these. What is there of keys and values stays. Throws
+  /// Replaces the weights from the next step on. Existing keys and values are kept. Throws
   /// std::invalid_argument for weights of another shape.
   void set_weights(std::shared_ptr<const packed_weights> weights, std::int64_t version);
   std::int64_t version() const { return version_; }
 
   bool finished(ticket which) const;
-  /// The tokens so far of an answer that is being written.
+  /// The tokens so far of an unfinished answer.
   std::span<const token_id> so_far(ticket which, std::size_t answer = 0) const;
-  /// The answers of what is finished, and forgets it. Throws std::runtime_error where the model
-  /// gave logits that aren't finite.
+  /// Returns the answers of a finished request and removes it. Throws std::runtime_error if the
+  /// model's logits were not finite.
   std::vector<completion> take(ticket which);
-  /// Forgets a request, whatever it is at; its slots are free.
+  /// Removes a request in any state and frees its slots.
   void cancel(ticket which);
 
   engine_counts counts() const;
@@ -93,8 +94,8 @@ class generation_engine {
   engine_counts counts_;
   ticket last_ = 0;
   std::map<ticket, std::unique_ptr<job>> jobs_;
-  std::set<std::pair<std::int64_t, ticket>> queue_;  // -priority; with answers that have no slot
-  std::vector<answer*> running_;                     // in the order of their beginning
+  std::set<std::pair<std::int64_t, ticket>> queue_;  // -priority and request, if answers wait
+  std::vector<answer*> running_;                     // the answers with a slot, the oldest first
 };
 
 }  // namespace troupe::llm

@@ -10,7 +10,7 @@
 
 namespace troupe::llm {
 
-/// A request in the engine, for as long as its caller waits.
+/// A request in the engine, which is cancelled when its caller no longer waits.
 class generator::held_request {
  public:
   held_request(generator& of, generation_request request, std::int64_t answers)
@@ -29,8 +29,8 @@ class generator::held_request {
   generation_engine::ticket ticket_;
 };
 
-/// Held by the caller that computes the steps. When it leaves, also because it is cancelled, the
-/// next one takes over.
+/// The caller that computes the steps holds this object. When it leaves, also because it is
+/// cancelled, the next caller takes over.
 class generator::wheel {
  public:
   explicit wheel(generator& of) : of_(of) { of_.driven_ = true; }
@@ -103,7 +103,7 @@ void generator::step() {
   const auto finished_before = engine_->counts().finished;
   try {
     engine_->step();
-  } catch (const std::exception& e) {  // some sequences may have grown, others not
+  } catch (const std::exception& e) {  // some sequences may have grown and others not
     throw fatal(std::string("a generator's step threw: ") + e.what());
   }
   const auto now = engine_->counts();

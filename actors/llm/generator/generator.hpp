@@ -1,4 +1,5 @@
 #pragma once
+// The role that generates text with a language model, for GRPO and other callers.
 
 #include <cstdint>
 #include <optional>
@@ -18,35 +19,36 @@ namespace troupe::llm {
 struct generator_options {
   model_config config;
   engine_options engine;
-  token_texts texts;       ///< for stop texts and the answers' texts; may be empty
-  std::uint64_t seed = 0;  ///< of requests without one
+  token_texts texts;       ///< for stop texts and the texts of answers; may be empty
+  std::uint64_t seed = 0;  ///< the source of the seeds of requests without one
 };
 
-/// The role that writes: a generation_engine that all its callers share. A step is a turn of the
-/// replica's, so requests, cancellations and weights come in between two steps. A caller that gives
-/// up, or whose deadline passes, frees its slots.
+/// The role that writes answers. All callers of a replica share one generation_engine. Each step is
+/// a turn of the actor, so that requests, cancellations and weights are handled between two steps.
+/// A caller that gives up or whose deadline passes frees its slots.
 ///
-/// Steps compute for long: serve it with placement::thread, or in a process. It is as many callers
-/// as `max_ongoing` at a time. With generate and generate_group declared idempotent, what a killed
-/// replica was writing is written again, the same where the request has a seed.
+/// Steps take long, so it should be served with placement::thread or in a process. `max_ongoing` is
+/// the number of callers at the same time. If generate and generate_group are declared idempotent,
+/// a lost replica's answers are written again elsewhere, and are the same if the request has a
+/// seed.
 class generator {
  public:
-  /// The weights are the store's: a model's, one float after the other (flat_weights.hpp).
-  /// `metrics` may be null.
+  /// The weights come from the store, as one block of floats (flat_weights.hpp). `metrics` may be
+  /// null.
   generator(const replica_info& info, generator_options options, service<weight_store> store,
             metrics_registry* metrics = nullptr);
 
   /// Takes the newest weights before the replica serves, also after a restart.
   task<> catch_up();
 
-  /// Throws as generation_engine::submit does.
+  /// Writes one answer. Throws like generation_engine::submit.
   task<completion> generate(generation_request request);
-  /// That many answers to one prompt, which is computed once, with seeds as by
+  /// Writes several answers to one prompt, which is computed once. Their seeds are those of
   /// generation_engine::submit.
   task<std::vector<completion>> generate_group(generation_request request, std::int64_t answers);
 
-  /// Swaps in newer weights between two steps; older ones than those in use are ignored. Answers
-  /// that are being written go on with them, on the keys and values that are there.
+  /// Swaps in newer weights between two steps. Weights that are not newer than those in use are
+  /// ignored. Unfinished answers continue with the new weights and keep their keys and values.
   void update(weights fresh);
   std::int64_t version() const;
 
@@ -61,10 +63,10 @@ class generator {
   generator_options options_;
   service<weight_store> store_;
   generator_metrics metrics_;
-  std::uint64_t seeds_;  // of requests without one
+  std::uint64_t seeds_;  // the source of seeds for requests without one
   std::optional<generation_engine> engine_;
-  bool driven_ = false;  // one of the waiting callers computes the steps
-  condition stepped_;    // somebody's answers are finished, or nobody drives
+  bool driven_ = false;  // true if one of the waiting callers computes the steps
+  condition stepped_;    // signalled when answers are finished or no caller computes the steps
 };
 
 }  // namespace troupe::llm

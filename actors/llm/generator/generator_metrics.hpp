@@ -1,14 +1,15 @@
 #pragma once
+// The Prometheus metrics of the role generator.
 
 #include "actors/llm/generator/generation_engine.hpp"
 #include "runtime/metrics/registry.hpp"
 
 namespace troupe::llm {
 
-/// What generators tell Prometheus; those of one process together.
+/// The Prometheus metrics of generators, summed over those of one process.
 class generator_metrics {
  public:
-  /// Tells nobody where `registry` is null.
+  /// If `registry` is null, nothing is counted.
   explicit generator_metrics(metrics_registry* registry) {
     if (!registry) return;
     generated_ = registry->counter("troupe_llm_generated_tokens_total", "Tokens sampled.");
@@ -26,7 +27,7 @@ class generator_metrics {
     changed(gone);
   }
 
-  /// What an engine counts now: what is new since the last time is added.
+  /// Adds the difference between the engine's counts now and at the last call.
   void changed(const engine_counts& now) {
     generated_.increment(static_cast<double>(now.generated_tokens - told_.generated_tokens));
     prefill_.increment(static_cast<double>(now.prefill_tokens - told_.prefill_tokens));

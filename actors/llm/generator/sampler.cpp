@@ -27,13 +27,14 @@ void check_sampling(const sampling_options& o) {
   expect(o.min_p >= 0 && o.min_p <= 1, "min_p", o.min_p, "a number from 0 to 1");
 }
 
-// Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": a hash of key and counter.
+// A hash of key and counter, after Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2,
+// 3".
 double uniform_of(std::uint64_t seed, std::uint64_t position) {
   auto counter = detail::next_of(seed) + position * 0x9e3779b97f4a7c15u;
   return static_cast<double>(detail::next_of(counter) >> 11) * 0x1p-53;
 }
 
-/// All tokens of at least this weight, the likeliest first, the lower id of equal ones.
+/// Fills kept_ with all tokens of at least this weight, sorted by falling weight and then by id.
 void sampler::gather(float least) {
   kept_.clear();
   for (std::size_t i = 0; i < weights_.size(); ++i) {
@@ -43,7 +44,7 @@ void sampler::gather(float least) {
                            [&](token_id id) { return weights_[static_cast<std::size_t>(id)]; });
 }
 
-/// Fills kept_. `sum`: of all weights.
+/// Fills kept_ with the tokens that the filters keep. `sum` is the sum of all weights.
 void sampler::keep_likeliest(const sampling_options& o, double sum) {
   const auto weight_at = [&](std::size_t place) {
     return static_cast<double>(weights_[static_cast<std::size_t>(kept_[place])]);
@@ -58,8 +59,8 @@ void sampler::keep_likeliest(const sampling_options& o, double sum) {
     if (k > 0) return kept_.size() >= k;
     return o.top_p == 1 || sum_of_kept() >= o.top_p * sum;
   };
-  // Few tokens have nearly all of the probability: these are looked for first, sorting all takes
-  // longer than a token of a small model.
+  // A few tokens have nearly all of the probability, so they are tried first. Sorting all tokens
+  // takes longer than computing a token of a small model.
   const bool all = k == 0 && o.top_p == 1;
   for (float least = all ? static_cast<float>(o.min_p) : 0.01f;; least *= 0.01f) {
     if (least < 1e-12f) least = 0;
@@ -96,7 +97,7 @@ drawn_token sampler::draw(std::span<const float> logits, const sampling_options&
 
   if (o.top_k == 0 && o.top_p == 1 && o.min_p == 0) {
     double left = uniform * row.sum;
-    std::size_t last = 0;  // in case of rounding
+    std::size_t last = 0;  // the result if rounding leaves a remainder
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       if (weights_[i] > 0) last = i;
       left -= static_cast<double>(weights_[i]);

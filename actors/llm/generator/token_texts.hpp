@@ -1,4 +1,5 @@
 #pragma once
+// The texts of tokens, which a generator needs for stop texts and for the texts of its answers.
 
 #include <cstdint>
 #include <string>
@@ -8,10 +9,10 @@
 
 namespace troupe::llm {
 
-/// What the tokens of a vocabulary say, by id: all that a generator needs of a tokenizer. Empty:
-/// it is asked for ids alone.
+/// The texts of a vocabulary's tokens by id, which is all that a generator needs from a tokenizer.
+/// Empty means that the generator gives ids only.
 struct token_texts {
-  std::vector<std::string> bytes;  ///< parts of UTF-8; nothing for special tokens
+  std::vector<std::string> bytes;  ///< the UTF-8 bytes of each token; empty for special tokens
 };
 
 token_texts texts_of(const tokenizer& tokens);

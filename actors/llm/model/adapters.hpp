@@ -1,4 +1,5 @@
 #pragma once
+// Low-rank adapters of a decoder's linear layers. training/lora.hpp makes and trains them.
 
 #include <ATen/core/Tensor.h>
 
@@ -7,17 +8,18 @@
 
 namespace troupe::llm {
 
-/// The linear layers of a decoder's layer.
+/// The linear layers (projections) in each layer of a decoder.
 enum class projection { q, k, v, o, gate, up, down };
 constexpr std::size_t projections = 7;
 
-/// What is added to a linear layer: y = x W^T + scale (x a^T) b^T. Undefined where nothing is.
+/// A low-rank adapter of a linear layer: y = x W^T + scale (x a^T) b^T. The tensors are undefined
+/// where a layer has no adapter.
 struct adapter {
   at::Tensor a;  ///< [rank, inputs]
   at::Tensor b;  ///< [outputs, rank]
 };
 
-/// Of all layers, by projection.
+/// The adapters of all layers, by projection.
 struct adapter_weights {
   double scale = 1.0;
   std::vector<std::array<adapter, projections>> layers;

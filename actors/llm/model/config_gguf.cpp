@@ -1,4 +1,4 @@
-// A model's shape from GGUF metadata: docs/gguf.md of ggml, "[llm]".
+// Reads a model's shape from GGUF metadata (docs/gguf.md of ggml, section "[llm]").
 #include <cmath>
 #include <optional>
 
@@ -9,8 +9,8 @@
 namespace troupe::llm {
 namespace {
 
-// What Llama 3's scaling divides the frequencies by. The published factors are recognised, so that
-// the model can be written as config.json, which has no divisors.
+// Reads the divisors of the frequencies in Llama 3's scaling. Recognises the published factors, so
+// that the model can be written as a config.json, which has no divisors.
 void read_divisors(const std::vector<float>& divisors, model_config& c) {
   const auto plain = rope_frequencies(c);
   for (const double factor : {8.0, 32.0}) {

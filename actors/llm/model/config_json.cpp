@@ -1,4 +1,4 @@
-// config.json, read and written.
+// Reads and writes config.json.
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The fields of an object, of which each must be asked for.
+/// The fields of a JSON object. A field that is never asked for is refused as unknown.
 class field_reader {
  public:
   field_reader(const json& object, std::string place) : object_(object), place_(std::move(place)) {
@@ -29,7 +29,7 @@ class field_reader {
                           ", got " + detail::printable(value, 100));
   }
 
-  /// null where it isn't there.
+  /// The value of a field, or null if there is none.
   const json& at(const std::string& field) {
     static const json null;
     asked_.insert(field);
@@ -65,7 +65,7 @@ class field_reader {
     if (!value.is_string()) throw error(field, "a text");
     return value.get<std::string>();
   }
-  /// Fields that change nothing that is computed here.
+  /// Accepts fields that don't change the computation.
   void pass_over(std::initializer_list<const char*> fields) {
     asked_.insert(fields.begin(), fields.end());
   }
@@ -104,8 +104,9 @@ model_family read_family(field_reader& fields) {
   throw fields.error("model_type", "llama, qwen2 or qwen3");
 }
 
-// One object since transformers 5, "rope_parameters"; before, "rope_theta" and "rope_scaling",
-// which is null without scaling. Where a file has both, the new one holds.
+// Reads the rotary embeddings. transformers 5 writes one object "rope_parameters". Earlier versions
+// write "rope_theta" and "rope_scaling", which is null without scaling. If a file has both forms,
+// the new one counts.
 void read_rope(field_reader& fields, const std::string& place, model_config& c) {
   fields.pass_over({"rope_scaling"});
   const std::string name =
@@ -121,7 +122,7 @@ void read_rope(field_reader& fields, const std::string& place, model_config& c) 
   if (type == "default") {
     rope.pass_over({"factor"});
   } else if (type == "dynamic") {
-    // Stretches contexts longer than max_position_embeddings, which are refused.
+    // This only changes contexts longer than max_position_embeddings, which are refused.
     rope.pass_over({"factor", "original_max_position_embeddings"});
   } else if (type == "linear") {
     s.type = rope_scaling::kind::linear;
@@ -181,7 +182,7 @@ void read_attention(field_reader& fields, model_config& c) {
   }
   if (fields.real("attention_dropout", 0.0) != 0.0) throw fields.error("attention_dropout", "0");
   if (fields.truth("rope_interleaved", false)) throw fields.error("rope_interleaved", "false");
-  fields.pass_over({"sliding_window", "max_window_layers"});  // of a window that isn't used
+  fields.pass_over({"sliding_window", "max_window_layers"});  // the window isn't used
 }
 
 }  // namespace
@@ -253,7 +254,7 @@ std::string to_config_json(const model_config& c) {
   if (s.original_max_positions > 0) {
     rope["original_max_position_embeddings"] = s.original_max_positions;
   }
-  // Both spellings: transformers 4 reads the second.
+  // Both forms are written, since transformers 4 reads the second.
   nlohmann::ordered_json scaling = nullptr;
   if (s.type != rope_scaling::kind::none) {
     scaling = rope;

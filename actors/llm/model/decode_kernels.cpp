@@ -21,8 +21,8 @@ typedef double double_lanes __attribute__((vector_size(64)));
 
 index whole_blocks(index count) { return (count + lane_count - 1) / lane_count * lane_count; }
 
-// Scores of some queries with some blocks of 16 keys; one query's scores lie `stride` floats after
-// the one's before.
+// Computes the scores of `rows` queries with `blocks` blocks of 16 keys. The scores of one query
+// begin `stride` floats after those of the query before.
 template <int rows, int blocks>
 TROUPE_ALWAYS_INLINE void score_blocks(const float* q, index head_dim, const float* keys,
                                        float scale, float* scores, index stride) {
@@ -61,7 +61,7 @@ TROUPE_ALWAYS_INLINE void score(const float* q, index head_dim, std::span<const 
       score_blocks<rows, 1>(q, head_dim, part.keys + token * head_dim, scale, scores + token,
                             stride);
     }
-    for (int r = 0; r < rows; ++r) {  // what isn't there, or is later, has no weight
+    for (int r = 0; r < rows; ++r) {  // missing and later tokens have no weight
       std::fill(scores + r * stride + part.count, scores + r * stride + end,
                 -std::numeric_limits<float>::infinity());
     }
@@ -69,7 +69,7 @@ TROUPE_ALWAYS_INLINE void score(const float* q, index head_dim, std::span<const 
   }
 }
 
-// Weights instead of scores, not yet divided by their sum, which is given.
+// Replaces scores by weights that are not divided by their sum, and returns the sum.
 TROUPE_ALWAYS_INLINE float exponentials(float* scores, index count) {
   lanes high = lanes_at(scores);
   for (index i = lane_count; i < count; i += lane_count) {
@@ -83,7 +83,7 @@ TROUPE_ALWAYS_INLINE float exponentials(float* scores, index count) {
     const float weight = detail::exp_of(below);
     scores[i] = below < -80.0f ? 0.0f : weight;
   }
-  // In double, so that the sum is the same float however the tokens are cut into parts.
+  // The sum is in double, so that it is the same float for any split of the tokens into parts.
   double_lanes sums{}, more{};
   for (index i = 0; i < count; i += lane_count) {
     const lanes w = lanes_at(scores + i);
@@ -98,7 +98,7 @@ TROUPE_ALWAYS_INLINE float exponentials(float* scores, index count) {
   return static_cast<float>(sum);
 }
 
-// Sums of the values under some queries' weights, for `vectors` times 16 of a head's numbers.
+// Sums the values with the weights of `rows` queries, for `vectors` times 16 numbers of a head.
 template <int rows, int vectors>
 TROUPE_ALWAYS_INLINE void mix(const float* weights, index stride, const float* sums, index head_dim,
                               std::span<const seen_tokens> seen, index begin, float* out) {
@@ -174,7 +174,8 @@ TROUPE_ALWAYS_INLINE void attend_all(const attention& a) {
   last_queries<rows - 1, blocks>(a, query, stride);
 }
 
-// 4 x 4 sums of 16 in the 32 registers of AVX-512, 2 x 2 in twice as many of AVX2's 16.
+// AVX-512 has 32 registers for 4 x 4 sums of 16 floats. AVX2 has 16 registers, and 2 x 2 sums of 16
+// floats take two registers each.
 #if TROUPE_HAS_CPU_LEVELS
 TROUPE_CPU_V4 void attend_v4(const attention& a) { attend_all<4, 4>(a); }
 TROUPE_CPU_V3 void attend_v3(const attention& a) { attend_all<2, 2>(a); }

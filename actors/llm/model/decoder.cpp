@@ -88,11 +88,11 @@ std::shared_ptr<const packed_weights> pack_weights(const model_config& config,
   return std::make_shared<packed_weights>(config, weights);
 }
 
-/// A token of a step: where its keys and values go.
+/// A token of a step, and the place of its keys and values.
 struct decoder::token_place {
   const kv_sequence* sequence;
-  index slot;      // in the sequence's last segment
-  index position;  // in the sequence
+  index slot;      // the place in the sequence's last segment
+  index position;  // the position in the sequence
   token_id id;
   bool wanted;
 };
@@ -146,7 +146,7 @@ std::vector<decoder::token_place> decoder::places_of(std::span<const token_run> 
   return places;
 }
 
-// Writes the step's keys and values and lets each token look at those up to its own.
+// Writes the keys and values of the step, and lets each token attend to those up to its own.
 void decoder::attend_layer(index layer, const std::vector<token_place>& places) {
   const auto& c = weights_->config;
   const auto block = detail::lane_count;
@@ -154,7 +154,7 @@ void decoder::attend_layer(index layer, const std::vector<token_place>& places) 
   const index group = c.heads / c.kv_heads;
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.head_dim)));
   std::vector<seen_tokens> seen;
-  // Head by head, so that what sequences share stays in the cache.
+  // The heads are the outer loop, so that the tokens that sequences share stay in the cache.
   for (index head = 0; head < c.kv_heads; ++head) {
     for (std::size_t i = 0; i < places.size(); ++i) {
       auto& segment = *places[i].sequence->segments_.back();
@@ -210,7 +210,7 @@ at::Tensor decoder::forward(std::span<const token_run> runs) {
     std::copy(row, row + hidden, x + i * hidden);
     angles_of(static_cast<float>(place.position), frequencies_,
               static_cast<float>(c.scaling.attention_factor), cosine + i * half, sine + i * half);
-    // Each segment's tokens are rounded up to a block.
+    // The tokens of each segment are rounded up to a whole block.
     const auto parts = static_cast<index>(place.sequence->segments_.size());
     longest = std::max(longest, place.position + 1 + parts * detail::lane_count);
     wanted += place.wanted;
@@ -235,7 +235,7 @@ at::Tensor decoder::forward(std::span<const token_run> runs) {
     attend_layer(l, places);
     if (layer.o_bias.empty()) {
       layer.o.multiply(attended, tokens, x, true);
-    } else {  // in the order of packed_hidden
+    } else {  // sums in the same order as packed_hidden
       layer.o.multiply(attended, tokens, normed);
       add_bias(normed_, layer.o_bias);
       for (index i = 0; i < tokens * hidden; ++i) x[i] += normed[i];

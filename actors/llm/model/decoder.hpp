@@ -1,4 +1,5 @@
 #pragma once
+// Inference with a language model on the CPU, for generators and scorers.
 
 #include <ATen/core/Tensor.h>
 
@@ -15,39 +16,40 @@ namespace troupe::llm {
 
 class packed_weights;
 
-/// Puts weights into the order in which a decoder reads them, a copy of all but the embedding; what
-/// is given doesn't change any more and can be used by any number of decoders. The embedding must
-/// not change either. Throws std::invalid_argument for a head_dim that 16 doesn't divide.
+/// Copies weights into the order in which a decoder reads them. The result is immutable and can be
+/// shared by any number of decoders. The embedding is not copied and must not change any more.
+/// Throws std::invalid_argument for a head_dim that is not a multiple of 16.
 std::shared_ptr<const packed_weights> pack_weights(const model_config& config,
                                                    const model_weights& weights);
 
+/// The positions of a run's tokens whose logits are wanted.
 enum class wanted_logits { none, last, all };
 
-/// Tokens that a sequence goes on with.
+/// The next tokens of a sequence, and the positions whose logits are wanted.
 struct token_run {
   kv_sequence* sequence = nullptr;
   std::span<const token_id> tokens;
   wanted_logits wanted = wanted_logits::last;
 };
 
-/// Computes what comes next, on the processor it runs on and on one thread, for sequences of any
-/// length together and without padding: prompts, parts of prompts, and sequences that grow by a
-/// token each. The linear layers see all tokens as one batch; a token's logits are the same
-/// whatever else is in it.
+/// Computes the logits of the next tokens on the CPU, on one thread, for sequences of any length
+/// together and without padding: prompts, parts of prompts, and sequences that grow by one token.
+/// The linear layers take all tokens as one batch. A token's logits don't depend on the others in
+/// the batch.
 class decoder {
  public:
   explicit decoder(std::shared_ptr<const packed_weights> weights);
 
-  /// Between two steps: the next one computes with these, on the keys and values that are there.
-  /// Throws std::invalid_argument for the weights of another shape.
+  /// Replaces the weights from the next step on. Sequences keep their keys and values. Throws
+  /// std::invalid_argument for weights of another shape.
   void set_weights(std::shared_ptr<const packed_weights> weights);
 
   const model_config& config() const;
 
-  /// Adds the runs' tokens to their sequences, each of which is in one run, and gives the logits
-  /// [rows, vocab_size] that are wanted, in the runs' order. Throws std::invalid_argument, with no
-  /// sequence changed, for an id that is no row of the embedding, a run without tokens, a sequence
-  /// without room or twice, and one that would be longer than the context.
+  /// Adds the runs' tokens to their sequences and returns the wanted logits [rows, vocab_size] in
+  /// the order of the runs. Throws std::invalid_argument and changes no sequence if an id is no row
+  /// of the embedding, a run has no tokens, a sequence has no room or is in two runs, or a sequence
+  /// would be longer than the context.
   at::Tensor forward(std::span<const token_run> runs);
 
  private:
@@ -57,7 +59,7 @@ class decoder {
 
   std::shared_ptr<const packed_weights> weights_;
   std::vector<float> frequencies_;
-  // Of one step, [tokens, ...].
+  // Buffers of one step, [tokens, ...].
   std::vector<float> x_, normed_, qkv_, attended_, gate_up_, gated_, cosine_, sine_, scores_;
 };
 

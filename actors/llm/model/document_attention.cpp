@@ -24,10 +24,12 @@ void document_attention(const attention_shape& s, const std::vector<document_pla
   if (s.head_dim % block != 0)
     throw std::invalid_argument("attention: head_dim: expected a multiple of 16, got " +
                                 std::to_string(s.head_dim));
-  // Each document's tokens begin a block. The keys and values of one head, as in a kv_segment.
+  // The keys and values of one head are laid out as in a kv_segment. The tokens of each document
+  // begin at a block.
   index total = 0, room = 0, longest = 0;
   for (const auto& d : documents) total += d.own.count;
-  std::vector<index> place(static_cast<std::size_t>(total));  // of tokens, in the blocks
+  std::vector<index> place(
+      static_cast<std::size_t>(total));  // the place of each token in the blocks
   for (const auto& d : documents) {
     for (index i = 0; i < d.own.count; ++i)
       place[static_cast<std::size_t>(d.own.begin + i)] = room + i;

@@ -56,8 +56,8 @@ struct rotated_function : torch::autograd::Function<rotated_function> {
     return y;
   }
 
-  // The gradient is turned back. Cosine and sine may be longer than 1 (attention_factor): turning
-  // is linear, and this is its transpose.
+  // Rotation is linear, and the gradient is multiplied by its transpose. With an attention_factor
+  // cosine and sine also scale, so that the transpose is not the inverse.
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     auto d_x = gradients[0].clone(at::MemoryFormat::Contiguous);
@@ -101,7 +101,7 @@ struct gated_function : torch::autograd::Function<gated_function> {
 
 }  // namespace
 
-// An output is a sum over the inputs in one order, whichever of the two is packed.
+// An output sums over the inputs in the same order, whether x or the weight is packed.
 Tensor products_of(const Tensor& x, const Tensor& weight) {
   const auto tokens = x.size(0), outputs = weight.size(0);
   const bool few_tokens = tokens <= outputs;

@@ -1,4 +1,5 @@
 #pragma once
+// The cache of keys and values of a text, for the decoder.
 
 #include <cstdint>
 #include <memory>
@@ -9,9 +10,9 @@
 
 namespace troupe::llm {
 
-/// The keys and values of tokens that follow one another. Keys lie in blocks of 16 tokens, [layers,
-/// kv_heads, capacity / 16, head_dim, 16], so that a query meets 16 of them at once; values are
-/// [layers, kv_heads, capacity, head_dim].
+/// The keys and values of consecutive tokens. Keys are stored in blocks of 16 tokens, [layers,
+/// kv_heads, capacity / 16, head_dim, 16], so that a query is multiplied with 16 of them at once.
+/// Values are [layers, kv_heads, capacity, head_dim].
 struct kv_segment {
   kv_segment(const model_config& config, std::int64_t room);
 
@@ -28,19 +29,19 @@ struct kv_segment {
   aligned_floats keys, values;
 };
 
-/// What a decoder remembers of a text: the keys and values of its tokens. A group's prompt is
-/// computed once: fork() gives a sequence that begins with the same tokens, in the same memory, and
-/// goes on by itself. Of one thread.
+/// A decoder's memory of a text: the keys and values of its tokens. fork() gives a sequence that
+/// shares the memory of these tokens and grows separately, so that the prompt of a group is
+/// computed once. Only one thread may use a sequence and its forks.
 class kv_sequence {
  public:
-  /// `room`: how many tokens can be added.
+  /// An empty sequence with room for this many tokens.
   kv_sequence(const model_config& config, std::int64_t room);
   kv_sequence(kv_sequence&&) noexcept = default;
   kv_sequence& operator=(kv_sequence&&) noexcept = default;
 
-  std::int64_t length() const;  ///< tokens so far
-  std::int64_t room() const;    ///< how many more; 0 while forks share the last part
-  std::int64_t bytes() const;   ///< of memory, shared parts included
+  std::int64_t length() const;  ///< the number of tokens so far
+  std::int64_t room() const;    ///< tokens that can be added; 0 while forks share the last part
+  std::int64_t bytes() const;   ///< the memory in bytes, including shared parts
 
   kv_sequence fork(std::int64_t room) const;
 

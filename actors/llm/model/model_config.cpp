@@ -51,8 +51,8 @@ void check_sizes(const model_config& c) {
 
 namespace {
 
-// Wavelengths beyond the old context divided by low_freq_factor are stretched, those shorter than
-// by high_freq_factor are kept, and between them it is a line.
+// Wavelengths above (old context / low_freq_factor) are stretched, those below (old context /
+// high_freq_factor) are kept, and those in between are interpolated linearly.
 float llama3_frequency(float frequency, const rope_scaling& s) {
   const auto old = static_cast<double>(s.original_max_positions);
   const double wavelength = 2 * std::numbers::pi / frequency;
@@ -63,8 +63,8 @@ float llama3_frequency(float frequency, const rope_scaling& s) {
   return static_cast<float>((1 - smooth) * frequency / s.factor + smooth * frequency);
 }
 
-// YaRN (Peng et al. 2023, arXiv:2309.00071): dimensions that turn more than beta_fast times in the
-// old context are kept, those that turn less than beta_slow times are stretched, with a ramp
+// YaRN (Peng et al. 2023, arXiv:2309.00071): dimensions with more than beta_fast rotations in the
+// old context are kept, those with fewer than beta_slow rotations are stretched, with a ramp in
 // between.
 void stretch_yarn(std::vector<float>& frequencies, const model_config& c) {
   const auto& s = c.scaling;

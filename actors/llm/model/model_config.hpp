@@ -1,4 +1,5 @@
 #pragma once
+// The shape of a language model, and its reading from files.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,15 +12,15 @@ class gguf_file;
 
 enum class model_family { llama, qwen2, qwen3 };
 
-/// How the angles of rotary position embeddings are stretched for contexts longer than those of
-/// pre-training. Names and formulas: transformers, modeling_rope_utils.py.
+/// The scaling of the angles of rotary position embeddings for contexts longer than those of
+/// pre-training. Names and formulas are those of transformers, modeling_rope_utils.py.
 struct rope_scaling {
   enum class kind { none, linear, llama3, yarn } type = kind::none;
   double factor = 1.0;
-  std::int64_t original_max_positions = 0;               ///< llama3, yarn
+  std::int64_t original_max_positions = 0;               ///< llama3, yarn; in tokens
   double low_freq_factor = 1.0, high_freq_factor = 4.0;  ///< llama3
   double beta_fast = 32.0, beta_slow = 1.0;              ///< yarn
-  double attention_factor = 1.0;                         ///< yarn: of cosine and sine
+  double attention_factor = 1.0;                         ///< yarn: multiplies cosine and sine
   bool truncate = true;  ///< yarn: the ramp begins and ends at whole dimensions
 };
 
@@ -30,19 +31,19 @@ struct model_config {
   std::int64_t intermediate_size = 0;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;  ///< divides heads: grouped-query attention
+  std::int64_t kv_heads = 0;  ///< a divisor of heads (grouped-query attention)
   std::int64_t head_dim = 0;
   std::int64_t vocab_size = 0;     ///< rows of the embedding; the tokenizer may have fewer tokens
-  std::int64_t max_positions = 0;  ///< longest context, in tokens
+  std::int64_t max_positions = 0;  ///< the longest context, in tokens
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000.0;
   rope_scaling scaling;
-  std::vector<double>
-      rope_divisors;             ///< of each frequency, where a GGUF file gives them; else empty
-  bool tied_embeddings = false;  ///< the embedding is the head, too
-  bool qkv_bias = false;         ///< Qwen2
-  bool output_bias = false;      ///< attention_bias of Llama and Qwen3 is of q, k, v and o
-  bool qk_norm = false;          ///< Qwen3: RMSNorm of each head's query and key
+  /// One divisor for each frequency, if a GGUF file has them; else empty.
+  std::vector<double> rope_divisors;
+  bool tied_embeddings = false;  ///< the embedding is also the head
+  bool qkv_bias = false;         ///< q, k and v have biases, as in Qwen2
+  bool output_bias = false;      ///< o has a bias; Llama's and Qwen3's attention_bias sets both
+  bool qk_norm = false;          ///< RMSNorm of each head's query and key, as in Qwen3
   std::vector<std::int64_t> eos_tokens;
 
   std::int64_t q_size() const { return heads * head_dim; }
@@ -50,18 +51,19 @@ struct model_config {
 };
 
 /// Reads a checkpoint's config.json, and the stop tokens of generation_config.json beside it.
-/// Throws llm_file_error naming the field for an architecture that isn't one of the three, a field
-/// that isn't known, a value that isn't computed here, and sizes that don't fit together.
+/// Throws llm_file_error that names the field for an architecture that isn't one of the three, an
+/// unknown field, an unsupported value, and sizes that don't fit together.
 model_config read_model_config(const std::filesystem::path& config_json);
 
-/// The same from a GGUF file's metadata.
+/// Reads the same from the metadata of a GGUF file.
 model_config read_model_config(const gguf_file& file);
 
-/// config.json as transformers reads it.
+/// The text of a config.json that transformers can read.
 std::string to_config_json(const model_config& config);
 
-/// Throws std::invalid_argument naming the size that doesn't fit: all above 0 and within bounds
-/// that keep every product below 2^62, heads a multiple of kv_heads, head_dim even.
+/// Throws std::invalid_argument that names the wrong size, unless all sizes are above 0 and within
+/// bounds that keep every product below 2^62, heads is a multiple of kv_heads, and head_dim is
+/// even.
 void check_sizes(const model_config& config);
 
 /// The frequencies of the rotary embeddings [head_dim / 2], in float as transformers computes them.

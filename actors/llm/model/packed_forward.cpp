@@ -14,7 +14,7 @@ using at::Tensor;
 using index = std::int64_t;
 using documents_ptr = std::shared_ptr<const std::vector<document_place>>;
 
-/// cos and sin of the rotary angles, [T, head_dim / 2] each.
+/// The cosines and sines of the rotary angles, [T, head_dim / 2] each.
 struct rotation {
   Tensor cosine, sine;
 };
@@ -33,13 +33,13 @@ rotation rotation_of(const model_config& c, const std::vector<document_place>& d
   return r;
 }
 
-/// What a layer computes with.
+/// The weights and adapters of a layer.
 struct layer_inputs {
   layer_weights weights;
   std::array<adapter, projections> adapters = {};
 };
 
-// Those that are there, in one order.
+// The tensors of a layer that are defined, in a fixed order.
 std::vector<Tensor*> tensors_of(layer_inputs& in) {
   auto& w = in.weights;
   std::vector<Tensor*> all{&w.input_norm, &w.q,      &w.k,      &w.v,         &w.o,
@@ -50,7 +50,7 @@ std::vector<Tensor*> tensors_of(layer_inputs& in) {
   return all;
 }
 
-/// What the layers share.
+/// The data that all layers of a forward pass share.
 struct forward_pass {
   model_config config;
   documents_ptr documents;
@@ -71,7 +71,7 @@ struct forward_pass {
     return a.defined() ? y.add_(product(product(x, a), b), adapter_scale) : y;
   }
 
-  // One layer: x [T, hidden_size], and what it becomes.
+  // Computes one layer from x [T, hidden_size] to [T, hidden_size].
   Tensor layer(const layer_inputs& in, Tensor x) const {
     const auto& c = config;
     const auto& w = in.weights;

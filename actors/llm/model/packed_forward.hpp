@@ -1,4 +1,5 @@
 #pragma once
+// A language model's differentiable forward pass over packed documents, for training.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,23 +10,25 @@
 
 namespace troupe::llm {
 
-/// What the linear layers are computed in; their weights are float either way. bf16: inputs,
-/// weights and gradients of a product are rounded to bfloat16, its sums are float. Norms, rotary
-/// embeddings, attention, the sums along the layers and log-probabilities are always float.
+/// The type in which linear layers are computed. The weights are float in both cases. With bf16 the
+/// inputs, weights and gradients of a product are rounded to bfloat16, and the sums are float.
+/// Norms, rotary embeddings, attention, residual sums and log-probabilities are always float.
 enum class compute_type { f32, bf16 };
 
 struct forward_options {
   compute_type compute = compute_type::f32;
-  /// Of each layer only the input is kept for the gradient, and the layer is computed once more
-  /// when its turn comes: a third more work for a fraction of the memory. The same gradient.
+  /// Keeps only the input of each layer for the gradient and computes the layer once more in the
+  /// backward pass. This takes a third more time and a fraction of the memory, and gives the same
+  /// gradient.
   bool recompute_layers = false;
-  /// Added to the linear layers; not owned, for the length of the call. Null: none.
+  /// Adapters that are added to the linear layers. They are not owned and must outlive the call.
+  /// Null means none.
   const adapter_weights* adapters = nullptr;
 };
 
-/// The last hidden states [T, hidden_size], after the final norm: what trainers and reference
-/// models compute. Differentiable in the weights and the adapters. Throws std::invalid_argument as
-/// places_of, and for adapters of another number of layers.
+/// The last hidden states [T, hidden_size], after the final norm, for trainers and reference
+/// models. They are differentiable in the weights and the adapters. Throws std::invalid_argument
+/// like places_of, and for adapters with another number of layers.
 at::Tensor packed_hidden(const model_config& config, const model_weights& weights,
                          const packed_tokens& tokens, const forward_options& options = {});
 

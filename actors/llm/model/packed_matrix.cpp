@@ -20,8 +20,8 @@ using detail::lanes_at;
 
 constexpr index vectors = 3;
 constexpr index panel_width = vectors * lane_count;
-constexpr index row_block = 256;  // rows of x that stay in the second cache
-// Inputs that are summed in one go: the sums of parts lose less than one long sum does.
+constexpr index row_block = 256;  // the rows of x that fit into the L2 cache
+// The number of inputs in one partial sum. Partial sums lose less precision than one long sum.
 constexpr index sum_block = 96;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
@@ -35,13 +35,13 @@ struct product {
   bool add;
 };
 
-/// What is fetched while a tile is computed: some cache lines, of 16 floats, for each input.
+/// The memory to prefetch while a tile is computed: some cache lines of 16 floats for each input.
 struct fetch {
   const float* from = nullptr;
   int lines = 0;
 };
 
-// Some rows times one panel.
+// Multiplies `rows` rows with one panel.
 template <int rows>
 TROUPE_ALWAYS_INLINE void tile(const product& p, const float* panel, index row, index column,
                                fetch ahead) {
@@ -105,7 +105,8 @@ TROUPE_ALWAYS_INLINE void multiply_tiles(const product& p) {
     const index end = std::min(begin + row_block, p.rows);
     for (index column = 0; column < p.outputs; column += panel_width) {
       const float* panel = p.panels + column / panel_width * panel_size;
-      // The next panel comes while this one's tiles are computed, in as many parts, at most three.
+      // The next panel is prefetched while the tiles of this one are computed, in as many parts as
+      // there are tiles, but at most three.
       const index tiles = (end - begin + rows - 1) / rows;
       const int lines = tiles >= 3 ? 1 : tiles == 2 ? 2 : 3;
       const float* next = panel + panel_size;
@@ -123,8 +124,8 @@ TROUPE_ALWAYS_INLINE void multiply_tiles(const product& p) {
   }
 }
 
-// As many sums as fit into the registers: 8 x 48 in 24 of the 32 of AVX-512, 2 x 48 in 12 of the 16
-// of AVX2.
+// The sums of a tile must fit into the registers: 8 x 48 floats take 24 of the 32 registers of
+// AVX-512, and 2 x 48 floats take 12 of the 16 registers of AVX2.
 #if TROUPE_HAS_CPU_LEVELS
 TROUPE_CPU_V4 void multiply_v4(const product& p) { multiply_tiles<8>(p); }
 TROUPE_CPU_V3 void multiply_v3(const product& p) { multiply_tiles<2>(p); }

@@ -1,4 +1,5 @@
 #pragma once
+// The matrix product of the linear layers on the CPU, for inference and training.
 
 #include <cstddef>
 #include <memory>
@@ -6,7 +7,7 @@
 
 namespace troupe::llm {
 
-/// Floats at a 64-byte boundary, on huge pages where the kernel gives them. Zero at first.
+/// Floats at a 64-byte boundary, on huge pages if the kernel provides them. They are 0 at first.
 class aligned_floats {
  public:
   aligned_floats() = default;
@@ -24,27 +25,27 @@ class aligned_floats {
   std::size_t size_ = 0;
 };
 
-/// A part of a weight: `rows` outputs, each with as many inputs as the whole has.
+/// A part of a weight matrix: `rows` outputs, each with all inputs.
 struct weight_rows {
   const float* data = nullptr;
   std::ptrdiff_t rows = 0;
 };
 
-/// A linear layer's weight [outputs, inputs] in the order in which a product with a few rows reads
-/// it: panels of 48 outputs, an input after the other. With 32 rows the weight comes from memory
-/// once and each value serves all rows; the next panel is fetched while this one is used. An output
-/// is the sum over the inputs in one order, whatever the number of rows: a token's logits don't
-/// depend on who else is in the batch.
+/// The weight [outputs, inputs] of a linear layer in the order in which a product with a few rows
+/// reads it: panels of 48 outputs, one input after the other. With 32 rows the weight is read
+/// from memory once, each value is used for all rows, and the next panel is prefetched. An output
+/// sums over the inputs in the same order for any number of rows, so that a token's logits don't
+/// depend on the rest of the batch.
 class packed_matrix {
  public:
   packed_matrix() = default;
-  /// Stacks the parts' outputs: q, k and v as one weight.
+  /// Stacks the outputs of the parts, such as q, k and v, into one weight.
   packed_matrix(std::span<const weight_rows> parts, std::ptrdiff_t inputs);
 
   std::ptrdiff_t outputs() const { return outputs_; }
   std::ptrdiff_t inputs() const { return inputs_; }
 
-  /// y[rows, outputs] = x[rows, inputs] W^T, and + y where `add`.
+  /// y[rows, outputs] = x[rows, inputs] W^T, added to y if `add` is true.
   void multiply(const float* x, std::ptrdiff_t rows, float* y, bool add = false) const;
 
  private:

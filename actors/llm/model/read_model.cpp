@@ -25,8 +25,9 @@ llm_file_error missing(const fs::path& path, const std::string& name) {
   return llm_file_error(path.string() + ": expected a tensor \"" + name + "\", got none");
 }
 
-// Names in a checkpoint are the list's, or begin further out ("module.model.norm.weight"), or
-// further in, where only the body was saved ("norm.weight").
+// The prefix of the names in a checkpoint. The names may be those of for_each_weight, may have a
+// prefix ("module.model.norm.weight"), or may lack "model." if only the body was saved
+// ("norm.weight").
 std::string prefix_of(const std::map<std::string, tensor_view>& tensors, const fs::path& path) {
   const std::string known = "model.embed_tokens.weight";
   for (const auto& [name, view] : tensors) {
@@ -51,15 +52,15 @@ model_weights read_safetensors_weights(const fs::path& folder, const model_confi
   });
   for (const auto& [name, view] : tensors) {
     const bool copy_of_embedding = config.tied_embeddings && name.ends_with("lm_head.weight");
-    const bool computed = name.ends_with(".rotary_emb.inv_freq");  // old checkpoints keep it
+    const bool computed = name.ends_with(".rotary_emb.inv_freq");  // in old checkpoints
     if (!copy_of_embedding && !computed) throw view.error("expected no tensor of this name");
   }
   return weights;
 }
 
-// The converter of Llama to GGUF turns the rows of q and k so that the two numbers that RoPE
-// rotates lie side by side: [heads, 2, head_dim / 2, ...] became [heads, head_dim / 2, 2, ...].
-// This turns them back.
+// The converter from Llama to GGUF reorders the rows of q and k so that the two numbers that RoPE
+// rotates are neighbours: [heads, 2, head_dim / 2, ...] becomes [heads, head_dim / 2, 2, ...]. This
+// function restores the first order.
 at::Tensor with_halves_apart(const at::Tensor& tensor, std::int64_t heads) {
   const auto rest = tensor.dim() == 2 ? tensor.size(1) : 1;
   return tensor.view({heads, -1, 2, rest}).transpose(1, 2).reshape(tensor.sizes()).contiguous();

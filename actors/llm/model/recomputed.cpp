@@ -42,7 +42,7 @@ struct recomputed_function : torch::autograd::Function<recomputed_function> {
     std::size_t next = 0;
     for (const auto& input : inputs)
       all.push_back(input.requires_grad() ? found[next++] : Tensor());
-    all.emplace_back();  // the computation has none
+    all.emplace_back();  // the function `compute` has no gradient
     return all;
   }
 };

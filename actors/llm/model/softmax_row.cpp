@@ -13,7 +13,7 @@ using detail::lane_count;
 using detail::lanes;
 using detail::lanes_at;
 
-// Weights that are summed in float; these sums are added in double.
+// The number of weights that are summed in float. These partial sums are added in double.
 constexpr index float_sum = 256;
 
 TROUPE_CPU_CLONES float highest(const float* x, index count) {

@@ -1,4 +1,5 @@
 #pragma once
+// The softmax of a row of logits, for samplers and scorers.
 
 #include <cmath>
 #include <span>
@@ -7,20 +8,20 @@
 
 namespace troupe::llm {
 
-/// A row of logits under a temperature. Sums are in double.
+/// The normalisation of a row of logits at a temperature. Sums are in double.
 struct softmax_row {
   double most = 0;         ///< the highest logit
-  double sum = 0;          ///< of the weights; not finite where a logit isn't
-  double temperature = 1;  ///< > 0
+  double sum = 0;          ///< the sum of the weights; not finite if a logit isn't
+  double temperature = 1;  ///< above 0
 
-  /// Of a token with this logit.
+  /// The log-probability of a token with this logit.
   double log_prob(float logit) const {
     return (static_cast<double>(logit) - most) / temperature - std::log(sum);
   }
 };
 
-/// weights[i] = exp((logits[i] - max) / temperature): the highest is 1. Both of the same size, not
-/// empty.
+/// Writes weights[i] = exp((logits[i] - max) / temperature), so that the highest is 1. Both spans
+/// must have the same size, which must not be 0.
 softmax_row softmax_of(std::span<const float> logits, double temperature, std::span<float> weights);
 
 }  // namespace troupe::llm

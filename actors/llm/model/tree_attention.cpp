@@ -15,7 +15,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using documents_ptr = std::shared_ptr<const std::vector<document_place>>;
 
-/// What a context keeps of a call besides its tensors.
+/// The documents, which the autograd context keeps besides the tensors.
 struct kept_documents : torch::CustomClassHolder {
   explicit kept_documents(documents_ptr of) : documents(std::move(of)) {}
   documents_ptr documents;
@@ -23,13 +23,13 @@ struct kept_documents : torch::CustomClassHolder {
 
 Tensor rows(const Tensor& x, const token_span& span) { return x.narrow(0, span.begin, span.count); }
 
-/// One document's part of the inputs, heads first.
+/// The inputs of one document, with the heads as the first dimension.
 struct document_inputs {
-  Tensor q;     // [kv_heads, group * n, head_dim]: the query heads that share a key head
-  Tensor k, v;  // [kv_heads, m, head_dim]: what is seen, the own n tokens last
+  Tensor q;     // [kv_heads, group * n, head_dim]: the query heads are grouped by key head
+  Tensor k, v;  // [kv_heads, m, head_dim]: the tokens seen, the document's own n tokens last
 };
 
-// x [n, heads, head_dim] as [kv_heads, group * n, head_dim].
+// Reorders x [n, heads, head_dim] to [kv_heads, group * n, head_dim].
 Tensor grouped(const Tensor& x, index kv_heads) {
   const auto n = x.size(0), group = x.size(1) / kv_heads;
   return x.view({n, kv_heads, group, x.size(2)})
@@ -37,7 +37,7 @@ Tensor grouped(const Tensor& x, index kv_heads) {
       .reshape({kv_heads, group * n, x.size(2)});
 }
 
-// And back.
+// The inverse of `grouped`.
 Tensor ungrouped(const Tensor& x, index n) {
   const auto kv_heads = x.size(0), group = x.size(1) / n;
   return x.view({kv_heads, group, n, x.size(2)})
@@ -60,7 +60,7 @@ document_inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v,
 
 double scale_of(const Tensor& q) { return 1.0 / std::sqrt(static_cast<double>(q.size(-1))); }
 
-// [kv_heads, group * n, m]: softmax(q k^T / sqrt(head_dim)), each token without those after it.
+// Causal attention weights softmax(q k^T / sqrt(head_dim)), [kv_heads, group * n, m].
 Tensor attention_weights(const document_inputs& in, index n) {
   auto scores = at::matmul(in.q, in.k.transpose(1, 2)).mul_(scale_of(in.q));
   const auto m = in.k.size(1);
@@ -71,7 +71,7 @@ Tensor attention_weights(const document_inputs& in, index n) {
   return scores.softmax(-1);
 }
 
-// Adds a gradient [kv_heads, m, head_dim] to the tokens that were seen.
+// Adds a gradient [kv_heads, m, head_dim] to that of the tokens that the document attended to.
 void give_back(const Tensor& gradient, const document_place& document, Tensor& to) {
   const auto by_token = gradient.transpose(0, 1);
   index begin = 0;

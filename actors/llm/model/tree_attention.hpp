@@ -1,4 +1,5 @@
 #pragma once
+// Differentiable attention over packed documents, for packed_forward.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,9 +10,9 @@
 
 namespace troupe::llm {
 
-/// Causal attention of packed documents: q [T, heads, head_dim], k and v [T, kv_heads, head_dim];
-/// gives [T, heads * head_dim]. Only the inputs are kept for the gradient: the attention weights of
-/// a document are computed once more when its turn comes.
+/// Causal attention of packed documents, from q [T, heads, head_dim], k and v [T, kv_heads,
+/// head_dim] to [T, heads * head_dim]. It is differentiable and keeps only its inputs; the backward
+/// pass computes the attention weights of each document once more.
 at::Tensor tree_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           std::shared_ptr<const std::vector<document_place>> documents);
 

@@ -14,16 +14,16 @@ namespace troupe::llm {
 namespace {
 
 constexpr std::size_t prompt_tokens_at_once = 256;
-constexpr std::size_t rows_at_once = 128;  // of logits, each as long as the vocabulary
+constexpr std::size_t rows_at_once = 128;  // the rows of logits in memory at the same time
 
 }  // namespace
 
-/// A sequence and what it is still to be given.
+/// A sequence and the tokens that it has still to read.
 struct token_scorer::text {
   kv_sequence sequence;
-  std::span<const token_id> left;  // the token after it is there, too
+  std::span<const token_id> left;  // the array has one more token after these
   double temperature = 1;
-  std::vector<double>* scores = nullptr;  // null: nothing is wanted of its logits
+  std::vector<double>* scores = nullptr;  // null if its logits are not needed
 };
 
 token_scorer::token_scorer(std::shared_ptr<const packed_weights> weights)
@@ -53,7 +53,7 @@ void token_scorer::check(const score_request& r) const {
     refuse(fmt::format("temperature: expected a number from 0.001 to 1000, got {}", r.temperature));
 }
 
-/// Gives all texts what is left of them, at most so many tokens at a time.
+/// Lets all texts read their remaining tokens, at most `at_once` at a time.
 void token_scorer::read(std::vector<text>& texts, std::size_t at_once) {
   for (;;) {
     std::vector<token_run> runs;
@@ -86,7 +86,7 @@ void token_scorer::read(std::vector<text>& texts, std::size_t at_once) {
 }
 
 std::vector<std::vector<double>> token_scorer::score(std::span<const score_request> requests) {
-  // The given tokens but the last, whose logits are wanted: equal ones are read once.
+  // These are the given tokens without the last, whose logits are needed. Equal ones are read once.
   std::map<std::vector<token_id>, std::size_t> place_of;
   std::vector<std::size_t> places;
   std::vector<text> prompts;

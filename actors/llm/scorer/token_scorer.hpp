@@ -1,4 +1,5 @@
 #pragma once
+// The scoring of given tokens without actors. scorer.hpp makes a role of it.
 
 #include <cstdint>
 #include <memory>
@@ -10,15 +11,16 @@
 
 namespace troupe::llm {
 
-/// A text whose end is to be scored: an answer to a prompt.
+/// A text whose end is to be scored, such as an answer to a prompt.
 struct score_request {
   std::vector<token_id> tokens;  ///< prompt and answer, no longer than the context
-  std::int64_t given = 1;        ///< tokens at the begin that are not scored, at least 1
-  double temperature = 1.0;      ///< that logits are divided by, above 0
+  std::int64_t given = 1;        ///< the number of first tokens that are not scored, at least 1
+  double temperature = 1.0;      ///< the divisor of the logits, from 0.001 to 1000
 };
 
-/// Computes how likely given tokens are, as a generator without filters would have drawn them: by
-/// the same arithmetic, so that what was drawn and what is scored agree to rounding. Of one thread.
+/// Computes the log-probabilities with which a generator without filters would have drawn given
+/// tokens. It uses the same arithmetic, so that both agree up to rounding. Only one thread may use
+/// it.
 class token_scorer {
  public:
   explicit token_scorer(std::shared_ptr<const packed_weights> weights);
@@ -26,14 +28,14 @@ class token_scorer {
   /// Throws std::invalid_argument for weights of another shape.
   void set_weights(std::shared_ptr<const packed_weights> weights);
 
-  /// Throws std::invalid_argument naming what is wrong with a request.
+  /// Throws std::invalid_argument that says what is wrong with the request.
   void check(const score_request& request) const;
 
-  /// log p(token | all before it) of each token from `given` on. Texts that begin with the same
-  /// given tokens have these computed once. Throws as `check`.
+  /// log p(token | all before it) of each token from `given` on, for each request. Given tokens
+  /// that several requests share are computed once. Throws like `check`.
   std::vector<std::vector<double>> score(std::span<const score_request> requests);
 
-  /// Tokens that went through the model so far.
+  /// The number of tokens that have gone through the model so far.
   std::int64_t computed() const { return computed_; }
 
  private:
@@ -41,7 +43,7 @@ class token_scorer {
   void read(std::vector<text>& texts, std::size_t at_once);
 
   decoder decoder_;
-  std::vector<float> weights_;  // of a softmax
+  std::vector<float> weights_;  // the weights of one softmax
   std::int64_t computed_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Small Python functions to be written, with tests.
+// The task "code": a small Python function is to be written, which is run on tests.
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int tests = 6;  // of a function
+constexpr int tests = 6;  // the number of tests of a function
 
-/// Draws arguments, numbers and texts.
+/// Draws the arguments of a function, which are numbers, texts and lists.
 struct draws {
   action_random& random;
 
@@ -40,12 +40,12 @@ struct draws {
   }
 };
 
-/// One kind of function; a and b are its constants, each from 2 to 9 for a size of 1 and more for a
-/// larger one.
+/// One kind of function. Its constants a and b are from 2 to 9 for a size of 1, and from 2 to 1 + 8
+/// `size` in general.
 struct function_kind {
-  const char* signature;  ///< "add(x)"
-  const char* what;       ///< behind "returns", with {0} and {1} for the constants
-  const char* body;       ///< of a right one, the same
+  const char* signature;  ///< such as "add(x)"
+  const char* what;       ///< the text after "returns", with {0} and {1} for the constants
+  const char* body;       ///< the body of a right answer, with {0} and {1} for the constants
   json (*argument)(draws& from, std::int64_t a, std::int64_t b);
   json (*expected)(const json& argument, std::int64_t a, std::int64_t b);
 };

@@ -9,7 +9,7 @@ constexpr std::string_view letters = "0123456789+-*=>abcdef";
 
 tokenizer_parts letters_tokenizer_parts() {
   tokenizer_parts parts;
-  parts.tokens.emplace_back();  // the added token's place
+  parts.tokens.emplace_back();  // the place of the added token
   for (const char letter : letters) parts.tokens.emplace_back(1, letter);
   parts.added.push_back({.id = 0, .text = "<end>", .special = true});
   return parts;

@@ -1,4 +1,4 @@
-// Sums of digits, and arithmetic.
+// The tasks "sum_digits" and "arithmetic".
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 namespace troupe::llm {
 namespace {
 
-/// Its first digit isn't 0.
+/// A number with this many digits, whose first digit isn't 0.
 std::int64_t draw_number(action_random& random, int digits) {
   std::uint64_t least = 1;
   for (int i = 1; i < digits; ++i) least *= 10;
@@ -42,7 +42,7 @@ const reward_function<answered_problem> right{
 }  // namespace
 
 problem_task sum_digits_task() {
-  // Of three digits there are too few to learn what holds for others, too.
+  // There are too few numbers of three digits to learn a rule that holds for others, too.
   return {.name = "sum_digits",
           .what = "the sum of a number's digits",
           .draw = draw_sum_of_digits,

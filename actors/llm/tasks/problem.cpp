@@ -29,7 +29,7 @@ problem_set make_problems(const problem_task& task, const problem_counts& counts
   action_random random(seed);
   std::set<std::string> seen;
   problem_set made;
-  // Draws until the next new one; where nearly all have been drawn that takes as many as there are.
+  // Repeated problems are drawn again, which takes many draws if nearly all have been drawn before.
   const std::int64_t draws_max = 1000 + 20 * wanted;
   for (std::int64_t draws = 0; std::int64_t(seen.size()) < wanted; ++draws) {
     if (draws == draws_max)

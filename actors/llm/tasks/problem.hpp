@@ -1,6 +1,6 @@
 #pragma once
-// Questions whose answers a program can check, made from a seed: what language models learn from by
-// reward, without any data.
+// Problems whose answers a program can check, drawn from a seed. Language models learn them from
+// rewards, without any data.
 
 #include <cstdint>
 #include <functional>
@@ -14,67 +14,72 @@
 
 namespace troupe::llm {
 
+/// A problem with its right answer.
 struct problem {
-  std::string question;      ///< in words, for models that read English
-  std::string letters;       ///< the same in the few letters of letters_model.hpp: "347>"
-  std::string expected;      ///< the right answer, or of code one that is right
-  tested_function function;  ///< that is to be written; without tests where it's no code
+  std::string question;      ///< the question in words, for models that read English
+  std::string letters;       ///< the question for the letters model, such as "347>"
+  std::string expected;      ///< the right answer, or for code one of the right answers
+  tested_function function;  ///< the function to write; it has no tests if the task is not code
 };
 
-/// What is judged.
+/// A problem with a model's answer, which reward functions judge.
 struct answered_problem {
   problem asked;
-  std::string answer;         ///< what the model wrote
-  double tests_passed = 0.0;  ///< the share, where it's code: a coder has run it
+  std::string answer;         ///< the text that the model wrote
+  double tests_passed = 0.0;  ///< the share of tests passed, 0 to 1, if the task is code
 };
 
+/// The size of problems in digits or letters, and their numbers.
 struct problem_counts {
   int size = 3;
   std::int64_t training = 700;
-  std::int64_t held_out = 200;  ///< for evaluation alone
+  std::int64_t held_out = 200;  ///< problems that are only used for evaluation
 };
 
 /// A kind of problem.
 struct problem_task {
-  std::string name;       ///< "sum_digits"
-  std::string what = {};  ///< in a few words
-  /// A problem by its arguments alone. `size`: how many digits or letters, or what is as hard.
+  std::string name;       ///< such as "sum_digits"
+  std::string what = {};  ///< a description in a few words
+  /// Draws a problem that depends only on the arguments. `size` is the number of digits or letters,
+  /// or another measure of difficulty.
   std::function<problem(action_random& random, int size)> draw;
-  /// Their weighted sum is what is learned. The first is what evaluations tell the mean of: 1 for a
-  /// right answer and 0 for any other.
+  /// The model learns the weighted sum of these rewards. The first must be 1 for a right answer and
+  /// 0 for any other; evaluations report its mean.
   std::vector<reward_function<answered_problem>> rewards;
-  bool is_code = false;        ///< answers are run by a coder before they are judged
-  problem_counts counts = {};  ///< where nobody asks for others
+  bool is_code = false;        ///< true if a coder runs answers before they are judged
+  problem_counts counts = {};  ///< the default counts
 };
 
-/// The sum of the digits of a number that has `size` of them. Reward: whether the answer is right.
+/// The sum of the digits of a number with `size` digits. The reward is 1 for a right answer.
 problem_task sum_digits_task();
-/// The sum, difference or product of two numbers of `size` digits. Reward: as above.
+/// The sum, difference or product of two numbers of `size` digits. The reward is 1 for a right
+/// answer.
 problem_task arithmetic_task();
-/// `size` letters in reverse. Reward: half for the right answer, half for the share of places that
-/// are right.
+/// `size` letters in reverse order. A right answer gives half of the reward, and the share of right
+/// positions the other half.
 problem_task reversed_text_task();
-/// A small Python function with constants of up to 1 + 8 `size`, and tests of it. Reward: the share
-/// of tests passed. For models that read English.
+/// A small Python function with constants of up to 1 + 8 `size`, and tests for it. The reward is
+/// the share of tests passed. The task is for models that read English.
 problem_task code_task();
 
-/// All of them.
+/// All four tasks.
 const std::vector<problem_task>& problem_tasks();
 
-/// No problem is there twice.
+/// The problems of a run. All of them are different.
 struct problem_set {
   std::vector<problem> training, held_out;
 };
 
-/// Counts that can't be had; `option` is the one that is blamed.
+/// Reports counts that are not possible. `option` is the wrong one.
 struct problem_counts_error : std::invalid_argument {
   problem_counts_error(std::string option, const std::string& message)
       : std::invalid_argument(message), option(std::move(option)) {}
   std::string option;
 };
 
-/// By the seed alone. Throws problem_counts_error, also where there aren't as many different ones,
-/// and std::invalid_argument for a task without `draw`.
+/// Draws problems that depend only on the arguments. Throws problem_counts_error for counts out of
+/// range and if there are not as many different problems, and std::invalid_argument for a task
+/// without `draw`.
 problem_set make_problems(const problem_task& task, const problem_counts& counts,
                           std::uint64_t seed);
 

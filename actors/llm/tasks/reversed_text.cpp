@@ -1,4 +1,4 @@
-// Letters to be written in reverse.
+// The task "reversed_text": letters are to be written in reverse order.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ problem draw_reversed(action_random& random, int size) {
           .expected = reversed};
 }
 
-/// Of the longer of the two.
+/// The share of right letters, by position, in the longer of the answer and the expected text.
 double places_right(const answered_problem& a) {
   const auto& expected = a.asked.expected;
   const auto both = std::min(a.answer.size(), expected.size());
@@ -38,7 +38,7 @@ problem_task reversed_text_task() {
             [](const answered_problem& a) { return exact_match(a.answer, a.asked.expected); }, 0.5},
            {"places", places_right, 0.5}},
           false,
-          {.size = 4}};  // of three there are 216
+          {.size = 4}};  // there are only 216 texts of three letters
 }
 
 }  // namespace troupe::llm

@@ -17,16 +17,16 @@ std::uint64_t pair_key(token_id left, token_id right) {
 
 std::string in_quotes(std::string_view text) { return '"' + detail::printable(text, 60) + '"'; }
 
-/// A token of the piece and its neighbours; -1 before the first and after the last.
+/// A token of the piece and the indices of its neighbours, which are -1 at the ends.
 struct symbol {
   token_id id;
   int before, after;
 };
 
-/// A merge that was possible when it was entered.
+/// A merge that was possible when it was added to the queue.
 struct candidate {
   std::int32_t rank;
-  int at;  // the left one
+  int at;  // the index of the left symbol
   token_id left, right, whole;
 
   bool operator>(const candidate& other) const {
@@ -106,7 +106,7 @@ void bpe::encode(std::string_view piece, std::vector<token_id>& ids) const {
     const auto next = queue.top();
     queue.pop();
     auto& left = symbols[std::size_t(next.at)];
-    if (left.id != next.left || left.after < 0) continue;  // merged meanwhile
+    if (left.id != next.left || left.after < 0) continue;  // one of the two has been merged since
     auto& right = symbols[std::size_t(left.after)];
     if (right.id != next.right) continue;
     left.id = next.whole;

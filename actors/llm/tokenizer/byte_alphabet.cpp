@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t letters_end = 256 + 68;
 
 struct alphabet {
-  std::array<std::string, 256> letter;         // of a byte
-  std::array<std::int16_t, letters_end> byte;  // of a code point, -1 for none
+  std::array<std::string, 256> letter;         // by byte
+  std::array<std::int16_t, letters_end> byte;  // by code point, -1 for none
 
   alphabet() {
     byte.fill(-1);
@@ -42,7 +42,7 @@ std::optional<std::string> bytes_of_letters(std::string_view letters) {
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const auto first = static_cast<unsigned char>(letters[i]);
     unsigned code = first;
-    if (first >= 0x80) {  // of two bytes, or none of the alphabet
+    if (first >= 0x80) {  // the letter has two bytes, or is not of the alphabet
       if (first < 0xC2 || first > 0xC5 || i + 1 == letters.size()) return std::nullopt;
       const auto second = static_cast<unsigned char>(letters[++i]);
       if (second >> 6 != 2) return std::nullopt;

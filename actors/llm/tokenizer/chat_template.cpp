@@ -18,8 +18,8 @@ struct known_template {
   chat_style style;
 };
 
-// The templates of SmolLM2-135M-Instruct, Qwen2.5-Instruct, Qwen3, Llama-3(.1) and Llama-3.2 as
-// published.
+// The published templates of SmolLM2-135M-Instruct, Qwen2.5-Instruct, Qwen3, Llama-3(.1) and
+// Llama-3.2.
 constexpr std::array<known_template, 5> known_templates{{
     {"872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788", chat_style::smollm2},
     {"cd8e9439f0570856fd70470bf8889ebd8b5d1107207f67a5efb46e342330527f", chat_style::qwen2_5},
@@ -33,7 +33,7 @@ constexpr std::string_view smollm2_system =
 constexpr std::string_view qwen2_5_system =
     "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.";
 
-// What Python's str.strip takes away.
+// The characters that Python's str.strip removes.
 constexpr std::string_view spaces[] = {" ",      "\n",     "\t",     "\r",     "\v",     "\f",
                                        "\x1c",   "\x1d",   "\x1e",   "\x1f",   "\u0085", "\u00a0",
                                        "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
@@ -66,7 +66,7 @@ std::string_view without_last_lines(std::string_view text) {
   return text;
 }
 
-/// Collects pieces; texts that follow one another become one, as they are tokenised as one.
+/// Collects pieces. Consecutive texts are joined, since they are tokenised as one.
 class chat_writer {
  public:
   chat_writer& token(std::string_view name) {
@@ -80,7 +80,7 @@ class chat_writer {
     return *this;
   }
 
-  // A turn of ChatML, and one of Llama 3.
+  // `turn` writes a turn of ChatML, and the function after it a turn of Llama 3.
   chat_writer& turn(std::string_view role, std::string_view content) {
     return token("<|im_start|>").text(role).text("\n").text(content).token("<|im_end|>").text("\n");
   }
@@ -101,7 +101,7 @@ void write_chatml(chat_writer& to, const messages& all, std::string_view default
   for (const auto& message : all) to.turn(message.role, message.content);
 }
 
-/// An answer of Qwen3, apart from what it thought before.
+/// The parts of an answer of Qwen3: its thoughts and the answer itself.
 struct thought_answer {
   std::string_view thought, answer;
 };
@@ -117,8 +117,8 @@ thought_answer split_thought(std::string_view content) {
   return {without_first_lines(thought), without_first_lines(content.substr(last + end.size()))};
 }
 
-// Thoughts are kept after the user's last question only, and there an answer that ends the
-// conversation is written with them even where it had none.
+// Qwen3's template keeps thoughts only after the user's last question. An answer there that ends
+// the conversation is written with thoughts even if it has none.
 void write_qwen3(chat_writer& to, const messages& all) {
   std::size_t question = all.size() - 1;
   for (std::size_t i = all.size(); i-- > 0;) {
@@ -281,7 +281,7 @@ std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style, con
 
 std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
                                        const chat_message& next, const chat_options& options) {
-  // As after any answer, which is the last turn but one.
+  // The ids after an answer are the same for any conversation, so a short one serves.
   const auto pieces = render_chat(style, {{"user", "x"}, {"assistant", "y"}, next}, options);
   const auto ends_turn = [&](const chat_piece& piece) {
     return piece.is_token && piece.text == end_of_turn(style);

@@ -1,4 +1,5 @@
 #pragma once
+// Conversations in a model's own format, as texts and as token ids.
 
 #include <filesystem>
 #include <string>
@@ -9,20 +10,22 @@
 
 namespace troupe::llm {
 
-/// The form in which a family was taught to read conversations.
+/// The format of conversations that a family of models was trained on.
 enum class chat_style { smollm2, qwen2_5, qwen3, llama3, llama3_2 };
 
-std::string_view name_of(chat_style style);  ///< "qwen2.5"
+std::string_view name_of(chat_style style);  ///< a name such as "qwen2.5"
 
-/// The style of a chat template, a program in Jinja that comes with a model. It isn't run: the
-/// published ones are known by their SHA-256, and another is refused with llm_file_error, as a
-/// conversation in the wrong form gives wrong answers and no error. `place` begins the message.
+/// The style of a model's chat template, which is a program in Jinja. The template isn't executed.
+/// Published templates are recognised by their SHA-256. Others are refused with llm_file_error,
+/// since a conversation in the wrong format gives wrong answers without an error. `place` begins
+/// the message.
 chat_style chat_style_of(std::string_view jinja, const std::string& place);
 
 /// The template of a model's folder (chat_template.jinja or tokenizer_config.json) or GGUF file.
-/// Throws llm_file_error where there is none.
+/// Throws llm_file_error if there is none.
 std::string read_chat_template(const std::filesystem::path& path);
-/// Its style. Throws as both of the above.
+/// The style of the template of a model's folder or GGUF file. Throws like read_chat_template and
+/// chat_style_of.
 chat_style read_chat_style(const std::filesystem::path& path);
 
 struct chat_message {
@@ -31,31 +34,32 @@ struct chat_message {
 };
 
 struct chat_options {
-  bool generation_prompt = true;  ///< end where the assistant's answer begins
-  bool thinking = true;           ///< Qwen3: let it think; else its thoughts are written as empty
-  std::string date = "26 Jul 2024";  ///< Llama 3.2 is told a date; the same one gives the same ids
+  bool generation_prompt = true;     ///< true if the text ends where the assistant's answer begins
+  bool thinking = true;              ///< Qwen3: true lets it think; false writes empty thoughts
+  std::string date = "26 Jul 2024";  ///< Llama 3.2: the date in its prompt
 };
 
-/// A part of a conversation's text: a special token, or what lies between two.
+/// A part of a conversation's text: a special token, or the text between two special tokens.
 struct chat_piece {
   std::string text;
   bool is_token = false;
 };
 
-/// The conversation as the style writes it. Throws std::invalid_argument for no message, and for
-/// another role.
+/// The text of a conversation in the style. Throws std::invalid_argument if there is no message and
+/// for an unknown role.
 std::vector<chat_piece> render_chat(chat_style style, const std::vector<chat_message>& messages,
                                     const chat_options& options = {});
 
-/// Its ids. What a message says is never read as a special token. A conversation goes on with the
-/// ids that were sampled: their text, rendered and encoded again, may have others. Throws
-/// std::invalid_argument also where the tokenizer lacks a special token of the style.
+/// The token ids of a conversation. The content of a message is never read as a special token. To
+/// continue a conversation, keep the sampled ids and add encode_next_turn, since encoding their
+/// text again may give other ids. Throws like render_chat, and std::invalid_argument if the
+/// tokenizer lacks a special token of the style.
 std::vector<token_id> encode_chat(const tokenizer& tokens, chat_style style,
                                   const std::vector<chat_message>& messages,
                                   const chat_options& options = {});
 
-/// What goes on from an answer that ended its turn: the next message, and where the next answer
-/// begins. So a conversation keeps the ids that were sampled. Throws as encode_chat does.
+/// The token ids that follow an answer which has ended its turn: the next message, up to the
+/// beginning of the next answer. Throws like encode_chat.
 std::vector<token_id> encode_next_turn(const tokenizer& tokens, chat_style style,
                                        const chat_message& next, const chat_options& options = {});
 

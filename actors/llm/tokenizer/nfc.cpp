@@ -15,8 +15,8 @@ struct code_range {
   utf8proc_int32_t first, last;
 };
 
-// Characters since Unicode 9 that normalisation would move or join. For its tables, each is a
-// character by itself that nothing is joined with.
+// Characters newer than Unicode 9 that normalisation would reorder or compose. In the tables of
+// Unicode 9 they are unassigned and stay as they are.
 constexpr code_range newer[] = {
     {0x7fd, 0x7fd},     {0x897, 0x89f},     {0x8ca, 0x8d3},     {0x9fe, 0x9fe},
     {0xc3c, 0xc3c},     {0xd3b, 0xd3c},     {0xeba, 0xeba},     {0x1715, 0x1715},

@@ -9,8 +9,8 @@
 namespace troupe::llm {
 namespace {
 
-// The families' own patterns. White space is Unicode's property White_Space, written out: PCRE2's
-// \s has U+180E besides.
+// The patterns of the families. White space is Unicode's property White_Space, which is written out
+// here since PCRE2's \s also has U+180E.
 #define SPACES \
   R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})"
 #define LETTER R"(\p{L})"
@@ -25,8 +25,8 @@ namespace {
   R"(| ?[^)" SPACES LETTER DIGIT R"(]+[\r\n]*|[)" SPACES R"(]*[\r\n]+|[)" SPACES                   \
   R"(]+(?![^)" SPACES R"(])|[)" SPACES R"(]+)"
 
-// Digits are cut out first, so the white space before one is looked at as if the text ended there,
-// and no space joins a digit.
+// SmolLM2 splits off digits first. White space before a digit is therefore treated as at the end of
+// the text, and no space joins a digit.
 #define SMOLLM_WORDS                                                                   \
   "[" DIGIT R"(]|'s|'t|'re|'ve|'m|'ll|'d| ?[)" LETTER R"(]+| ?[^)" SPACES LETTER DIGIT \
   R"(]+|[)" SPACES R"(]+(?![^)" SPACES DIGIT R"(])|[)" SPACES R"(]+)"
@@ -74,7 +74,7 @@ pre_tokenizer::pre_tokenizer(split_style style) {
   if (!code)
     throw std::logic_error("pre_tokenizer: pattern refused at character " + std::to_string(at) +
                            ": " + message_of(error));
-  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // where it can't, the interpreter serves
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // if this fails, PCRE2 interprets the pattern
   pattern_.reset(new pattern{std::move(code)});
 }
 
@@ -98,7 +98,8 @@ std::vector<std::string_view> pre_tokenizer::split(std::string_view text) const 
                                std::to_string(text.size()) + ": " + message_of(result));
     const auto* found = pcre2_get_ovector_pointer(match.get());
     const auto begin = result < 0 ? text.size() : found[0];
-    if (begin > at) pieces.push_back(text.substr(at, begin - at));  // matched by nothing
+    if (begin > at)
+      pieces.push_back(text.substr(at, begin - at));  // the pattern doesn't match this part
     if (result < 0) break;
     pieces.push_back(text.substr(begin, found[1] - begin));
     at = found[1];

@@ -1,4 +1,5 @@
 #pragma once
+// The split of a text into pieces before byte pair encoding, for the tokenizer.
 
 #include <memory>
 #include <string_view>
@@ -6,15 +7,15 @@
 
 namespace troupe::llm {
 
-/// How a text is cut into the pieces that BPE sees, as the families do it.
+/// The way in which a family of models splits texts into the pieces that BPE encodes.
 enum class split_style {
-  gpt2,    ///< words with the space before them, runs of digits, of signs, of white space
-  smollm,  ///< digits one by one first, then as gpt2 does
-  qwen2,   ///< contractions in either case, one sign before a word, digits one by one
-  llama3,  ///< as qwen2, but digits by threes
+  gpt2,    ///< words with the space before them, runs of digits, of punctuation, of white space
+  smollm,  ///< single digits first, then like gpt2
+  qwen2,   ///< contractions in either case, one punctuation mark before a word, single digits
+  llama3,  ///< like qwen2, but up to three digits
 };
 
-/// Cuts texts. Const calls may run at the same time.
+/// Splits texts into pieces. Const calls may run at the same time.
 class pre_tokenizer {
  public:
   explicit pre_tokenizer(split_style style);
@@ -22,7 +23,7 @@ class pre_tokenizer {
   pre_tokenizer(pre_tokenizer&&) noexcept;
   pre_tokenizer& operator=(pre_tokenizer&&) noexcept;
 
-  /// The pieces of a text in UTF-8, in order and without a gap.
+  /// The pieces of a UTF-8 text, in order and without gaps.
   std::vector<std::string_view> split(std::string_view text) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A GGUF file names the way texts are cut, and leaves what it is to the reader.
+// A GGUF file has only the name of the way in which texts are split.
 split_style style_of(const gguf_file& file) {
   constexpr std::string_view key = "tokenizer.ggml.pre";
   static const std::map<std::string_view, split_style> known{

@@ -1,4 +1,5 @@
 #pragma once
+// Reads tokenizers from Hugging Face folders and GGUF files.
 
 #include <filesystem>
 
@@ -8,11 +9,12 @@ namespace troupe::llm {
 
 class gguf_file;
 
-/// Reads a tokenizer: a `tokenizer.json`, a folder that has one, or a GGUF file. Throws
-/// llm_file_error naming the field for all that isn't byte-level BPE as the families have it.
+/// Reads a tokenizer from a `tokenizer.json`, a folder that has one, or a GGUF file. Throws
+/// llm_file_error that names the field if it isn't a byte-level BPE of the supported families.
 tokenizer read_tokenizer(const std::filesystem::path& path);
 
-/// The same in two steps, for who needs the parts, too. `path` is where they are from.
+/// Two steps that together do the same as read_tokenizer, for callers that also need the parts.
+/// `path` is the source of the parts.
 tokenizer_parts read_tokenizer_parts(const std::filesystem::path& path);
 tokenizer put_together(tokenizer_parts parts, const std::filesystem::path& path);
 

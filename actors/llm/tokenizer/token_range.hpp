@@ -1,4 +1,5 @@
 #pragma once
+// Ranges of tokens that a model has read and not sampled.
 
 #include <cstdint>
 #include <span>
@@ -8,12 +9,12 @@
 
 namespace troupe::llm {
 
-/// Tokens `begin` to `end` - 1 of a list.
+/// The tokens from `begin` to `end` - 1 of a list.
 struct token_range {
   std::int64_t begin = 0, end = 0;
 };
 
-/// Adds `more` to a list of tokens, and where it stands to `read`.
+/// Adds `more` to a list of tokens, and its range to `read`.
 inline void append_read(std::vector<token_id>& tokens, std::vector<token_range>& read,
                         std::span<const token_id> more) {
   const auto begin = std::ssize(tokens);

@@ -14,7 +14,7 @@ tokenizer::tokenizer(tokenizer_parts parts)
       before_(std::move(parts.before)),
       after_(std::move(parts.after)) {
   for (const auto& letters : parts.tokens) {
-    // Letters that stand for no bytes are an added token's own text.
+    // A token that isn't in the byte alphabet is the text of an added token.
     bytes_.push_back(bytes_of_letters(letters).value_or(letters));
   }
   for (auto& token : parts.added) {
@@ -39,7 +39,7 @@ tokenizer::tokenizer(tokenizer_parts parts)
   }
 }
 
-// Leftmost first, the longest of those that begin there.
+// Splits the text at the leftmost added token, and at the longest if several begin there.
 template <class Between>
 void tokenizer::split_at_added(const entries& added, std::string_view text, bool parse_special,
                                std::vector<token_id>& ids, Between between) const {

@@ -1,4 +1,5 @@
 #pragma once
+// The tokenizer of language models: from texts to token ids and back.
 
 #include <optional>
 #include <span>
@@ -14,53 +15,54 @@
 
 namespace troupe::llm {
 
-/// A token that is found in the text itself, before anything else is done to it.
+/// A token that is searched for in the text itself, before the text is split.
 struct added_token {
   token_id id = 0;
   std::string text;
-  bool special = false;     ///< controls the model, as <|im_end|> does: no text of a user's
-  bool normalized = false;  ///< found in the normalised text
+  bool special = false;     ///< true if it controls the model, like <|im_end|>, and is no text
+  bool normalized = false;  ///< true if it is searched for in the normalised text
 };
 
-/// What a tokenizer is made of; a file's reader fills it.
+/// The data of a tokenizer, as read_tokenizer.hpp reads it from a file.
 struct tokenizer_parts {
-  std::vector<std::string> tokens;  ///< by id, in the byte alphabet; empty: a hole
-  std::vector<std::pair<std::string, std::string>> merges;  ///< by rank
-  bool ignore_merges = false;  ///< a piece that is a token is that token
-  bool nfc = false;            ///< the text is normalised to Unicode's form C first
+  std::vector<std::string> tokens;  ///< each by its id, in the byte alphabet; empty if unused
+  std::vector<std::pair<std::string, std::string>> merges;  ///< sorted by rank
+  bool ignore_merges = false;  ///< true if a piece that is a token becomes that token
+  bool nfc = false;            ///< true if the text is normalised to Unicode's form C first
   split_style style = split_style::gpt2;
   std::vector<added_token> added;
-  std::vector<token_id> before, after;  ///< what encode_options::add_special puts around a text
+  std::vector<token_id> before, after;  ///< the tokens that encode_options::add_special adds
 };
 
 struct encode_options {
-  /// Put the model's begin and end around the text, where it has them. Not for a chat template's
-  /// text, which has them.
+  /// Adds the model's begin and end tokens around the text, if it has any. The text of a chat
+  /// template has them already.
   bool add_special = false;
-  /// Read "<|im_end|>" in the text as the token of that name. Only for text of the program's own: a
-  /// user's, or an environment's, could end its turn with it.
+  /// Reads "<|im_end|>" in the text as the token of that name. Use it only for the program's own
+  /// text, since the text of a user or an environment could end its turn with it.
   bool parse_special = false;
 };
 
-/// Byte-level BPE, the same ids as the tokenizers library (github.com/huggingface/tokenizers).
-/// Const calls may run at the same time.
+/// A byte-level BPE tokenizer that gives the same ids as the tokenizers library
+/// (github.com/huggingface/tokenizers). Const calls may run at the same time.
 class tokenizer {
  public:
   /// Throws std::invalid_argument for parts that don't fit together.
   explicit tokenizer(tokenizer_parts parts);
 
-  /// Throws std::invalid_argument for a text that isn't UTF-8, with the byte.
+  /// The ids of a text. Throws std::invalid_argument with the position for a text that isn't UTF-8.
   std::vector<token_id> encode(std::string_view text, const encode_options& options = {}) const;
 
-  /// The bytes of a token. Ids that the tokenizer lacks have none: a model's embedding often has
-  /// more rows than there are tokens.
+  /// The bytes of a token. Unknown ids have no bytes, since a model's embedding often has more rows
+  /// than there are tokens.
   std::string_view bytes_of(token_id id) const;
 
-  /// The text of ids; bytes that aren't UTF-8 as U+FFFD. Special tokens are written out unless
-  /// `skip_special`. While ids still come, add their bytes_of to a utf8_stream.
+  /// The text of ids, with U+FFFD for bytes that aren't UTF-8. Special tokens are written out
+  /// unless `skip_special` is true. For ids that come one by one, add their bytes_of to a
+  /// utf8_stream.
   std::string decode(std::span<const token_id> ids, bool skip_special = false) const;
 
-  /// The id of an added token by its text.
+  /// The id of the added token with this text, if there is one.
   std::optional<token_id> find(std::string_view text) const;
   bool is_special(token_id id) const;
   /// One more than the highest id.
@@ -81,8 +83,8 @@ class tokenizer {
   bpe bpe_;
   pre_tokenizer pre_tokenizer_;
   bool nfc_;
-  std::vector<std::string> bytes_;  // by id
-  std::vector<bool> special_;       // by id
+  std::vector<std::string> bytes_;  // the bytes of each token, by id
+  std::vector<bool> special_;       // true if each token is special, by id
   entries raw_, normalized_;        // added tokens
   std::vector<token_id> before_, after_;
 };

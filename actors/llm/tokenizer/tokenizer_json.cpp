@@ -22,7 +22,7 @@ constexpr std::string_view llama3_pattern =
 
 std::string show(const json& value) { return detail::printable(value.dump(-1, ' ', true), 160); }
 
-/// A value of the document, with the way to it.
+/// A value of the document with its path.
 class node {
  public:
   node(const json& value, std::string place) : value_(value), place_(std::move(place)) {}
@@ -34,7 +34,7 @@ class node {
   }
 
   bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-  /// null where it isn't there.
+  /// The member with this key, or null if there is none.
   node at(const char* key) const {
     static const json null;
     if (!value_.is_object()) throw error("an object");
@@ -71,7 +71,7 @@ class node {
     if (std::find(harmless.begin(), harmless.end(), field.value()) == harmless.end())
       throw field.error(show(*harmless.begin()) + ": nothing else is known here");
   }
-  /// Refuses every field but these: one that isn't known could change the ids.
+  /// Refuses all other fields, since an unknown field could change the ids.
   void only(std::initializer_list<const char*> keys) const {
     for (const auto& [key, field] : value_.items()) {
       if (std::none_of(keys.begin(), keys.end(), [&](const char* known) { return key == known; }))
@@ -84,7 +84,7 @@ class node {
   std::string place_;
 };
 
-// The members of a Sequence, or the one that it is.
+// The members of a Sequence, or the step itself if it is none.
 std::vector<node> members(const node& step, const char* list) {
   if (step.type() == "Sequence") return step.at(list).elements();
   return {step};
@@ -105,7 +105,7 @@ void read_vocabulary(const node& model, tokenizer_parts& parts) {
   }
 }
 
-// Either "left right" or ["left", "right"].
+// Reads a merge, which is "left right" or ["left", "right"].
 std::pair<std::string, std::string> read_merge(const node& merge) {
   if (merge.value().is_string()) {
     const auto text = merge.text();
@@ -220,7 +220,7 @@ void read_post_processor(const node& post_processor, tokenizer_parts& parts) {
     const auto type = step.type();
     if (type == "TemplateProcessing")
       read_template(step, parts);
-    else if (type != "ByteLevel")  // moves offsets, which nobody asks for
+    else if (type != "ByteLevel")  // it only changes offsets, which aren't used
       throw step.error("ByteLevel or TemplateProcessing");
   }
 }
@@ -270,7 +270,7 @@ json pre_tokenizer_of(split_style style) {
           {"pretokenizers", {first, byte_level(style == split_style::smollm)}}};
 }
 
-/// The tokens around a text, as a template.
+/// The post-processor that adds the tokens around a text.
 json post_processor_of(const tokenizer_parts& parts) {
   if (parts.before.empty() && parts.after.empty()) return byte_level(true);
   json single = json::array(), special = json::object();
@@ -299,7 +299,7 @@ json json_of_parts(const tokenizer_parts& parts) {
   for (std::size_t id = 0; id < parts.tokens.size(); ++id) {
     if (!parts.tokens[id].empty()) vocabulary[parts.tokens[id]] = id;
   }
-  // The tokenizers library numbers those anew that the vocabulary lacks.
+  // Added tokens must be in the vocabulary, too, or the tokenizers library gives them new ids.
   for (const auto& token : parts.added) vocabulary[token.text] = token.id;
   for (const auto& [left, right] : parts.merges) merges.push_back(left + ' ' + right);
   for (const auto& token : parts.added) {

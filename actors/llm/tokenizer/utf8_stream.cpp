@@ -15,17 +15,17 @@ struct first_part {
   std::size_t bytes;
 };
 
-// What a text that isn't empty begins with: a character, the begin of one that the text's end cuts,
-// or bytes that are none.
+// Classifies the beginning of a text, which must not be empty: a whole character, a character that
+// the end of the text cuts, or malformed bytes.
 first_part look_at(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   if (first < 0x80) return {part::whole, 1};
   if (first < 0xC2 || first > 0xF4) return {part::broken, 1};
   const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  unsigned low = 0x80, high = 0xBF;  // of the second byte
-  if (first == 0xE0) low = 0xA0;     // below: an overlong form
-  if (first == 0xED) high = 0x9F;    // above: a surrogate
+  unsigned low = 0x80, high = 0xBF;  // the range of the second byte
+  if (first == 0xE0) low = 0xA0;     // lower bytes make an overlong form
+  if (first == 0xED) high = 0x9F;    // higher bytes make a surrogate
   if (first == 0xF0) low = 0x90;
   if (first == 0xF4) high = 0x8F;
   for (std::size_t i = 1; i < length; ++i, low = 0x80, high = 0xBF) {

@@ -16,7 +16,7 @@ void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts&
                               {"eos_token", end},
                               {"clean_up_tokenization_spaces", false}};
   write("tokenizer.json", json_of_parts(parts).dump(1));
-  // Once, beside: a second copy in tokenizer_config.json could be another.
+  // The template is only in its own file, since a copy in tokenizer_config.json could differ.
   write("tokenizer_config.json", config.dump(2) + '\n');
   if (!chat_template.empty()) write("chat_template.jinja", chat_template);
 }

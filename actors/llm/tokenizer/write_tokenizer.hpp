@@ -1,4 +1,5 @@
 #pragma once
+// Writes the files of a tokenizer, beside those of write_model (read_model.hpp).
 
 #include <filesystem>
 #include <string>
@@ -7,10 +8,10 @@
 
 namespace troupe::llm {
 
-/// Writes tokenizer.json and tokenizer_config.json, and where there is a chat template
-/// chat_template.jinja, into a folder that is there: what a model's folder holds beside the
-/// network, as transformers and read_tokenizer read it. `end`: the text of the token that ends an
-/// answer. Each file is the old or the new one, whole. Throws std::system_error naming the file.
+/// Writes tokenizer.json, tokenizer_config.json and, if there is a chat template,
+/// chat_template.jinja into an existing folder. transformers and read_tokenizer can read them.
+/// `end` is the text of the token that ends an answer. Each file is replaced atomically. Throws
+/// std::system_error that names the file.
 void write_tokenizer(const std::filesystem::path& folder, const tokenizer_parts& parts,
                      const std::string& end, const std::string& chat_template = "");
 

@@ -43,7 +43,7 @@ Tensor& weight_of(layer_weights& w, projection which) {
   return w.*members[static_cast<std::size_t>(which)];
 }
 
-// The targets in the order in which the block has them.
+// The targets in the order of the block.
 std::vector<projection> checked_targets(const lora_options& options) {
   const auto refuse = [](const std::string& what, const auto& got) {
     throw std::invalid_argument("lora: expected " + what + ", got " + c10::str(got));
@@ -58,7 +58,7 @@ std::vector<projection> checked_targets(const lora_options& options) {
   return targets;
 }
 
-// Calls visit(layer, target, its shape) in the block's order.
+// Calls visit(layer, target, shape) for each adapter in the order of the block.
 template <class Visit>
 void for_each_adapter(const model_config& config, const lora_options& options, Visit visit) {
   const auto targets = checked_targets(options);

@@ -1,6 +1,7 @@
 #pragma once
-// Low-rank adaptation: Hu et al. 2021, arXiv:2106.09685. The model's own weights stay as they are;
-// beside each chosen linear layer W [outputs, inputs] a product of two small matrices is trained.
+// Low-rank adaptation (LoRA): Hu et al. 2021, arXiv:2106.09685. The model's own weights stay as
+// they are, and a product of two small matrices is trained beside each chosen linear layer W
+// [outputs, inputs].
 
 #include <ATen/core/Tensor.h>
 
@@ -16,24 +17,25 @@ struct lora_options {
   std::vector<projection> targets{projection::q,    projection::k,  projection::v,   projection::o,
                                   projection::gate, projection::up, projection::down};
   std::int64_t rank = 8;
-  double alpha = 16.0;  ///< the product counts alpha / rank times
+  double alpha = 16.0;  ///< the product is multiplied by alpha / rank
 };
 
-/// Floats of all adapters together, A. Their block [A] has layer after layer, and in each the
-/// targets in projection's order, a before b. Throws std::invalid_argument for no targets or one
-/// twice, a rank below 1 and an alpha that isn't above 0.
+/// The number A of floats of all adapters together. A block [A] has one layer after the other, in
+/// each the targets in the order of `projection`, and of each a before b. Throws
+/// std::invalid_argument for no targets or one twice, a rank below 1 and an alpha that isn't above
+/// 0.
 std::int64_t adapter_count(const model_config& config, const lora_options& options);
 
-/// The adapters as views of `flat` [A]. Throws std::invalid_argument for what is no such block.
+/// The adapters as views of `flat` [A]. Throws std::invalid_argument if `flat` is no such block.
 adapter_weights adapters_in(const model_config& config, const lora_options& options,
                             const at::Tensor& flat);
 
-/// A new block [A]: a uniform within 1 / sqrt(inputs), b 0, so that the model is as it was. By this
-/// seed alone.
+/// A new block [A] of first adapters: a is uniform within 1 / sqrt(inputs), and b is 0, so that
+/// they don't change the model. They depend only on the shapes and the seed.
 at::Tensor initial_adapters(const model_config& config, const lora_options& options,
                             std::uint64_t seed);
 
-/// Adapters that are trained, as trained_weights are.
+/// Adapters that are trained, like trained_weights.
 struct trained_adapters {
   at::Tensor parameters;    ///< float [A]
   at::Tensor gradient;      ///< float [A]: backward() adds to it
@@ -42,7 +44,7 @@ struct trained_adapters {
 trained_adapters train_adapters(const model_config& config, const lora_options& options,
                                 at::Tensor parameters);
 
-/// The model's weights [P] with the adapters in them, in a new block: what a generator is given.
+/// A new block of the model's weights [P] with the adapters merged, for generators.
 at::Tensor merge_adapters(const model_config& config, const lora_options& options,
                           const at::Tensor& weights, const at::Tensor& adapters);
 

@@ -17,8 +17,8 @@ void append(packed_tokens& to, std::span<const token_id> document, index parent)
   to.parents.push_back(parent);
 }
 
-/// How many tokens all prompts begin with, as a system prompt's. Each keeps one of its own, which
-/// its answers go on from.
+/// The number of tokens at the beginning that all prompts share, such as those of a system prompt.
+/// Each prompt keeps at least one token of its own, from which its answers continue.
 std::size_t common_prefix(std::span<const token_group> groups) {
   if (groups.size() < 2) return 0;
   const auto& first = groups.front().prompt;
@@ -31,8 +31,9 @@ std::size_t common_prefix(std::span<const token_group> groups) {
   return common;
 }
 
-/// The scored tokens of an answer that stands at `begin` in the pack; the first is predicted from
-/// the row `before`. False: `read` isn't in order, or isn't within it, or leaves none.
+/// Adds the scored tokens of an answer that begins at row `begin` of the pack. The first is
+/// predicted from the row `before`. Returns false if `read` isn't in order, isn't within the answer
+/// or leaves no token to score.
 bool add_targets(target_tokens& to, const std::vector<token_id>& answer,
                  std::span<const token_range> read, index before, index begin) {
   const auto scored_before = to.ids.size();
@@ -75,7 +76,7 @@ packed_groups pack_groups(std::span<const token_group> groups) {
                     " answers or for none, got " + std::to_string(group.read.size()));
     const auto prompt = index(tokens.lengths.size());
     append(tokens, std::span(group.prompt).subspan(shared), shared > 0 ? 0 : -1);
-    const auto before = index(tokens.ids.size()) - 1;  // what each first token is predicted from
+    const auto before = index(tokens.ids.size()) - 1;  // the row that predicts the first tokens
     for (std::size_t a = 0; a < group.answers.size(); ++a) {
       const auto& answer = group.answers[a];
       if (answer.empty()) refuse(g, "tokens in answer " + std::to_string(a) + ", got none");

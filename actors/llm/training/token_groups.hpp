@@ -1,4 +1,5 @@
 #pragma once
+// Groups of answers to prompts and their log-probabilities, for GRPO and warm starts.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,21 +11,22 @@
 
 namespace troupe::llm {
 
-/// A prompt and what was answered to it, as token ids. Not one of the answers is padded.
+/// A prompt and the answers to it as token ids, without padding.
 struct token_group {
   std::vector<token_id> prompt;
   std::vector<std::vector<token_id>> answers;
-  /// Of each answer, in order: tokens that the model was given in between, as what an environment
-  /// said. Those after them are predicted from them, and they are not scored. Empty: no answer has
-  /// any.
+  /// For each answer, in order, the ranges of tokens that the model read in between, such as the
+  /// texts of an environment. They are not scored, but later tokens are predicted from them. Empty
+  /// means that no answer has any.
   std::vector<std::vector<token_range>> read = {};
 };
 
-/// Groups as documents: what all prompts begin with once, each prompt once, its answers going on
-/// from it; and their answers' tokens as what is scored, in order: groups, answers, tokens. The
-/// last token of an answer is scored and predicts nothing. Throws std::invalid_argument naming a
-/// group without prompt or answers, an answer without tokens to score, and ranges of `read` that
-/// aren't its own, in order.
+/// Groups as packed documents. The beginning that all prompts share is one document, the rest of
+/// each prompt is a child of it, and the answers are children of their prompt. The targets are the
+/// sampled tokens of the answers, in the order of groups, answers and tokens. The last token of an
+/// answer is scored and predicts nothing. Throws std::invalid_argument that names a group without a
+/// prompt or answers, an answer without tokens to score, and ranges of `read` that are not in order
+/// or not within the answer.
 struct packed_groups {
   packed_tokens tokens;
   target_tokens targets;
@@ -33,16 +35,16 @@ packed_groups pack_groups(std::span<const token_group> groups);
 
 struct group_options {
   forward_options forward;
-  log_prob_options log_probs;  ///< its `compute` is forward's
+  log_prob_options log_probs;  ///< `compute` is ignored; forward's is used
 };
 
-/// Log-probabilities (and entropies) of all answers' scored tokens [N], one group's after
-/// another's, given what stands before them. A group's prompt is computed once. Differentiable in
-/// the weights. Throws as pack_groups, packed_hidden and token_log_probs.
+/// The log-probabilities and entropies [N] of the scored tokens of all answers, group by group,
+/// each given all tokens before it. The prompt of a group is computed once. The result is
+/// differentiable in the weights. Throws like pack_groups, packed_hidden and token_log_probs.
 token_scores answer_scores(const model_config& config, const model_weights& weights,
                            std::span<const token_group> groups, const group_options& options = {});
 
-/// The log-probabilities alone.
+/// Only the log-probabilities of answer_scores.
 at::Tensor answer_log_probs(const model_config& config, const model_weights& weights,
                             std::span<const token_group> groups, const group_options& options = {});
 

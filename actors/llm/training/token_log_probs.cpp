@@ -16,11 +16,11 @@ using index = std::int64_t;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The targets, those of a row beside one another.
+/// The targets, sorted by their row.
 struct sorted_targets : torch::CustomClassHolder {
   Tensor rows;                     // long [R]: the rows that have targets, each once, ascending
   std::vector<index> row_of, ids;  // [N] row_of: places in `rows`, ascending
-  Tensor places;                   // long [N]: where each of the caller's targets has gone
+  Tensor places;                   // long [N]: the sorted place of each of the caller's targets
 };
 
 c10::intrusive_ptr<sorted_targets> sorted(const target_tokens& targets) {
@@ -43,11 +43,11 @@ c10::intrusive_ptr<sorted_targets> sorted(const target_tokens& targets) {
   return out;
 }
 
-/// Some of the rows, and the targets that are predicted from them.
+/// A part of the rows, and the targets that are predicted from them.
 struct chunk {
-  index begin = 0, rows = 0;  // of sorted_targets::rows
+  index begin = 0, rows = 0;  // the range in sorted_targets::rows
   index first_target = 0, targets = 0;
-  Tensor row_of, ids;  // long [targets]; row_of from 0
+  Tensor row_of, ids;  // long [targets]; row_of counts from the chunk's first row
 };
 
 std::vector<chunk> chunks_of(const sorted_targets& targets, index rows_at_once) {
@@ -71,7 +71,7 @@ std::vector<chunk> chunks_of(const sorted_targets& targets, index rows_at_once) 
 
 struct row_logits {
   Tensor scaled;  // [rows, vocab]: logits / temperature
-  Tensor norm;    // [rows, 1]: their logsumexp
+  Tensor norm;    // [rows, 1]: the logsumexp of each row
 };
 
 row_logits logits_of_rows(const Tensor& hidden, const Tensor& head, double temperature) {
@@ -82,8 +82,9 @@ row_logits logits_of_rows(const Tensor& hidden, const Tensor& head, double tempe
   return {std::move(z), std::move(norm)};
 }
 
-// hidden [R, hidden_size], head [vocab, hidden_size]; gives log-probs [N] and, if wanted, entropies
-// [N], both in the order of sorted_targets. Both inputs are float or both bfloat16.
+// Computes log-probabilities [N] and, if wanted, entropies [N] from hidden [R, hidden_size] and
+// head [vocab, hidden_size], in the order of sorted_targets. Both inputs must be float or both
+// bfloat16.
 struct log_prob_function : torch::autograd::Function<log_prob_function> {
   static variable_list forward(AutogradContext* context, const Tensor& hidden, const Tensor& head,
                                c10::intrusive_ptr<sorted_targets> targets,

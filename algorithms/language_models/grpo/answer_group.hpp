@@ -1,5 +1,6 @@
 #pragma once
-// What GRPO learns from: the answers to one prompt, or games of one deal, which are never apart.
+// The experience of GRPO: a group of answers to one prompt, or of games of one deal. A group is
+// never split.
 
 #include <cstdint>
 #include <map>
@@ -12,33 +13,35 @@
 
 namespace troupe {
 
-/// One answer: what follows the prompt. All tokens that the model sampled are trained on, and no
-/// other.
+/// One answer, which follows the prompt. Training uses all tokens that the model sampled, and no
+/// others.
 struct sampled_answer {
-  std::vector<llm::token_id> tokens;  ///< with the token that ended it, if one did
-  /// Those of them that it was given in between, in order: what a game said, and what stands around
-  /// that.
+  std::vector<llm::token_id> tokens;  ///< all tokens, with the one that ended the answer, if any
+  /// The ranges of tokens that the model did not sample but read, in order: the texts of a game and
+  /// the chat format around them.
   std::vector<llm::token_range> read = {};
-  std::vector<float> log_probs;  ///< of each that was sampled, as it was drawn
+  std::vector<float> log_probs;  ///< one for each sampled token, by the weights that sampled it
   std::string text;
-  bool truncated = false;  ///< a limit of tokens or turns ended it
+  bool truncated = false;  ///< true if a limit of tokens or turns ended the answer
   double reward = 0.0;
-  double right =
-      0.0;  ///< the first part of its reward: 1 for a right answer, or a game that is won
+  /// The first part of the reward: 1 for a right answer or a game that was won.
+  double right = 0.0;
 };
 
+/// A prompt with its group of answers.
 struct answer_group {
   item_id id;
-  std::int64_t version = 0;  ///< the oldest weights that sampled any of its tokens
+  std::int64_t version = 0;  ///< the oldest version of the weights that sampled any of its tokens
   llm::problem asked;
   std::vector<llm::token_id> prompt;
   std::vector<sampled_answer> answers;
-  /// Answers that came but can't be trained on, by reason; see generate_answers and play_games.
-  /// Those of groups that were asked in vain before this one, too.
+  /// The number of answers that can't be trained on, by reason; see generate_answers and
+  /// play_games. It includes the answers of groups that were discarded before this one.
   std::map<std::string, std::int64_t> dropped;
-  std::int64_t flat_before = 0;  ///< groups without variance that it is in the place of
+  /// The number of groups without variance in the reward that were discarded for this one.
+  std::int64_t flat_before = 0;
 
-  /// Mean sampled tokens of an answer.
+  /// The mean number of sampled tokens in an answer.
   double length() const;
 };
 

@@ -12,7 +12,8 @@ namespace troupe {
 
 namespace {
 
-/// Coders take pairs that begin with an even number.
+/// The smallest last_user that gives each coder a pair of user numbers. A pair begins with an even
+/// number.
 std::int64_t last_user_needed(const grpo_code_section& c) {
   return (c.first_user + 1) / 2 * 2 + 2 * std::int64_t{c.coders} - 1;
 }
@@ -40,7 +41,7 @@ grpo_loss_options grpo_options::loss() const {
 }
 
 flat_group_rule grpo_options::flat_rule() const {
-  // Without a baseline they teach as any other group does.
+  // Without a baseline, groups with equal rewards teach as other groups do.
   if (advantages() == advantage_kind::reward) return flat_group_rule::keep;
   return flat_groups.value_or(preset().dynamic_sampling ? flat_group_rule::refill
                                                         : flat_group_rule::keep);
@@ -54,7 +55,7 @@ std::int64_t grpo_options::overlong_tokens(std::int64_t answer_tokens) const {
 }
 
 bool grpo_options::recomputes() const {
-  if (loss_term() == policy_term::reinforce) return false;  // it has no ratio to them
+  if (loss_term() == policy_term::reinforce) return false;  // this term has no ratio
   if (proximal == proximal_policy::automatic) return epochs * minibatches > 1;
   return proximal == proximal_policy::recomputed;
 }
@@ -138,49 +139,63 @@ namespace {
 void describe_loss(options_schema<grpo_options>& s) {
   s.field("variant", &grpo_options::variant)
       .help(
-          "the published algorithm that options of null are taken from; null: cispo, of games "
-          "dr_grpo");
+          "The published algorithm whose values fill the options that are null. null means cispo, "
+          "and dr_grpo for games.");
   s.field("advantage", &grpo_options::advantage)
-      .help("what is subtracted from a reward, and what the difference is divided by");
-  s.field("term", &grpo_options::term).help("the loss of a token; null: the variant's");
+      .help(
+          "The baseline that is subtracted from a reward, and the deviation by which the "
+          "difference is divided. null means the variant's.");
+  s.field("term", &grpo_options::term).help("The loss of one token. null means the variant's.");
   s.field("ratio", &grpo_options::ratio)
-      .help("of probabilities, by token or by whole answer (GSPO); null: the variant's");
+      .help(
+          "The level of the probability ratio: by token, or over the whole answer (GSPO). null "
+          "means the variant's.");
   s.field("aggregation", &grpo_options::aggregation)
       .also_known_as({"loss_type", "loss_agg_mode"})
-      .help("how the losses of tokens become one number; null: the variant's");
+      .help("The reduction of the tokens' losses to one number. null means the variant's.");
   s.field("clip_low", &grpo_options::clip_low)
       .also_known_as({"epsilon", "clip_ratio", "clip_ratio_low"})
       .at_least(0)
       .below(1)
-      .help("the ratio counts down to 1 less this; null: the variant's");
+      .help("The ratio is clipped below at 1 - clip_low. null means the variant's.");
   s.field("clip_high", &grpo_options::clip_high)
       .also_known_as({"epsilon_high", "clip_ratio_high"})
       .at_least(0)
-      .help("the ratio counts up to 1 and this; null: the variant's");
+      .help("The ratio is clipped above at 1 + clip_high. null means the variant's.");
   s.field("dual_clip", &grpo_options::dual_clip)
       .also_known_as({"clip_ratio_c"})
       .at_least(0)
-      .help("> 1: a token with a negative advantage costs at most this times it; 0: any");
-  s.field("cispo_max", &grpo_options::cispo_max).above(0).help("largest ratio of term cispo");
+      .help(
+          "A token with a negative advantage A costs at most -A times this, which is above 1. 0 "
+          "means no such bound.");
+  s.field("cispo_max", &grpo_options::cispo_max)
+      .above(0)
+      .help("The largest ratio that term cispo uses.");
   s.field("advantage_eps", &grpo_options::advantage_eps)
       .at_least(0)
-      .help("added to the deviation that advantages are divided by");
+      .help(
+          "The constant that is added to the standard deviation by which advantages are divided.");
   s.field("proximal", &grpo_options::proximal)
       .help(
-          "what the ratio is to: the sampling weights (behaviour), or those the update begins with "
-          "(recomputed: one forward pass more, decoupled PPO); auto: recomputed where epochs * "
-          "minibatches > 1; term reinforce has no ratio");
+          "The policy that the ratio is taken to. behaviour means the weights that sampled; "
+          "recomputed means the weights that the update begins with, which takes one more forward "
+          "pass (decoupled PPO). auto means recomputed if epochs * minibatches > 1, and behaviour "
+          "otherwise. Term reinforce has no ratio.");
   s.field("correction", &grpo_options::correction)
       .help(
-          "of term reinforce, whose tokens are weighted by current / sampling weights, and of "
-          "recomputed, by proximal / sampling weights: what becomes of weights above "
-          "correction_max; none: all are 1; null: truncate of term reinforce, mask of recomputed");
+          "The bound on importance weights. Tokens are weighted by proximal / sampling "
+          "probability with recomputed, and by current / sampling probability with term "
+          "reinforce. truncate lowers larger weights to correction_max, mask leaves out tokens "
+          "whose weight is below correction_min or above correction_max, and none sets all "
+          "weights to 1. null means truncate for term reinforce, and mask otherwise.");
   s.field("correction_by", &grpo_options::correction_by)
-      .help("those weights by token or by whole answer");
-  s.field("correction_max", &grpo_options::correction_max).above(0).help("the largest weight");
+      .help("The level of importance weights: by token, or over the whole answer.");
+  s.field("correction_max", &grpo_options::correction_max)
+      .above(0)
+      .help("The largest importance weight.");
   s.field("correction_min", &grpo_options::correction_min)
       .at_least(0)
-      .help("of correction mask: the smallest weight");
+      .help("The smallest importance weight. Only correction mask uses it.");
   s.rule("dual_clip", "0 or a number > 1, as the ratio of fresh answers is 1",
          [](const grpo_options& o) { return o.dual_clip == 0 || o.dual_clip > 1; });
   s.rule(
@@ -193,60 +208,67 @@ void describe_loss(options_schema<grpo_options>& s) {
       .also_known_as({"beta", "kl_beta", "kl_loss_coef"})
       .at_least(0)
       .help(
-          "weight of the divergence from the first weights; 0: they aren't kept; null: 0, of games "
-          "0.1");
-  s.field("kl_in", &grpo_options::kl_in).help("where that is added");
-  s.field("kl", &grpo_options::kl).help("its estimate where it is in the loss");
+          "The weight of the KL divergence from the first weights. 0 means no penalty, and the "
+          "first weights are not kept. null means 0, and 0.1 for games.");
+  s.field("kl_in", &grpo_options::kl_in)
+      .help("The place of the KL penalty: the loss or the reward.");
+  s.field("kl", &grpo_options::kl)
+      .help("The estimator of the KL divergence where it is in the loss.");
 }
 
 void describe_learning(options_schema<grpo_options>& s) {
   s.field("flat_groups", &grpo_options::flat_groups)
       .also_known_as({"filter_groups", "dynamic_sampling"})
       .help(
-          "groups whose answers are all equally good teach nothing: keep, drop, or refill (ask "
-          "another prompt in their place); null: keep, of variant dapo refill");
+          "The treatment of groups whose answers all have the same reward, which teach nothing: "
+          "keep, drop, or refill (another prompt is asked instead). null means keep, and refill "
+          "for variant dapo.");
   s.field("mask_truncated", &grpo_options::mask_truncated)
       .also_known_as({"mask_truncated_completions", "overlong_filtering"})
       .help(
-          "answers that the limit of tokens ended aren't trained on; they count for the group's "
-          "mean, and as answers in the loss's");
+          "true leaves answers that reached the token limit out of training. They still count in "
+          "the group's mean, and as answers in the mean of the loss.");
   s.field("overlong_cache", &grpo_options::overlong_cache)
       .also_known_as({"soft_punish_cache", "overlong_buffer_len"})
       .at_least(0)
       .unit("tokens")
       .help(
-          "reward falls by up to 1 over the last so many tokens before the limit of an answer "
-          "(DAPO's soft overlong punishment); 0: it doesn't; null: 0, of variant dapo a fifth of "
-          "rollout.answer_tokens, but of games 0");
+          "The reward falls by up to 1 over this many tokens before the answer's token limit "
+          "(DAPO's soft overlong punishment). 0 means that it does not fall. null means 0, and a "
+          "fifth of rollout.answer_tokens for variant dapo, except in games.");
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("AdamW's step size; null: 1e-4 for the letters model, of games 1e-3; 1e-5 for others");
+      .help(
+          "AdamW's step size. null means 1e-5 for chat models; for the letters model it means "
+          "1e-4 on problems and 1e-3 in games.");
   s.field("lr_schedule", &grpo_options::lr_schedule)
       .help(
-          "after the warm-up; linear: falls to 0 at the end, as transformers' linear schedule: the "
-          "first of three updates takes all of lr, the last a third");
+          "The step size after the warm-up. linear falls to 0 at the end, as the linear schedule "
+          "of transformers does: of three updates the first has a step size of lr, and the last a "
+          "third of it.");
   s.field("warmup_updates", &grpo_options::warmup_updates)
       .at_least(0)
       .unit("updates")
       .help(
-          "over which the step size rises linearly from 0, which is that of the first update, to "
-          "lr "
-          "at the first update after them, as transformers'; fewer than total_steps; null: 0, of "
-          "problems in letters 20, or half of total_steps where that is less");
+          "The length of the warm-up, during which the step size rises linearly from 0 at the "
+          "first update to lr, as in transformers. It must be below total_steps. null means 0; "
+          "for the letters model on problems it means 20, or half of total_steps if that is less.");
   s.field("epochs", &grpo_options::epochs)
       .also_known_as({"num_iterations", "ppo_epochs"})
       .at_least(1)
       .at_most(64)
-      .help("passes over a batch");
+      .help("The number of passes over each batch.");
   s.field("minibatches", &grpo_options::minibatches)
       .at_least(1)
       .at_most(1024)
-      .help("optimiser steps a pass; a divisor of rollout.prompts");
+      .help("The number of optimiser steps in one pass. It must divide rollout.prompts.");
   s.field("micro_tokens", &grpo_options::micro_tokens)
       .at_least(1)
       .unit("tokens")
-      .help("of one forward pass, whole groups; smaller ones take less memory, and change nothing");
+      .help(
+          "The most tokens in one forward pass, which takes whole groups. A smaller number takes "
+          "less memory and does not change the result.");
   describe_adamw(s);
 }
 
@@ -262,86 +284,97 @@ void describe(options_schema<grpo_problems_section>& s) {
       .at_least(1)
       .at_most(9)
       .unit("digits or letters")
-      .help("of a problem: the larger, the harder; null: 3, of sum_digits and reversed_text 4");
+      .help(
+          "The size of a problem; larger problems are harder. null means 3, and 4 for sum_digits "
+          "and reversed_text.");
   s.field("training", &grpo_problems_section::training)
       .at_least(1)
       .at_most(1'000'000)
-      .help("different problems to train on; null: 700, of sum_digits 7500");
+      .help(
+          "The number of different problems to train on. null means 700, and 7500 for sum_digits.");
   s.field("held_out", &grpo_problems_section::held_out)
       .at_least(1)
       .at_most(1'000'000)
-      .help("others, for evaluation alone; null: 200, of sum_digits 1500");
+      .help(
+          "The number of other problems, which are only used for evaluation. null means 200, and "
+          "1500 for sum_digits.");
 }
 
 void describe(options_schema<grpo_task_section>& s) {
-  // No list of names that are allowed: a program can have tasks of its own.
+  // There is no list of allowed names, since a program can have tasks of its own.
   s.field("name", &grpo_task_section::name)
-      .help(fmt::format("what is asked: {}", fmt::join(known_task_names(), ", ")));
-  s.field("problems", &grpo_task_section::problems).help("made from the seed");
+      .help(fmt::format("The name of the task: {}.", fmt::join(known_task_names(), ", ")));
+  s.field("problems", &grpo_task_section::problems)
+      .help("The problems of the task, which are drawn from the seed.");
   s.field("shots", &grpo_task_section::shots)
       .at_least(0)
       .at_most(64)
-      .help("training problems that a chat model is shown, solved, before the one it is asked");
+      .help(
+          "The number of solved training problems that a chat model is shown before the problem "
+          "that it is asked.");
 }
 
 void describe(options_schema<grpo_code_section>& s) {
   s.field("coders", &grpo_code_section::coders)
       .at_least(1)
       .at_most(1024)
-      .help("programs that run at the same time");
+      .help("The number of programs that run at the same time.");
   s.field("wall_s", &grpo_code_section::wall_s)
       .above(0)
       .at_most(86'400)
       .unit("seconds")
-      .help("after which a program is killed");
+      .help("The wall time after which a program is killed.");
   s.field("memory_mib", &grpo_code_section::memory_mib)
       .at_least(64)
       .at_most(1 << 20)
       .unit("MiB")
-      .help("of a program's address space");
+      .help("The limit on a program's address space.");
   s.field("processes", &grpo_code_section::processes)
       .at_least(1)
       .at_most(4096)
       .help(
-          "processes and threads that a program may have at the same time, itself included; each "
-          "may use memory_mib. More than 1 takes a trainer that runs as root");
+          "The number of processes and threads that a program may have at the same time, itself "
+          "included; each may use memory_mib. More than 1 requires a trainer that runs as root.");
   s.field("first_user", &grpo_code_section::first_user)
       .at_least(1000)
       .at_most(4'294'967'294)
       .help(
-          "the first of the user numbers from which each coder takes two for its programs. Only a "
-          "trainer that runs as root uses them");
+          "The first of the user numbers from which each coder takes two for its programs. Only a "
+          "trainer that runs as root uses them.");
   s.field("last_user", &grpo_code_section::last_user)
       .at_least(1000)
       .at_most(4'294'967'294)
-      .help("the last of the user numbers");
+      .help("The last of the user numbers.");
 }
 
 void describe(options_schema<grpo_game_section>& s) {
   s.field("urls", &grpo_game_section::urls)
       .items(0, 1024)
       .example("[http://localhost:8000]")
-      .help("OpenEnv servers; none: Troupe's own environment, in this process");
+      .help(
+          "The OpenEnv servers that host the games. An empty list means Troupe's own environment, "
+          "in this process.");
   s.field("worlds", &grpo_game_section::worlds)
       .at_least(1)
       .at_most(16384)
-      .help("games at the same time");
+      .help("The number of games that are played at the same time.");
   s.field("turns", &grpo_game_section::turns)
       .at_least(1)
       .at_most(1000)
-      .help("after which a game is cut; null: the game's longest, of blackjack 6");
+      .help(
+          "The number of turns after which a game is truncated. null means the longest game that "
+          "the task allows: 6 for blackjack.");
   s.field("illegal_reward", &grpo_game_section::illegal_reward)
-      .help("of what is no legal move, which ends the game");
+      .help("The reward of a move that is not legal, which ends the game.");
 }
 
 void describe(options_schema<grpo_model_section>& s) {
   s.field("path", &grpo_model_section::path)
       .help(
-          "a chat model's folder or GGUF file, or the name of one that `troupe models get` has "
-          "got; "
-          "empty: a model of 22 letters, made by the seed");
+          "A chat model's folder or GGUF file, or the name of one that `troupe models get` has "
+          "installed. Empty means a model of 22 letters, whose weights are drawn from the seed.");
   s.field("system_prompt", &grpo_model_section::system_prompt)
-      .help("what a chat model is told first; empty: what its template says by itself");
+      .help("The system message of a chat model. Empty means the one that its chat template has.");
 }
 
 void describe(options_schema<grpo_warm_start_section>& s) {
@@ -349,19 +382,20 @@ void describe(options_schema<grpo_warm_start_section>& s) {
       .at_least(0)
       .at_most(1'000'000)
       .help(
-          "supervised steps on right answers before the first update; 0: none; null: 40, of "
-          "problems in letters 120");
+          "The number of supervised steps on right answers before the first update. 0 means none. "
+          "null means 40, and 120 for the letters model on problems.");
   s.field("batch_size", &grpo_warm_start_section::batch_size)
       .at_least(1)
       .at_most(65536)
       .unit("problems")
-      .help("of such a step");
+      .help("The number of problems in one supervised step.");
   s.field("lr", &grpo_warm_start_section::lr)
       .above(0)
-      .help("AdamW's step size at the first of them; it falls to 0");
+      .help("AdamW's step size at the first supervised step. It falls linearly to 0.");
   s.field("keep_moments", &grpo_warm_start_section::keep_moments)
       .help(
-          "the trainer's Adam goes on with these steps' moments; null: of problems, not of games");
+          "true lets the trainer's Adam go on with the moments of the supervised steps. null "
+          "means true for problems, and false for games.");
 }
 
 void describe(options_schema<grpo_rollout_section>& s) {
@@ -369,99 +403,119 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .also_known_as({"batch", "batch_size"})
       .at_least(1)
       .at_most(4096)
-      .help("groups of one update; null: 64, of problems in letters 256");
+      .help(
+          "The number of groups in one update. null means 64, and 256 for the letters model on "
+          "problems.");
   s.field("group", &grpo_rollout_section::group)
       .also_known_as({"group_size", "num_generations", "n"})
       .at_least(1)
       .at_most(4096)
       .unit("answers")
-      .help("to each prompt; null: 8, of problems in letters 4");
+      .help(
+          "The number of answers to each prompt. null means 8, and 4 for the letters model on "
+          "problems.");
   s.field("answer_tokens", &grpo_rollout_section::answer_tokens)
       .also_known_as({"max_completion_length", "max_new_tokens"})
       .at_least(1)
       .at_most(1'000'000)
       .unit("tokens")
-      .help("longest answer, or move of a game");
+      .help("The largest number of tokens in an answer, or in one move of a game.");
   s.field("temperature", &grpo_rollout_section::temperature)
       .at_least(0.001)
       .at_most(1000)
-      .help("of sampling; log-probabilities are trained at the same");
+      .help(
+          "The sampling temperature. Training computes log-probabilities at the same temperature.");
   s.field("rounds", &grpo_rollout_section::rounds)
       .at_least(1)
       .at_most(1000)
-      .help("prompts asked for one group, until answers can be trained on and differ in reward");
+      .help(
+          "The largest number of prompts that are asked for one group. Another prompt is asked "
+          "while no answer can be trained on or, with flat_groups refill, while all have the same "
+          "reward.");
   s.field("workers", &grpo_rollout_section::workers)
       .at_least(1)
       .at_most(4096)
-      .help("groups under way at once in async mode");
+      .help("The number of groups that are generated at the same time in async mode.");
   s.field("max_staleness", &grpo_rollout_section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("versions")
-      .help("that a group may be behind the trainer in async mode");
+      .help("The number of versions that a group may be behind the trainer in async mode.");
   s.field("slots", &grpo_rollout_section::slots)
       .at_least(1)
       .at_most(4096)
-      .help("answers that the generator writes at the same time");
+      .help("The number of answers that the generator writes at the same time.");
   s.field("answer_deadline_s", &grpo_rollout_section::answer_deadline_s)
       .above(0)
       .at_most(1e6)
       .unit("seconds")
       .help(
-          "until a group's answers are written, or one is judged, waiting in line included; those "
-          "that come later are dropped and counted, and another prompt is asked, up to rounds");
+          "The time for writing a group's answers, and for judging one answer, including the wait "
+          "in the queue. Answers that come later are dropped and counted, and another prompt is "
+          "asked, up to rounds.");
 }
 
 void describe(options_schema<grpo_samples_section>& s) {
   s.field("every_updates", &grpo_samples_section::every_updates)
       .at_least(0)
       .unit("updates")
-      .help("between those whose best and worst answers are kept in samples.jsonl; 0: none");
+      .help(
+          "The number of updates between those whose best and worst answers are kept in "
+          "samples.jsonl. 0 means that none are kept.");
 }
 
 void describe(options_schema<grpo_evaluation_section>& s) {
   s.field("every_updates", &grpo_evaluation_section::every_updates)
       .at_least(0)
       .unit("updates")
-      .help("between evaluations, the first before training; 0: only at the end");
+      .help(
+          "The number of updates between evaluations; the first is before training. 0 means only "
+          "one, at the end.");
   s.field("problems", &grpo_evaluation_section::problems)
       .at_least(1)
       .at_most(1'000'000)
       .help(
-          "held-out ones, or deals, of an evaluation during training, each once, likeliest tokens "
-          "taken");
+          "The number of held-out problems, or of deals in a game, in an evaluation during "
+          "training. Each is asked once, and the likeliest tokens are taken.");
   s.field("final_problems", &grpo_evaluation_section::final_problems)
       .at_least(1)
       .at_most(1'000'000)
-      .help("others of them, of the evaluation at the end and of troupe eval");
+      .help(
+          "The number of problems in the evaluation at the end and in `troupe eval`. These are "
+          "other held-out problems.");
   s.field("stop_at", &grpo_evaluation_section::stop_at)
       .at_least(-1)
       .at_most(1)
       .help(
-          "share of right answers, or mean reward of games, that ends training; null: total_steps "
-          "alone do");
+          "The share of right answers, or the mean reward in games, at which training ends. null "
+          "means that only total_steps ends it.");
 }
 
 void describe(options_schema<grpo_config>& s) {
-  s.field("algo", &grpo_config::algo).one_of({"grpo"}).help("what this configures");
-  s.field("task", &grpo_config::task).help("what is asked");
-  s.field("code", &grpo_config::code).help("how answers are run, where the task is code");
-  s.field("game", &grpo_config::game).help("how it is played, where the task is a game");
-  s.field("model", &grpo_config::model).help("who answers");
+  s.field("algo", &grpo_config::algo)
+      .one_of({"grpo"})
+      .help("The algorithm that this file configures.");
+  s.field("task", &grpo_config::task).help("The task that the model learns.");
+  s.field("code", &grpo_config::code).help("The execution of answers in the task code.");
+  s.field("game", &grpo_config::game).help("The games, in tasks that are games.");
+  s.field("model", &grpo_config::model).help("The language model that learns.");
   s.field("total_steps", &grpo_config::total_steps)
       .also_known_as({"max_steps", "steps"})
       .at_least(1)
       .at_most(1e9)
       .unit("updates")
-      .help("after which training ends");
-  s.field("seed", &grpo_config::seed).help("of weights, problems and answers");
-  s.field("mode", &grpo_config::mode).help("how answers and training are composed");
-  s.field("warm_start", &grpo_config::warm_start).help("supervised steps before the first update");
-  s.field("rollout", &grpo_config::rollout).help("how answers are made");
-  s.field("trainer", &grpo_config::trainer).help("the update rule");
-  s.field("evaluation", &grpo_config::evaluation).help("likeliest answers to held-out problems");
-  s.field("checkpoint", &grpo_config::checkpoint).help("what a run is resumed from");
-  s.field("samples", &grpo_config::samples).help("answers that are kept, for people");
+      .help("The number of updates after which training ends.");
+  s.field("seed", &grpo_config::seed).help("The seed of weights, problems and answers.");
+  s.field("mode", &grpo_config::mode)
+      .help("The composition of generation and training: sync or async.");
+  s.field("warm_start", &grpo_config::warm_start).help("Supervised steps before the first update.");
+  s.field("rollout", &grpo_config::rollout).help("The generation of answers.");
+  s.field("trainer", &grpo_config::trainer).help("The update rule.");
+  s.field("evaluation", &grpo_config::evaluation)
+      .help("The evaluation of the model on held-out problems.");
+  s.field("checkpoint", &grpo_config::checkpoint)
+      .help("The checkpoints, from which a run is resumed.");
+  s.field("samples", &grpo_config::samples).help("The answers that are kept for people to read.");
   describe_deterministic(s);
   option_rule(
       s, "rollout.group",

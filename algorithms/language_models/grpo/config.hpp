@@ -1,6 +1,6 @@
 #pragma once
-// Everything that decides a GRPO run. `describe` of each struct has the unit, the range and the
-// meaning of its options.
+// The configuration of a GRPO run. The `describe` functions (config.cpp) have the unit, the range
+// and the meaning of each option; `troupe config grpo` prints them.
 
 #include <cstdint>
 #include <optional>
@@ -16,24 +16,24 @@
 
 namespace troupe {
 
-/// Where a penalty for the distance from the first weights is.
+/// The place of the KL penalty for the distance from the first weights.
 enum class kl_place { loss, reward };
-/// What the clipped ratio is to.
+/// The policy in the denominator of the clipped ratio.
 enum class proximal_policy {
-  automatic,   ///< recomputed where a batch is trained on in several steps, else the behaviour
+  automatic,   ///< recomputed if a batch is trained on in several steps, else behaviour
   behaviour,   ///< the weights that sampled each token, by the log-probabilities recorded then
-  recomputed,  ///< the weights the update begins with: decoupled PPO
+  recomputed,  ///< the weights that the update begins with (decoupled PPO)
 };
-/// What becomes of a group whose answers are all equally good.
+/// The treatment of a group whose answers all have the same reward.
 enum class flat_group_rule {
-  keep,    ///< it is trained on: its tokens count, and pull towards the reference if there is one
-  drop,    ///< it isn't; the batch is smaller by it
-  refill,  ///< another prompt is asked in its place, rollout.rounds times at most; then as `drop`
+  keep,    ///< The group is trained on: its tokens count, and a KL penalty applies to them.
+  drop,    ///< The group is left out, and the batch is smaller.
+  refill,  ///< Another prompt is asked instead, at most rollout.rounds in all, then as `drop`.
 };
 
-/// How it learns from groups of answers. Which paper each switch is from: algorithms/losses/, and
-/// where the defaults are from: docs/grpo.md. Options without a value are the variant's, or the
-/// task kind's: see completed.
+/// The update rule. algorithms/losses/ has the paper of each option, and docs/grpo.md the origin of
+/// the defaults. Options without a value take that of the variant or of the kind of task; see
+/// completed in grpo_defaults.hpp.
 struct grpo_options : language_model_options {
   std::optional<grpo_variant> variant;
   std::optional<advantage_kind> advantage;
@@ -71,30 +71,31 @@ struct grpo_options : language_model_options {
   policy_term loss_term() const { return term.value_or(preset().loss.term); }
   double penalty() const { return kl_coef.value_or(0.0); }
   flat_group_rule flat_rule() const;
-  /// The overlong_cache where answers have at most so many tokens.
+  /// The overlong_cache, in tokens, for answers of at most `answer_tokens`.
   std::int64_t overlong_tokens(std::int64_t answer_tokens) const;
-  /// The variant's, with what has a value here.
+  /// The variant's loss options, overridden by the options that have a value here.
   grpo_loss_options loss() const;
+  /// True if an update recomputes log-probabilities under the weights that it begins with.
   bool recomputes() const;
-  /// What was sampled by other weights is weighted.
+  /// True if tokens that other weights sampled get an importance weight.
   bool corrects() const;
   correction_kind correction_used() const;
 };
 
-/// Of the task's problems; without a value: as many, and as hard, as the task says itself.
+/// The number and the size of the task's problems. Options without a value take the task's own.
 struct grpo_problems_section {
   std::optional<int> size;
   std::optional<std::int64_t> training, held_out;
 };
 
-/// What is asked.
+/// The task that the model learns.
 struct grpo_task_section {
   std::string name = "sum_digits";
   grpo_problems_section problems;
   int shots = 0;
 };
 
-/// How answers are run, where the task is code.
+/// The execution of answers if the task is code.
 struct grpo_code_section {
   int coders = 2;
   double wall_s = 5.0;
@@ -103,7 +104,7 @@ struct grpo_code_section {
   std::int64_t first_user = 61'184, last_user = 65'519;
 };
 
-/// How it is played, where the task is a game.
+/// The games if the task is a game.
 struct grpo_game_section {
   std::vector<std::string> urls;
   int worlds = 64;
@@ -111,14 +112,14 @@ struct grpo_game_section {
   double illegal_reward = -1.1;
 };
 
-/// Who answers. The letters model is that of actors/llm/tasks.
+/// The model that learns. An empty path means the letters model of actors/llm/tasks.
 struct grpo_model_section {
   std::string path;
   std::string system_prompt;
 };
 
-/// Supervised steps before the first update, on right answers: where a model gets no reward to
-/// begin with, it has nothing to learn from. Drawn from the training problems.
+/// Supervised steps before the first update, on right answers to training problems. A model that
+/// never gets a reward at the start would otherwise have nothing to learn from.
 struct grpo_warm_start_section {
   std::optional<int> batches;
   int batch_size = 256;
@@ -126,7 +127,7 @@ struct grpo_warm_start_section {
   std::optional<bool> keep_moments;
 };
 
-/// How answers are made.
+/// The generation of answers.
 struct grpo_rollout_section {
   std::optional<int> prompts;
   std::optional<int> group;
@@ -136,15 +137,17 @@ struct grpo_rollout_section {
   int workers = 64;
   int max_staleness = 8;
   int slots = 64;
-  /// Also of a game's next move; of judging an answer, or running its code; and until a game has a
-  /// world, and that an answer.
+  /// In seconds. The deadline for writing a group's answers or a game's next move, for judging an
+  /// answer, for running its code, for finding a world for a game, and for the world's answer.
   double answer_deadline_s = 14'400;
 };
 
+/// The answers that are kept for people to read.
 struct grpo_samples_section {
   int every_updates = 1;
 };
 
+/// The evaluation on held-out problems.
 struct grpo_evaluation_section {
   std::int64_t every_updates = 20;
   int problems = 100;
@@ -152,6 +155,7 @@ struct grpo_evaluation_section {
   std::optional<double> stop_at;
 };
 
+/// The configuration of a run.
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task;
@@ -169,8 +173,8 @@ struct grpo_config {
   grpo_samples_section samples;
   bool deterministic = false;
   std::string faults;
-  /// Lets the task code run what the model writes without a sandbox. No field of a configuration
-  /// file: whoever starts the program says it.
+  /// Lets the task code run the model's programs without a sandbox. A configuration file can't set
+  /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
 };
 
@@ -198,10 +202,11 @@ void describe(options_schema<grpo_samples_section>& s);
 void describe(options_schema<grpo_evaluation_section>& s);
 void describe(options_schema<grpo_config>& s);
 
-/// For train and train_in, with the task of that name; one of your own: grpo_task.hpp.
-/// Throws config_error for a name that isn't known and for more problems of evaluations than are
-/// held out; for the task code where code may not be run, by the letters model, which can't write
-/// any, and where deterministic is true.
+/// The algorithm for train and train_in, on the built-in task that the configuration names;
+/// grpo_task.hpp has an overload for tasks of your own. Throws config_error for an unknown name,
+/// and if the evaluations ask more problems than are held out. For the task code it also throws
+/// config_error without allow_unsandboxed_code, for the letters model, which can't write code, and
+/// if deterministic is true.
 algorithm algorithm_with(const grpo_config& config);
 
 }  // namespace troupe

@@ -12,23 +12,24 @@ namespace troupe {
 
 namespace {
 
-/// Attempts at one evaluation while its list of problems dies.
+/// The largest number of attempts at one evaluation, each of which the loss of the replica with the
+/// problems has ended.
 constexpr int evaluation_attempts_max = 100;
 
-/// What has been answered so far of an evaluation, which tells of that where it takes long.
+/// The answers so far in an evaluation. A long evaluation logs its progress every few seconds.
 struct exam_so_far {
-  std::size_t problems = 0;  // in all
+  std::size_t problems = 0;  // the number of problems in the whole evaluation
   std::vector<sampled_answer> answers;
-  double right = 0.0;  // of the answers
+  double right = 0.0;  // the sum of `right` over the answers
   now_and_then tell = {};
 
   void add(const sampled_answer& one) {
     answers.push_back(one);
     right += one.right;
     if (tell.due())
-      log::info("evaluation", {{"answered", answers.size()},
-                               {"of", problems},
-                               {"right", right / double(answers.size())}});
+      log::info("the evaluation is under way", {{"answered", answers.size()},
+                                                {"of", problems},
+                                                {"right", right / double(answers.size())}});
   }
 };
 
@@ -36,7 +37,7 @@ struct exam_so_far {
 task<> ask_some(const training_run& in, answer_roles roles, std::size_t count, exam_so_far& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
     in.require_no_stop();
-    // One that was dropped is not right.
+    // An answer that was dropped counts as wrong.
     seen.add(group.answers.empty() ? sampled_answer{} : group.answers.front());
     return --count == 0;
   };
@@ -64,7 +65,8 @@ task<> grpo::tell_win_rate(double rate) {
   co_await in.records.route<&recorder::record>(std::move(row));
 }
 
-/// Where the list of problems dies on the way, the evaluation begins anew, and asks the same.
+/// If the replica with the problems is lost on the way, the evaluation begins anew with the same
+/// problems.
 task<evaluation> grpo::ask(service<prompt_source> problems, weights of, std::size_t count,
                            std::uint64_t seed) {
   std::exception_ptr error;
@@ -86,7 +88,7 @@ task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std
   asking.prompts = problems;
   asking.group = 1;
   asking.temperature = 0;
-  if (game_) {  // and a deal whose world has failed is followed by another
+  if (game_) {  // a deal whose world has failed is followed by another, up to rollout.rounds
     asking.known_moves = std::make_shared<std::map<std::vector<llm::token_id>, llm::completion>>();
   } else {
     asking.rounds = 1;
@@ -94,7 +96,7 @@ task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std
   }
   asking.refill_flat = false;
   asking.metrics = {};
-  // Side by side, so that the generator has many to write at once.
+  // Problems are asked concurrently, so that the generator writes many answers at once.
   const auto at_once = std::min(count, static_cast<std::size_t>(config_.rollout.slots));
   exam_so_far seen{.problems = count, .answers = {}};
   std::vector<task<>> all_of_them;

@@ -16,35 +16,35 @@ using openenv::text_turn;
 using openenv::text_world;
 using table = session<text_world>;
 
-/// What the games of a group have in common.
+/// The deal that the games of a group share.
 struct group_deal {
-  std::uint64_t seed = 0;  // of the world
+  std::uint64_t seed = 0;  // the world's seed
   std::vector<llm::token_id> prompt;
   openenv::wording shown;
 };
 
 /// One game of a group.
 struct game {
-  std::uint64_t seed = 0;  // what is sampled is drawn by it
+  std::uint64_t seed = 0;  // the seed of sampling
   sampled_answer played;
   std::int64_t version = std::numeric_limits<std::int64_t>::max();
-  std::string dropped;  // why it can't be trained on; empty: it can
+  std::string dropped;  // the reason why it can't be trained on; empty if it can
 };
 
-/// None: the world has failed, or was lost. Throws any other error.
+/// The world's turn; none if the world has failed or was lost. Throws any other error.
 std::optional<text_turn> turn_of(outcome<text_turn> told) {
   if (told) return std::move(told).value();
   const auto error = told.error();
   for (const auto kind : {error_kind::role_error, error_kind::session_lost,
                           error_kind::replica_lost, error_kind::deadline_exceeded}) {
     if (!is_kind(error, kind)) continue;
-    log::warn("a game is dropped, as its world has failed", {{"error", describe(error)}});
+    log::warn("a game is dropped because its world failed", {{"error", describe(error)}});
     return std::nullopt;
   }
   std::rethrow_exception(error);
 }
 
-/// None: other games have held the worlds for too long.
+/// A session with a world; none if other games have held all worlds until the deadline.
 task<std::optional<table>> open_table(const answer_roles& r) {
   const session_options alone{.exclusive = true};
   std::exception_ptr error;
@@ -54,7 +54,7 @@ task<std::optional<table>> open_table(const answer_roles& r) {
     error = std::current_exception();
   }
   if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
-  detail::tell_too_late("a game is dropped, as there was no world for it in time", error);
+  detail::tell_too_late("a game is dropped because no world was free in time", error);
   co_return std::nullopt;
 }
 
@@ -67,7 +67,8 @@ void add_sampled(game& to, const llm::completion& written) {
   to.version = std::min(to.version, written.first_version());
 }
 
-/// The next turn's words. False: there is no room for them and another move.
+/// Adds the words of the next turn. Returns false if the model's context has no room for them and
+/// another move.
 bool add_read(const answer_roles& r, const group_deal& deal, game& to,
               const openenv::wording& shown, const llm::completion& after) {
   const bool ended = after.finish != llm::finish_reason::length;
@@ -81,7 +82,8 @@ bool add_read(const answer_roles& r, const group_deal& deal, game& to,
   return true;
 }
 
-/// None: they were not written in time.
+/// The answers to a prompt, from known_moves if they are there. Empty if they were not written in
+/// time.
 task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm::token_id> prompt,
                                          std::uint64_t seed, std::int64_t answers) {
   if (r.known_moves) {
@@ -98,19 +100,19 @@ task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm:
   co_return written;
 }
 
-/// None: it was not written in time.
+/// The next move of a game; none if it was not written in time.
 task<std::optional<llm::completion>> write_move(const answer_roles& r, const group_deal& deal,
                                                 const game& of) {
   auto history = deal.prompt;
   history.insert(history.end(), of.played.tokens.begin(), of.played.tokens.end());
-  // A stream of its own for each turn, which begins at another length.
+  // Each turn begins at another length, which gives it a random stream of its own.
   const auto seed = derived_seed(of.seed, "move", {of.played.tokens.size()});
   auto written = co_await write(r, std::move(history), seed, 1);
   if (written.empty()) co_return std::nullopt;
   co_return std::move(written.front());
 }
 
-/// Takes turns from the first move on, which has been written.
+/// Plays the game to its end, from its first move, which is `written`.
 task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at,
                   llm::completion written, game& of) {
   std::int64_t turn = 1;
@@ -148,10 +150,11 @@ task<> take_turns(const answer_roles& r, const group_deal& deal, const table& at
   }
 }
 
-/// `first`: of the group's first game, where the deal was seen; the others find one, and deal anew.
+/// Plays one game. `first` is the table at which the group's deal was seen, for the group's first
+/// game. Other games open a table of their own and deal again with the same seed.
 task<> play(const answer_roles& r, const group_deal& deal, std::optional<table> first,
             llm::completion written, game& of) {
-  // Not the parameter, which lasts as long as the task: others wait for the table.
+  // The parameter would hold the table for as long as the task lasts, while others wait for it.
   std::optional<table> at = std::exchange(first, std::nullopt);
   if (!at) {
     at = co_await open_table(r);

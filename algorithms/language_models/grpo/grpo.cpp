@@ -13,7 +13,7 @@ namespace troupe {
 
 namespace {
 
-/// What came with the groups of a batch besides answers.
+/// The counts that came with the groups of a batch.
 struct batch_counts {
   std::map<std::string, std::int64_t> dropped;
   std::int64_t flat_before = 0;
@@ -93,9 +93,10 @@ task<bool> grpo::begin() {
     const auto seconds = detail::seconds_between(began, detail::strand::current().now());
     in.done.start += seconds;
     if (found) {
-      log::info("before the first update", {{game_ ? "reward" : "right", found->mean},
-                                            {"of", found->returns.size()},
-                                            {"seconds", seconds}});
+      log::info("the model was evaluated before the first update",
+                {{game_ ? "reward" : "right", found->mean},
+                 {"of", found->returns.size()},
+                 {"seconds", seconds}});
     }
   }
   co_return !in.done.over() && !in.is_stop_asked();
@@ -119,7 +120,7 @@ task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
   co_return in.done.version;
 }
 
-/// The curve that people watch: each group's mean reward as an episode's return.
+/// Records each group's mean reward as the return of an episode, for the curves of a run.
 task<> grpo::record_groups(const std::vector<answer_group>& groups) {
   for (const auto& group : groups) {
     double reward = 0, length = 0;
@@ -133,7 +134,7 @@ task<> grpo::record_groups(const std::vector<answer_group>& groups) {
   }
 }
 
-/// `version`: of the weights that the update began with.
+/// Records the update. `version` is that of the weights that the update began with.
 task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned,
                     std::int64_t version) {
   const auto counts = count(groups, version);

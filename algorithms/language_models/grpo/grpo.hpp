@@ -1,17 +1,18 @@
 #pragma once
-// What GRPO is to a run: roles, an episode and an update.
+// GRPO as an algorithm of a run (algorithms/run/algorithm.hpp): its roles, its episode and its
+// update.
 //
-//   prompts      problems to train on; held-out ones in two lists, one for evaluations during
-//                training, one for the evaluation at the end
+//   prompts      training problems; two more services have held-out problems, one for evaluations
+//                during training and one for the evaluation at the end
 //   generators   write answers
-//   rewards      judge them; of code, after coders have run it; or
-//   worlds       play games with who writes
-//   replay       hands each group to the trainer once, whole, none too stale
-//   trainer      GRPO; its weights go to the store and the generators
+//   rewards      judge answers; code is run by the coders first
+//   worlds       play games with the model; a task has either rewards or worlds
+//   replay       hands each group to the trainer once and whole, unless it is too stale
+//   trainer      updates the weights, which go to the store and the generators
 //
-// The way of one answer: generate_answers (grpo_episode.hpp) draws a prompt, has a group of answers
-// written and judged; the loop puts the group into the replay; `update` gives a batch of groups to
-// the trainer, and the new weights to the generators.
+// generate_answers (grpo_episode.hpp) draws a prompt and has a group of answers written and judged.
+// The loop puts the group into the replay. `update` gives a batch of groups to the trainer and the
+// new weights to the generators.
 
 #include <memory>
 #include <optional>
@@ -26,11 +27,12 @@
 
 namespace troupe {
 
+/// GRPO with the members that train asks of an algorithm.
 class grpo {
  public:
   using experience = answer_group;
 
-  /// The configuration is a completed one.
+  /// `config` must be a completed one (grpo_defaults.hpp).
   grpo(training_run& in, grpo_config config, grpo_task task);
 
   answer_roles roles;
@@ -39,18 +41,19 @@ class grpo {
   }
   task<std::int64_t> update(std::vector<answer_group> groups);
   loop_sizes sizes() const;
-  /// The curve's first point: what the model can do before it learns.
+  /// Evaluates the model before the first update. Returns false if the run ends there.
   task<bool> begin();
 
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
 
-  /// The share of right answers to held-out problems; of games the mean reward. What is chosen by
-  /// it, as the moment to stop, is judged on others.
+  /// The share of right answers to held-out problems, or the mean reward of games, during training.
   task<evaluation> evaluate(weights of, std::size_t problems, std::uint64_t seed);
+  /// Evaluates like `evaluate`, but on other held-out problems, since the best model and the moment
+  /// to stop are chosen by `evaluate`.
   task<evaluation> evaluate_at_the_end(weights of);
-  /// As the evaluation at the end does, weights that come from outside: serves what answers them,
-  /// and no other role.
+  /// Evaluates weights from outside of a run as evaluate_at_the_end does. Serves only the roles
+  /// that generate and judge answers.
   task<evaluation> evaluate_alone(weights of, std::size_t problems);
   void write_model(const std::filesystem::path& path, const weights& of,
                    std::optional<double> score) const;
@@ -81,7 +84,7 @@ class grpo {
   training_run& in;
   const grpo_config config_;
   const grpo_task task_;
-  const openenv::text_game* const game_;  ///< What the task is; null: problems.
+  const openenv::text_game* const game_;  ///< The game; null if the task has problems.
   const llm::problem_set problems_;
   std::shared_ptr<const grpo_subject> subject_;
   service<grpo_trainer> trainer_;
@@ -92,7 +95,7 @@ class grpo {
 namespace detail {
 
 run_settings settings_of(const grpo_config& config, const grpo_task& task);
-/// How the coders of a run are made.
+/// The options of a run's coders.
 coder_options coders_of(const grpo_config& config);
 
 inline double seconds_between(time_point from, time_point to) {

@@ -30,7 +30,7 @@ std::vector<named_task> all_tasks(const std::vector<grpo_task>& own) {
 }
 
 /// The task that a configuration names, and whether it is the program's own. Throws config_error
-/// naming all, and the nearest.
+/// that lists all names and suggests the nearest one.
 std::pair<grpo_task, bool> chosen(const std::string& name, const std::vector<grpo_task>& own) {
   const auto found = std::ranges::find(own, name, &grpo_task::name);
   if (found != own.end()) return {*found, true};

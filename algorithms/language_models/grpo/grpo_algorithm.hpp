@@ -1,4 +1,5 @@
 #pragma once
+// GRPO as one of a program's algorithms, for troupe::main (algorithms/program/main.hpp).
 
 #include <vector>
 
@@ -7,9 +8,10 @@
 
 namespace troupe {
 
-/// GRPO as a command line asks for it, on Troupe's tasks and these of a program's own:
-/// `troupe::main(argc, argv, {.algorithms = {grpo_algorithm({alphabet})}})`. One task of its own is
-/// learned where none is named. Throws std::invalid_argument where a task's name is empty or taken.
+/// GRPO for the command line of a program, on the built-in tasks and the program's own:
+/// `troupe::main(argc, argv, {.algorithms = {grpo_algorithm({alphabet})}})`. If the program has
+/// exactly one task of its own, that is the default. Throws std::invalid_argument if the name of a
+/// task is empty or taken.
 named_algorithm grpo_algorithm(const std::vector<grpo_task>& own = {});
 
 }  // namespace troupe

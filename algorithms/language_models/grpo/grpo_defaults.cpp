@@ -11,8 +11,8 @@ void fill(std::optional<T>& option, T by_default) {
   if (!option) option = by_default;
 }
 
-/// Problems in letters are learned from many prompts at once: answers that many prompts share, as
-/// sums of digits are, gain and lose all of them together, by the noise of a few prompts.
+/// The letters model learns from many prompts at once. Where many prompts share an answer, as with
+/// sums of digits, the noise of a few prompts would otherwise move the answer for all of them.
 void fill_for_problems(grpo_config& config, const grpo_task& task) {
   const bool letters = config.model.path.empty();
   const auto counts = counts_of(task, config);
@@ -29,8 +29,8 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   fill(config.trainer.overlong_cache, config.trainer.overlong_tokens(config.rollout.answer_tokens));
 }
 
-/// Games are learned so that no move is given up for good. By dr_grpo their gradients have norms of
-/// 0.01, beside up to 1 in the warm start: by moments of that size they would move little.
+/// The KL penalty keeps every move possible in games. With dr_grpo the gradients have norms of
+/// 0.01, and up to 1 in the warm start, whose moments would make the updates too small.
 void fill_for_games(grpo_config& config, const openenv::text_game& game) {
   const bool letters = config.model.path.empty();
   fill(config.game.turns, game.turns);
@@ -42,7 +42,7 @@ void fill_for_games(grpo_config& config, const openenv::text_game& game) {
   fill(config.trainer.kl_coef, 0.1);
   fill(config.trainer.lr, letters ? 1e-3 : 1e-5);
   fill(config.trainer.warmup_updates, 0);
-  fill(config.trainer.overlong_cache, std::int64_t{0});  // no limit is of a game's tokens
+  fill(config.trainer.overlong_cache, std::int64_t{0});  // games have no limit on their tokens
 }
 
 }  // namespace

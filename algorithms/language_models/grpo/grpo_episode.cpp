@@ -28,15 +28,17 @@ sampled_answer answer_of(llm::completion written) {
           .truncated = written.finish == llm::finish_reason::length};
 }
 
-/// A reward of a program's own may fail at every answer: the first ten of the process say why.
+/// Logs the failures of the first ten answers in this process only, since a faulty reward function
+/// may fail for every answer.
 void tell_failure(const std::exception_ptr& error) {
   static std::atomic<int> told = 0;
   if (told.fetch_add(1) < 10)
-    log::warn("an answer is dropped, as what judges or runs it has failed",
+    log::warn("an answer is dropped because its reward or its program failed",
               {{"error", describe(error)}});
 }
 
-/// Throws unless the role has failed or was too slow, and nothing else.
+/// Returns true if the role has answered. Logs that it failed or was too slow, and throws any other
+/// error.
 template <class T>
 bool came(const outcome<T>& result) {
   if (result) return true;
@@ -46,7 +48,7 @@ bool came(const outcome<T>& result) {
     return false;
   }
   if (!is_kind(error, error_kind::deadline_exceeded)) std::rethrow_exception(error);
-  detail::tell_too_late("an answer is dropped, as it was not judged in time", error);
+  detail::tell_too_late("an answer is dropped because it was not judged in time", error);
   return false;
 }
 
@@ -131,7 +133,7 @@ task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
       co_await r.generators.try_route<&llm::generator::generate_group>(std::move(request), answers);
   if (!is_kind(written.error(), error_kind::deadline_exceeded))
     co_return std::move(written).value();
-  tell_too_late("answers are dropped, as they were not written in time", written.error());
+  tell_too_late("answers are dropped because they were not written in time", written.error());
   co_return std::vector<llm::completion>();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The episode of a language model: a prompt, a group of answers, their rewards. Written once; the
-// synchronous, the asynchronous and the evaluation loop all run it.
+// The episode of a language model: a prompt, a group of answers and their rewards. The synchronous,
+// the asynchronous and the evaluation loop all run it.
 
 #include <map>
 #include <memory>
@@ -22,58 +22,63 @@ namespace troupe {
 
 using answer_judge = weighted_reward<llm::answered_problem>;
 
+/// The services of an episode, and its settings.
 struct answer_roles {
   service<prompt_source> prompts;
   service<llm::generator> generators;
   service<answer_judge> rewards;
-  service<coder> coders;  ///< run answers on their tests before they are judged; of code alone
+  service<coder> coders;  ///< Runs answers on their tests before they are judged; only for code.
   service<replay_queue<answer_group>> replay;
 
-  service<openenv::text_world> worlds;  ///< of play_games, which has no rewards
+  service<openenv::text_world> worlds;  ///< Used by play_games only, which has no `rewards`.
 
-  /// Counts games, their moves and what their worlds fail in; a default constructed one tells
-  /// nobody, as of evaluations.
+  /// Counts games, their moves and the failures of their worlds. A default constructed one counts
+  /// nothing, as in evaluations.
   training_metrics metrics = {};
 
   std::shared_ptr<const grpo_subject> subject;
-  std::int64_t group = 16;
-  std::int64_t answer_tokens = 8;  ///< longest answer; of games each turn
-  double temperature = 1.0;        ///< 0: the likeliest tokens
-  /// Prompts asked for one group until it can be trained on. At least 1.
+  std::int64_t group = 16;         ///< The number of answers to each prompt.
+  std::int64_t answer_tokens = 8;  ///< The most tokens in an answer, or in each turn of a game.
+  double temperature = 1.0;        ///< 0 takes the likeliest tokens.
+  /// The largest number of prompts that are asked for one group, at least 1.
   int rounds = 1;
-  bool may_be_empty = false;  ///< after these a group without an answer is no error: of an exam
-  bool refill_flat = false;   ///< a group whose rewards are all the same can't be
-  std::int64_t turns = 6;     ///< of a game, after which it is cut
-  std::string rules;          ///< what a model that reads English is told before a game
-  /// With a temperature of 0: moves by the text before them, of the weights in use. Where many
-  /// games are played most texts come often, and each is asked once. Null: none is kept. Of one
-  /// actor.
+  /// True if the last round may give a group without answers, as in evaluations. Otherwise that is
+  /// an error.
+  bool may_be_empty = false;
+  /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
+  bool refill_flat = false;
+  std::int64_t turns = 6;  ///< The number of turns after which a game is truncated.
+  std::string rules;       ///< The text before a game for a model that reads English.
+  /// The moves that are known by the tokens before them, for a temperature of 0 and one version of
+  /// the weights. Many games repeat the same texts, and each is then sampled once. Null means that
+  /// no moves are kept. Only one actor may use a map.
   std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves;
 };
 
-/// The first half of an episode: the answers that the generators write to a prompt, not judged yet.
-/// One with a log-probability that isn't finite is dropped and counted ("log_prob"); all are where
-/// they are not written in time ("deadline").
+/// The first half of an episode: the generators write answers to a prompt, which are not judged
+/// yet. An answer with a log-probability that isn't finite is dropped and counted as "log_prob".
+/// All answers are dropped and counted as "deadline" if they are not written in time.
 task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 
-/// The whole of one. A group with at least one answer. An answer is dropped, and counted in
-/// `dropped` by its reason, as by write_group, where its reward throws, isn't finite or comes too
-/// late ("reward"), and where its code could not be run in time, whatever it is ("coder"). What is
-/// in time is said by the services' deadlines. Where no answer is left, or with refill_flat all are
-/// equally good, another prompt is asked, `rounds` in all; the last group is taken as it is, if
-/// there are answers. Throws std::runtime_error where there are none.
+/// The whole episode: a group of judged answers, at least one unless may_be_empty. Besides
+/// write_group's reasons, an answer is dropped and counted as "reward" if its reward throws, isn't
+/// finite or comes too late, and as "coder" if its code could not be run in time. The deadlines are
+/// those of the services. If no answer is left, or with refill_flat all have the same reward,
+/// another prompt is asked, `rounds` in all. The last group is returned as it is if it has answers;
+/// otherwise std::runtime_error is thrown.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {
 
-/// Asks until a group comes that can be trained on, as above.
+/// Calls `ask` until it gives a group that can be trained on, as generate_answers says.
 task<answer_group> ask_in_rounds(const answer_roles& r,
                                  task<answer_group> (*ask)(const answer_roles&));
 
-/// Logs what a deadline has ended, and which option has that deadline.
+/// Logs what a deadline has ended, and the option that sets the deadline.
 void tell_too_late(std::string_view what, const std::exception_ptr& error);
 
-/// That many answers to one prompt; none, which is logged, where they are not written in time.
+/// Has this many answers to one prompt written. Logs it and returns none if they are not written in
+/// time.
 task<std::vector<llm::completion>> write_answers(const answer_roles& r,
                                                  llm::generation_request request,
                                                  std::int64_t answers);

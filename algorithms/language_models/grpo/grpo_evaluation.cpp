@@ -36,7 +36,7 @@ evaluation evaluate_model(grpo_config config, const grpo_task& task,
     throw std::invalid_argument(fmt::format(
         "expected 1 to {} problems, as many as are held out and not asked during training, got {}",
         most, problems));
-  // The folder has all that the run's own model came from, which need not be there any more.
+  // The folder has the tokenizer and the template, too. The run's first model may be gone by now.
   if (!config.model.path.empty()) config.model.path = model.string();
   config.task.name = task.name();
   detail::check_options(task, config);

@@ -1,4 +1,5 @@
 #pragma once
+// The evaluation of a run's model after the run, for programs and `troupe eval`.
 
 #include <filesystem>
 
@@ -7,13 +8,14 @@
 
 namespace troupe {
 
-/// Asks a model, a folder that a run of this configuration has left, that many held-out problems,
-/// each once and none that evaluations during training ask, and takes the likeliest tokens: 1 for
-/// each right answer, else 0. On a system of its own. Throws config_error as algorithm_with,
-/// std::invalid_argument for more problems than there are and llm_file_error.
+/// Evaluates a model, which is a folder that a run of this configuration has written. Asks this
+/// many held-out problems, each once and none that evaluations during training ask, and takes the
+/// likeliest tokens. A right answer scores 1, any other 0; a game scores its reward. Runs on a
+/// system of its own. Throws config_error like algorithm_with, std::invalid_argument for more
+/// problems than there are, and llm_file_error for a folder that can't be read.
 evaluation evaluate_model(grpo_config config, const std::filesystem::path& model,
                           std::size_t problems);
-/// The same of a task of the program's own.
+/// Evaluates a model in the same way on a task of the program's own.
 evaluation evaluate_model(grpo_config config, const grpo_task& task,
                           const std::filesystem::path& model, std::size_t problems);
 

@@ -1,4 +1,5 @@
 #pragma once
+// The options of a GRPO configuration that have no effect.
 
 #include <vector>
 
@@ -7,8 +8,8 @@
 
 namespace troupe {
 
-/// The options that a run of the task by `asked` has no use for; of options that are null where
-/// nobody has asked for a value.
+/// The options in `asked` that have no effect on a run of the task. Options that are null by
+/// default only count if they have a value. A run names them in a warning when it begins.
 std::vector<idle_option> grpo_idle_options(const grpo_config& asked, const grpo_task& task);
 
 }  // namespace troupe

@@ -16,16 +16,16 @@ namespace troupe {
 
 struct grpo_learner::row {
   llm::token_group group;                    // one group, with the answers that are trained on
-  std::vector<std::int64_t> lengths = {};    // of these, in sampled tokens
-  std::int64_t answers = 0;                  // with those that aren't trained on
+  std::vector<std::int64_t> lengths = {};    // the lengths of these answers, in sampled tokens
+  std::int64_t answers = 0;                  // all answers, also those that aren't trained on
   at::Tensor behaviour = {};                 // [T]
   at::Tensor advantage = {};                 // [N]
-  at::Tensor proximal = {}, reference = {};  // [T]; undefined: not needed
+  at::Tensor proximal = {}, reference = {};  // [T]; undefined if not needed
 
   std::int64_t sampled_tokens() const {
     return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   }
-  /// That go through the model: with those that were read.
+  /// The number of tokens that go through the model, including those that were read.
   std::int64_t tokens() const {
     std::size_t all = group.prompt.size();
     for (const auto& each : group.answers) all += each.size();
@@ -51,7 +51,7 @@ void check(const answer_group& group) {
 
 at::Tensor floats(const std::vector<float>& numbers) { return at::tensor(numbers, at::kFloat); }
 
-// Adds `more`, which is of so many tokens, to sums that are divided in the end.
+// Adds `more`, the means over this many tokens, to sums that `divide` turns into means.
 void add_weighted(grpo_loss_metrics& sum, const grpo_loss_metrics& more, double tokens) {
   sum.ratio += more.ratio * tokens;
   sum.approx_kl += more.approx_kl * tokens;
@@ -98,13 +98,13 @@ at::Tensor grpo_learner::log_probs_of(rows some, const llm::model_weights& weigh
                                {.log_probs = {.temperature = model_.temperature}});
 }
 
-// Whole groups.
+// Splits the rows into micro-batches of whole groups.
 std::vector<grpo_learner::rows> grpo_learner::micro_batches(rows all) const {
   return detail::micro_batches(all, options_.micro_tokens,
                                [](const row* each) { return each->tokens(); });
 }
 
-// One member of all rows, by a forward pass without gradient.
+// Fills one member of all rows with log-probabilities, by a forward pass without gradient.
 void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights,
                         at::Tensor row::* which) const {
   const at::NoGradGuard no_grad;
@@ -127,7 +127,7 @@ void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights
   }
 }
 
-// The rewards with what an answer's length costs, less the penalty where that is their part.
+// The rewards with the cost of an answer's length, and less the KL penalty where kl_in is reward.
 std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
   const auto cache = options_.overlong_tokens(model_.answer_tokens);
   std::vector<group_rewards> rewards;
@@ -185,9 +185,9 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
   return made;
 }
 
-// One optimiser step. Its divisor is known before its first micro-batch, whose gradients add up. As
-// in TRL (mask_truncated_completions) an answer that isn't trained on has a loss of 0: it counts as
-// an answer, and none of its tokens counts as one.
+// Takes one optimiser step. The loss is divided by the totals of the whole minibatch, so that the
+// gradients of its micro-batches add up. As in TRL (mask_truncated_completions) an answer that
+// isn't trained on counts as an answer in the divisor, but its tokens do not count.
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
   loss_divisor whole{.length_max = model_.answer_tokens};
   std::vector<const row*> trained;
@@ -241,7 +241,7 @@ void grpo_learner::step_on(rows minibatch, grpo_report& report) {
 
 namespace {
 
-/// What is known of a batch before it is trained on.
+/// The part of the report that is known before the batch is trained on.
 grpo_report counted(const grpo_learner::batch& given) {
   grpo_report report;
   double tokens = 0, log_probs = 0;
@@ -271,8 +271,8 @@ grpo_report counted(const grpo_learner::batch& given) {
 
 }  // namespace
 
-// As get_linear_schedule_with_warmup of transformers, and get_constant_schedule_with_warmup: 0 at
-// the first update of a warm-up, the whole at the first one after it.
+// The step size of get_linear_schedule_with_warmup or get_constant_schedule_with_warmup of
+// transformers: 0 at the first update of a warm-up, and lr at the first update after it.
 double grpo_learner::learning_rate() const {
   const double lr = options_.lr.value_or(model_.lr);
   const std::int64_t warmup = options_.warmup_updates.value_or(0);
@@ -291,7 +291,7 @@ grpo_report grpo_learner::update(const batch& given) {
   auto all = rows_of(given, report);
   for (const auto& each : all) report.trained_answers += std::int64_t(each.lengths.size());
   if (report.trained_answers == 0) return report;
-  report.loss.ratio = report.loss.weight = 0.0;  // sums, until they are divided
+  report.loss.ratio = report.loss.weight = 0.0;  // these are sums until `divide`
   if (options_.recomputes()) fill(all, trained_.weights, &row::proximal);
   if (loss_.kl_coef != 0.0) fill(all, reference_, &row::reference);
 

@@ -1,5 +1,6 @@
 #pragma once
-// GRPO's update rule, without actors: groups of answers in, better weights out.
+// GRPO's update rule, without actors: it takes groups of answers and improves the weights.
+// grpo_trainer.hpp makes a role of it.
 
 #include <ATen/core/Tensor.h>
 
@@ -19,27 +20,28 @@
 
 namespace troupe {
 
-/// What the learner has to know of how answers are written.
+/// The model and the sampling of its answers.
 struct grpo_model {
   llm::model_config config;
-  double temperature = 1.0;         ///< answers were sampled at it
-  std::int64_t answer_tokens = 16;  ///< the most that can be sampled of an answer
-  double lr = 1e-5;                 ///< where the options have none
-  std::int64_t updates = 0;         ///< of the training; 0: nobody knows, and lr stays
+  double temperature = 1.0;         ///< the temperature at which answers were sampled
+  std::int64_t answer_tokens = 16;  ///< the most tokens that can be sampled in an answer
+  double lr = 1e-5;                 ///< the step size if the options have none
+  std::int64_t updates = 0;         ///< the length of the training; 0 if unknown, then lr stays
 };
 
-/// What an update did. Means of the loss's metrics are over trained tokens and optimiser steps.
+/// The report of an update. The means of the loss's metrics are over trained tokens and optimiser
+/// steps.
 struct grpo_report {
   grpo_loss_metrics loss;
-  double grad_norm = 0.0;  ///< mean over steps, before clipping
+  double grad_norm = 0.0;  ///< mean over steps of the gradient's norm before clipping
   double learning_rate = 0.0;
   double reward_mean = 0.0;
-  double reward_std = 0.0;  ///< mean over groups of the deviation within each
-  double right_mean = 0.0;
-  double length_mean = 0.0;  ///< of answers, in sampled tokens
-  double entropy = 0.0;  ///< minus the mean log-probability of trained tokens as they were sampled
-  double kl_reward = 0.0;        ///< mean k1 of an answer, where the penalty is in the reward
-  double overlong_reward = 0.0;  ///< mean of an answer: what its length has cost, at most 0
+  double reward_std = 0.0;       ///< mean over groups of the standard deviation within each
+  double right_mean = 0.0;       ///< mean of `right` over answers
+  double length_mean = 0.0;      ///< mean length of an answer, in sampled tokens
+  double entropy = 0.0;          ///< minus the mean log-probability of sampled tokens, when sampled
+  double kl_reward = 0.0;        ///< mean k1 of an answer if kl_in is reward
+  double overlong_reward = 0.0;  ///< mean change of the reward by an answer's length, at most 0
   std::int64_t groups = 0;
   std::int64_t flat_groups = 0;
   std::int64_t answers = 0;
@@ -47,11 +49,11 @@ struct grpo_report {
   std::int64_t trained_answers = 0;
   std::int64_t trained_tokens = 0;
   std::int64_t steps = 0;
-  std::int64_t skipped_steps = 0;               ///< loss or gradient wasn't finite
-  std::vector<std::vector<double>> advantages;  ///< of each group's answers
+  std::int64_t skipped_steps = 0;               ///< steps whose loss or gradient wasn't finite
+  std::vector<std::vector<double>> advantages;  ///< one for each answer of each group
 };
 
-/// Everything but the parameters and the reference.
+/// The learner's state without the parameters and the reference.
 struct grpo_learner_state {
   adam_state optimizer;
   action_random::state_type random{};
@@ -59,19 +61,21 @@ struct grpo_learner_state {
   int skipped_in_a_row = 0;
 };
 
+/// Improves the weights of a model by GRPO, one batch of groups at a time.
 class grpo_learner {
  public:
   struct batch {
     std::vector<answer_group> groups;
-    std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
+    std::optional<double> chosen_lr = {};  ///< Replaces the schedule's step size if it is set.
   };
   using report = grpo_report;
 
-  /// The first weights are kept as the reference where options.kl_coef isn't 0.
+  /// Keeps the first weights as the reference if options.kl_coef isn't 0.
   grpo_learner(grpo_model model, const grpo_options& options, grpo_start start, std::uint64_t seed);
 
-  /// A batch of which nothing can be trained on changes nothing. Throws non_finite_training, and
-  /// std::invalid_argument for a group without prompt and for answers whose numbers of sampled
+  /// Takes the optimiser steps of one update. A batch without trainable answers does not change the
+  /// weights. Throws non_finite_training after max_skipped_steps in a row, and
+  /// std::invalid_argument for a group without a prompt and for answers whose numbers of sampled
   /// tokens and log-probabilities differ.
   grpo_report update(const batch& given);
 
@@ -79,18 +83,18 @@ class grpo_learner {
   void load_parameters(const at::Tensor& parameters);
 
   grpo_learner_state state() const;
-  /// Throws std::invalid_argument if the state is of another number of parameters.
+  /// Throws std::invalid_argument if the state belongs to another number of parameters.
   void set_state(grpo_learner_state state);
   /// The state as the bytes of a checkpoint.
   std::string save() const;
-  /// Throws state_error.
+  /// Restores the bytes of `save`. Throws state_error if they are malformed.
   void restore(const std::string& bytes);
 
  private:
-  /// A group without the answers that aren't trained on, which may be all.
+  /// A group with only the answers that are trained on, which may be none.
   struct row;
 
-  /// Rows that go through the model together.
+  /// The rows that go through the model together.
   using rows = std::span<const row* const>;
 
   static row row_of(const answer_group& group, const std::vector<double>& advantages,
@@ -108,8 +112,8 @@ class grpo_learner {
   grpo_options options_;
   grpo_loss_options loss_;
   llm::trained_weights trained_;
-  at::Tensor reference_parameters_;  // undefined: there is no penalty
-  llm::model_weights reference_;     // its views
+  at::Tensor reference_parameters_;  // undefined if there is no penalty
+  llm::model_weights reference_;     // views of reference_parameters_
   adam optimizer_;
   action_random random_;
   std::int64_t updates_ = 0;

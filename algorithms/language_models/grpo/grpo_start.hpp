@@ -1,4 +1,5 @@
 #pragma once
+// The initial state of GRPO's learner.
 
 #include <ATen/core/Tensor.h>
 
@@ -6,12 +7,13 @@
 
 namespace troupe {
 
-/// Where GRPO begins. Adam without moments divides its first gradients by themselves, so that its
-/// first steps are of full size in every weight, by noise in most of them, and throw away what a
-/// warm start has just taught. So it goes on with those of the warm start.
+/// The weights and Adam's moments that GRPO begins with. Without moments Adam divides its first
+/// gradients by themselves, so that the first steps have full size in every weight, mostly by
+/// noise, and destroy what the warm start has taught. GRPO therefore goes on with the moments of
+/// the warm start.
 struct grpo_start {
   at::Tensor parameters;  ///< [P]
-  adam_state moments;     ///< of step 0 and empty: none
+  adam_state moments;     ///< empty and at step 0 if there are none
 };
 
 }  // namespace troupe

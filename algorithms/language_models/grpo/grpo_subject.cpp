@@ -28,7 +28,7 @@ namespace troupe {
 
 namespace {
 
-/// In the metadata of a model's file.
+/// The key of the score in the metadata of a model's file.
 constexpr const char* score_note = "score";
 
 }  // namespace
@@ -124,7 +124,8 @@ grpo_subject subject_of(const grpo_config& config, std::span<const llm::problem>
 
 namespace {
 
-/// Deviations of 0.02 are for wide layers: of a narrow one they are 1 / sqrt(width).
+/// Random weights with a standard deviation of 1 / sqrt(width), since the usual 0.02 is too small
+/// for narrow layers.
 llm::model_weights letters_weights(const llm::model_config& config, std::uint64_t seed) {
   auto drawn = llm::random_weights(config, seed);
   const double factor = 50.0 / std::sqrt(double(config.hidden_size));
@@ -134,7 +135,8 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
   return drawn;
 }
 
-/// Supervised steps: the mean cross-entropy of what is to be written. Their moments.
+/// Takes supervised steps on the mean cross-entropy of the lesson's answers. Returns Adam's
+/// moments.
 task<adam_state> warm_up(const grpo_config& config, const grpo_subject& subject,
                          warm_start_lesson lesson, std::function<bool()> stop_asked,
                          llm::trained_weights& trained) {
@@ -163,7 +165,8 @@ task<adam_state> warm_up(const grpo_config& config, const grpo_subject& subject,
       throw non_finite_training(
           fmt::format("grpo: step {} of the warm start has a loss of {}", batch + 1, loss_now));
     if (tell.due())
-      log::info("warm start", {{"batch", batch + 1}, {"of", batches}, {"loss", loss_now}});
+      log::info("the warm start is under way",
+                {{"batch", batch + 1}, {"of", batches}, {"loss", loss_now}});
   }
   log::info("the warm start is over", {{"batches", batches}, {"loss", loss_now}});
   co_return optimizer.state();

@@ -1,5 +1,5 @@
 #pragma once
-// The model that learns, and how it is spoken to.
+// The model that learns, its tokenizer and its prompt format, and the warm start.
 
 #include <ATen/core/Tensor.h>
 
@@ -21,57 +21,58 @@
 
 namespace troupe {
 
+/// The model without its weights, and the format of its prompts.
 struct grpo_subject {
   llm::model_config config;
   llm::tokenizer tokens;
-  std::optional<llm::chat_style>
-      style;  ///< none: the letters model, which reads a problem's letters
+  /// The chat format. None means the letters model, which reads a problem's letters.
+  std::optional<llm::chat_style> style;
   std::string system_prompt;
-  // For the folders of its models:
-  llm::tokenizer_parts parts;
-  std::string chat_template;        ///< empty: none
-  std::vector<llm::problem> shots;  ///< solved in the conversation before the one that is asked
+  llm::tokenizer_parts parts;       ///< for write_model
+  std::string chat_template;        ///< for write_model; empty if there is none
+  std::vector<llm::problem> shots;  ///< the solved problems in a prompt, before the one asked
 
   std::vector<llm::token_id> prompt_of(const llm::problem& asked) const;
-  /// What ends an answer.
+  /// The tokens that end an answer.
   std::vector<llm::token_id> stop_ids() const;
-  /// That text as an answer, with the token that ends it.
+  /// The tokens of a text as an answer, with the token that ends it.
   std::vector<llm::token_id> answer_of(const std::string& text) const;
-  /// What goes on from an answer: what is said then, and where the next answer begins. `ended`: the
-  /// answer's last token is one that ends it; else that stands here, too.
+  /// The tokens between two answers: the text `said`, up to the beginning of the next answer.
+  /// `ended` is whether the last answer has its end token; if not, it is added here.
   std::vector<llm::token_id> next_turn(const openenv::wording& said, bool ended) const;
-  /// A folder that transformers, `troupe chat` and this subject's own path can read: network, these
-  /// weights [P], tokenizer, template. `score`: of the evaluation that it is kept for, if any.
-  /// Throws std::system_error.
+  /// Writes a folder with the network, these weights [P], the tokenizer and the template, which
+  /// transformers, `troupe chat` and the option model.path can read. `score` is the result of the
+  /// evaluation for which the model is kept, if any. Throws std::system_error.
   void write_model(const std::filesystem::path& folder, const at::Tensor& parameters,
                    std::optional<double> score = std::nullopt) const;
-  /// What its checkpoints are of.
+  /// The shape of the network in words.
   std::string describe() const;
 };
 
 /// The score that write_model was given for the model in a folder, if any. Throws llm_file_error.
 std::optional<double> score_of(const std::filesystem::path& folder);
 
-/// Where a game begins, as something that is asked.
+/// The beginning of a game as a problem, whose question has the rules and the text shown.
 llm::problem opening_of(const std::string& rules, const openenv::wording& shown);
 
-/// Reads it, without its weights; the letters model where config.model.path is empty. Of a chat
-/// model config.task.shots of the problems are its shots. Throws llm_file_error, and config_error
-/// for more shots than there are.
+/// Reads the model of config.model.path without its weights; an empty path means the letters model.
+/// For a chat model the first config.task.shots training problems become its shots. Throws
+/// llm_file_error, and config_error for more shots than training problems.
 grpo_subject subject_of(const grpo_config& config, std::span<const llm::problem> training = {});
 
-/// What a warm start learns from: a prompt, and what is to be written then.
+/// Draws an example of a warm start: a prompt and the answer to be learned.
 using warm_start_lesson = std::function<llm::token_group(action_random& random)>;
-/// Right answers to these, each answer as often as any other: reward can't bring up what is never
-/// written, and of random problems some answers are rare.
+/// Draws right answers to these problems, each different answer with the same probability. Some
+/// answers are rare among random problems, and rewards can't teach answers that are never sampled.
 warm_start_lesson answer_problems(const grpo_subject& subject, std::vector<llm::problem> problems);
-/// Legal moves in made-up games: how they are said, and not which are good.
+/// Draws legal moves in made-up games, which teach the form of a move and not which are good.
 warm_start_lesson practise_moves(const grpo_subject& subject, openenv::text_view view);
 
-/// What training begins with: the file's weights, or those drawn by the seed, after the warm start.
-/// By the configuration, completed, alone. Configuration and subject outlive it. `stop_asked`:
-/// asked before each batch of the warm start, between which the actor does what else has come to
-/// it. Throws llm_file_error, non_finite_training, and call_error of kind cancelled for a stop.
+/// The weights that training begins with: the file's weights, or random ones from the seed, after
+/// the warm start. They depend only on the configuration, which must be completed. Configuration
+/// and subject must outlive the task. `stop_asked` is called before each batch of the warm start,
+/// and the actor handles other messages between batches. Throws llm_file_error,
+/// non_finite_training, and call_error of kind cancelled after a stop.
 task<grpo_start> starting_weights(const grpo_config& config, const grpo_subject& subject,
                                   warm_start_lesson lesson,
                                   std::function<bool()> stop_asked = nullptr);

@@ -120,7 +120,7 @@ void check_held_out(const grpo_config& config, std::int64_t held_out) {
                                  held_out - during, held_out, during, wanted));
 }
 
-/// The letters model reads and writes the letters that it has, and no others.
+/// Throws std::invalid_argument for a problem with letters that the letters model does not have.
 void check_letters(const std::string& task, const llm::problem& asked, const grpo_subject& by) {
   for (const auto& text : {asked.letters, asked.expected}) {
     if (by.tokens.decode(by.tokens.encode(text)) == text) continue;

@@ -1,11 +1,11 @@
 #pragma once
-// What a language model is taught: problems whose answers functions judge, or a game in words.
-// Troupe's go by name; a task of your own is a value:
+// The task that a language model learns: problems with reward functions, or a game in words.
+// Built-in tasks have names (find_task); a task of your own is a value:
 //
 //   llm::problem_task clock{.name = "clock", .draw = draw_time, .rewards = {{"right", is_right}}};
 //   train(algorithm_with(config, clock), {.root = "runs"}, {});
 //
-// A whole one: examples/grpo_own_task.cpp.
+// examples/grpo_own_task.cpp is a complete program.
 
 #include <string>
 #include <variant>
@@ -17,61 +17,64 @@
 
 namespace troupe {
 
-/// Either of the two, and made from either.
+/// A task of problems or a game. It converts from either.
 class grpo_task {
  public:
   grpo_task(llm::problem_task problems) : kind_(std::move(problems)) {}
   grpo_task(openenv::text_game game) : kind_(std::move(game)) {}
 
   const std::string& name() const;
-  /// Null where it is a game.
+  /// The problems; null if the task is a game.
   const llm::problem_task* problems() const { return std::get_if<llm::problem_task>(&kind_); }
-  /// Null where it isn't one.
+  /// The game; null if the task has problems.
   const openenv::text_game* game() const { return std::get_if<openenv::text_game>(&kind_); }
-  /// Answers are programs, which are run.
+  /// True if answers are programs, which are run on tests.
   bool is_code() const { return problems() && problems()->is_code; }
 
  private:
   std::variant<llm::problem_task, openenv::text_game> kind_;
 };
 
-/// Of those that Troupe has, which grpo_config::task.name can name.
+/// The names of the built-in tasks, for grpo_config::task.name.
 std::vector<std::string> known_task_names();
-/// One of them. Throws config_error naming all, and the nearest.
+/// The built-in task with this name. Throws config_error that lists all names and suggests the
+/// nearest one.
 grpo_task find_task(const std::string& name);
 
-/// For train and train_in, with a task of the program's own: its name is the run's, in
-/// config.task.name's place. The program that has the task can resume such a run, and evaluate its
-/// model; the command can't. Throws config_error as algorithm_with(config), and for a name that is
-/// empty or of a task that Troupe has.
+/// The algorithm for train and train_in on a task of the program's own, whose name replaces
+/// config.task.name. Only a program that has the task can resume such a run and evaluate its model;
+/// the `troupe` command can't. Throws config_error like algorithm_with(config), and for a name that
+/// is empty or that of a built-in task.
 algorithm algorithm_with(grpo_config config, const grpo_task& task);
 
-/// How many problems, and how hard: the configuration's, or else the task's.
+/// The number and the size of the problems: the configuration's, or else the task's.
 llm::problem_counts counts_of(const grpo_task& task, const grpo_config& config);
 
-/// What is asked, by the seed; of a game a hundred made-up hands, and a move of each. Throws
-/// config_error where there are not as many problems as the configuration wants.
+/// The problems of the task, which depend only on the configuration and its seed. For a game these
+/// are a hundred made-up positions with a move for each. Throws config_error if there are not as
+/// many different problems as the configuration asks for.
 llm::problem_set problems_of(const grpo_task& task, const grpo_config& config);
 
 namespace detail {
 
-/// How many held-out problems are of the evaluations during training, and judge nothing else.
+/// The number of held-out problems that only evaluations during training ask.
 std::int64_t problems_during_training(const grpo_config& config);
-/// Held-out problems, which are none twice: the last are of the evaluations during training, all
-/// others of the one at the end and of evaluate_model. Of games each has them all, as deals are
-/// held out by their seeds.
+/// The held-out problems in two disjoint lists: the last ones are for evaluations during training,
+/// all others for the evaluation at the end and for evaluate_model. For games both lists have them
+/// all, since deals are held out by their seeds.
 struct exam_problems {
   std::vector<llm::problem> during, at_the_end;
 };
 exam_problems exams_of(const grpo_task& task, const grpo_config& config,
                        const std::vector<llm::problem>& held_out);
 
-/// Throws config_error where the task can't be learned, or evaluated, by that configuration.
+/// Throws config_error if the task can't be learned or evaluated with the configuration.
 void check_options(const grpo_task& task, const grpo_config& config);
-/// Makes everything that a run by a completed configuration is asked. Throws as problems_of and
-/// subject_of, and std::invalid_argument for what the model can't read, or has no rewards.
+/// Makes and checks all problems of a run with a completed configuration. Throws like problems_of
+/// and subject_of, and std::invalid_argument for a problem that the model can't read and for a task
+/// without rewards.
 void check_problems(const grpo_task& task, const grpo_config& config);
-/// A run of the task that config.task.name is the name of.
+/// The algorithm for a task whose name is config.task.name.
 algorithm grpo_algorithm_with(const grpo_config& config, const grpo_task& task);
 
 }  // namespace detail

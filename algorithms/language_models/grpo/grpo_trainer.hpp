@@ -1,4 +1,5 @@
 #pragma once
+// The trainer role of GRPO, and the push of its weights to generators.
 
 #include <cstdint>
 
@@ -11,10 +12,10 @@ namespace troupe {
 /// The role that learns from groups of answers.
 using grpo_trainer = trainer<grpo_learner>;
 
-/// Puts the trainer's weights into the store and into every generator, ahead of work that waits
-/// there; one that dies meanwhile takes them from the store when it is restarted. Returns their
-/// version, as trainer::push_weights does for policies: the one before, if the trainer was
-/// restarted after its update and the update is lost.
+/// Puts the trainer's weights into the store and into every generator, ahead of the calls that wait
+/// there. A generator that is lost meanwhile takes them from the store when it restarts. Returns
+/// the version of the weights, like trainer::push_weights for policies. It is the version before
+/// the last update if the trainer has restarted and lost that update.
 task<std::int64_t> push_weights(service<grpo_trainer> from, service<llm::generator> to);
 
 }  // namespace troupe

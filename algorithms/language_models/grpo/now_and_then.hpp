@@ -1,11 +1,12 @@
 #pragma once
+// A rate limit for progress messages of long work, such as evaluations and warm starts.
 
 #include <chrono>
 
 namespace troupe {
 
-/// For something long that tells how far it is, to people who look on: every few seconds of wall
-/// time, and not at all where it is over before.
+/// Limits the rate of progress messages: `due` is true at most once every three seconds of wall
+/// time, and for the first time three seconds after the construction.
 class now_and_then {
  public:
   bool due() {

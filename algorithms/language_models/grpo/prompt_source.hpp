@@ -1,4 +1,5 @@
 #pragma once
+// The role that draws prompts, for training and for evaluations.
 
 #include <cstdint>
 #include <string>
@@ -9,26 +10,26 @@
 
 namespace troupe {
 
-/// A problem, and the seed that its answers are drawn by: so they don't depend on who writes what
-/// at the same time.
+/// A problem and the seed for sampling its answers. With a seed of their own the answers don't
+/// depend on what is written at the same time.
 struct prompt_draw {
   llm::problem asked;
   std::uint64_t seed = 0;
 };
 
-/// The role that says what is asked next: a dataset, shuffled anew each epoch, whose position is
-/// also the seeds'.
+/// The role that draws the next prompt from a dataset, which is shuffled anew each epoch. The
+/// number of prompts drawn so far decides the next seed.
 class prompt_source {
  public:
-  /// `shuffle` false: in their order, for evaluation.
+  /// With `shuffle` false the problems come in their order, for evaluations.
   prompt_source(std::vector<llm::problem> problems, bool shuffle, std::uint64_t seed);
 
   prompt_draw next();
-  /// Begins anew, as one that was made with this seed; for evaluation.
+  /// Begins anew, like a source that was constructed with this seed; for evaluations.
   void rewind(std::uint64_t seed);
 
   std::string save() const;
-  /// Throws state_error.
+  /// Restores the bytes of `save`. Throws state_error if they are malformed.
   void restore(std::string bytes);
 
  private:

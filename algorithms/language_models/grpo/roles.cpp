@@ -66,7 +66,7 @@ task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
 }
 
 task<> grpo::serve_trainer(const checkpoint* from) {
-  // The reference is what training once began with.
+  // The reference is the weights that the training began with, also after a resumption.
   const bool begins = !from || config_.trainer.penalty() != 0.0;
   const auto lesson = game_ ? practise_moves(*subject_, game_->view)
                             : answer_problems(*subject_, problems_.training);
@@ -141,8 +141,8 @@ std::size_t grpo::at_once() const {
 task<> grpo::serve_replay(const checkpoint* from) {
   const auto& r = config_.rollout;
   const bool async = config_.mode == training_mode::async;
-  // In sync mode 1: a generator that is restarted while weights are pushed may come back with those
-  // before.
+  // Sync mode allows 1, since a generator that restarts while weights are pushed may come back with
+  // the version before.
   replay_options kept{.batch = *r.prompts, .max_staleness = async ? r.max_staleness : 1};
   kept.patience = std::max<duration>(kept.patience, answer_deadline(config_) * r.rounds);
   kept.capacity = std::max<std::size_t>(kept.capacity, at_once() * (1 + kept.max_staleness));
@@ -164,7 +164,7 @@ task<> grpo::serve_prompts(const checkpoint* from) {
                                                    derived_seed(config_.seed, "prompts"));
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
-  // Each evaluation says by which seed.
+  // Each evaluation rewinds its prompt source to its own seed, so the seed here does not matter.
   auto [during, at_the_end] = detail::exams_of(task_, config_, problems_.held_out);
   if (!during.empty()) {
     serve_options judging{.name = "exam"};
@@ -182,8 +182,8 @@ task<> grpo::serve_coders() {
                        .placement = placement::thread,
                        .deadline = answer_deadline(config_),
                        .idempotent = {endpoint<&coder::run>}};
-  log::warn(::geteuid() == 0 ? "what the model writes is run as users of its own, without a sandbox"
-                             : "what the model writes is run as this user, without a sandbox");
+  log::warn(::geteuid() == 0 ? "the model's programs run without a sandbox, as users of their own"
+                             : "the model's programs run without a sandbox, as this user");
   roles.coders =
       co_await in.serve<coder>(std::move(coding), detail::coders_of(config_), &in.sys.metrics());
 }
@@ -277,7 +277,7 @@ run_settings settings_of(const grpo_config& c, const grpo_task& task) {
 
 namespace {
 
-/// Throws config_error where a batch can't be trained on in so many parts.
+/// Throws config_error if the groups of a batch can't be divided into the minibatches.
 void check_minibatches(const grpo_config& config) {
   const int prompts = *config.rollout.prompts, parts = config.trainer.minibatches;
   if (prompts % parts == 0) return;

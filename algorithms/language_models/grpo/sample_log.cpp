@@ -45,7 +45,7 @@ void sample_log::add(std::int64_t update, std::int64_t version,
                     {"reward_mean", mean},
                     {"best", shown(best)},
                     {"worst", shown(worst)}};
-    // What a model wrote is UTF-8, but for a character that the limit has cut.
+    // A model's text is UTF-8, except that the token limit may have cut its last character.
     lines += line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
   }
   if (lines.empty()) return;

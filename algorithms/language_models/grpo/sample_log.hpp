@@ -1,4 +1,5 @@
 #pragma once
+// The log of sampled answers in a run directory.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,17 +11,18 @@
 
 namespace troupe {
 
-/// What people look at to see how a model answers: the best and the worst answer of each group, a
-/// line of JSON a group in `samples.jsonl`; `troupe samples RUN_DIR` prints them.
+/// Writes the best and the worst answer of each group to `samples.jsonl`, one line of JSON for each
+/// group, so that people can see how the model answers. `troupe samples RUN_DIR` prints them.
 class sample_log {
  public:
-  /// Nothing is written before the first `add`.
+  /// Begins a new file, which is not created before the first `add`.
   explicit sample_log(std::filesystem::path path) : path_(std::move(path)) {}
-  /// Goes on after the first `size` bytes; what follows them is dropped.
+  /// Continues a file after its first `size` bytes and removes the bytes that follow.
   sample_log(std::filesystem::path path, std::int64_t size);
 
-  /// One line a group, at once; a group without answers has none. `advantages`: of each group's
-  /// answers, or none. Throws std::system_error, the file is then as before.
+  /// Writes one line for each group that has answers. `advantages` has one for each answer of each
+  /// group, or is empty. Throws std::system_error if the lines can't be written; the file is then
+  /// unchanged.
   void add(std::int64_t update, std::int64_t version, const std::vector<answer_group>& groups,
            const std::vector<std::vector<double>>& advantages);
 

@@ -24,34 +24,42 @@ void describe(options_schema<sft_options>& s) {
   s.field("lr", &sft_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("AdamW's step size after the warm-up");
+      .help("AdamW's step size after the warm-up.");
   s.field("schedule", &sft_options::schedule)
       .also_known_as({"lr_scheduler_type"})
-      .help("what becomes of the step size: it stays, or falls as half a cosine");
+      .help("The step size after the warm-up: it stays constant, or falls along half a cosine.");
   s.field("warmup_updates", &sft_options::warmup_updates)
       .also_known_as({"warmup_steps"})
       .at_least(0)
       .unit("updates")
-      .help("over which the step size rises from 0");
+      .help(
+          "The number of updates over which the step size rises linearly to lr; the first update "
+          "has lr / warmup_updates.");
   s.field("total_updates", &sft_options::total_updates)
       .also_known_as({"max_steps"})
       .at_least(0)
       .unit("updates")
-      .help("after which the cosine has come to its end");
+      .help("The number of updates after which the cosine schedule has reached its end.");
   s.field("final_share", &sft_options::final_share)
       .at_least(0)
       .at_most(1)
-      .help("of lr, at the cosine's end");
+      .help("The share of lr that is left at the end of the cosine schedule.");
   s.field("micro_tokens", &sft_options::micro_tokens)
       .at_least(1)
       .unit("tokens")
-      .help("of one forward pass, at least one example: a matter of memory, not of the result");
+      .help(
+          "The most tokens in one forward pass, which takes at least one example. A smaller "
+          "number takes less memory and does not change the result.");
   s.field("compute", &sft_options::compute)
       .also_known_as({"bf16"})
-      .help("what linear layers are computed in; weights and optimiser are float either way");
+      .help(
+          "The type in which linear layers are computed. Weights and optimiser are float with "
+          "either.");
   s.field("recompute_layers", &sft_options::recompute_layers)
       .also_known_as({"gradient_checkpointing"})
-      .help("compute each layer twice instead of keeping what the gradient needs of it");
+      .help(
+          "true computes each layer twice instead of keeping the data that its gradient needs, "
+          "which saves memory.");
   describe_adamw(s);
   s.rule("total_updates", "more than warmup_updates, where schedule is cosine",
          [](const sft_options& o) {

@@ -1,5 +1,5 @@
 #pragma once
-// How a language model learns to write given answers.
+// The options of supervised fine-tuning, by which a language model learns to write given answers.
 
 #include <cstdint>
 
@@ -9,13 +9,14 @@
 
 namespace troupe {
 
+/// The step size after the warm-up.
 enum class sft_schedule {
   constant,
   cosine,  ///< Loshchilov and Hutter 2017, arXiv:1608.03983, equation 5, without restarts
 };
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of TRL's
-/// SFTTrainer where it has the option.
+/// `describe` has the unit, the range and the meaning of each option. The defaults are those of
+/// TRL's SFTTrainer where it has the option.
 struct sft_options : language_model_options {
   double lr = 2e-5;
   sft_schedule schedule = sft_schedule::constant;

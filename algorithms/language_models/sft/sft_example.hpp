@@ -1,4 +1,5 @@
 #pragma once
+// The examples of supervised fine-tuning, and their reading from JSON Lines.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +13,8 @@
 
 namespace troupe {
 
-/// What is learned: to write `answer`, its end included, after `prompt`. The loss is on the
-/// answer's tokens alone; neither is padded.
+/// An example, from which the model learns to write `answer`, which includes its end token, after
+/// `prompt`. The loss covers the answer's tokens only. Neither is padded.
 struct sft_example {
   std::vector<llm::token_id> prompt;
   std::vector<llm::token_id> answer;
@@ -22,23 +23,23 @@ struct sft_example {
   bool operator==(const sft_example&) const = default;
 };
 
-/// How texts become ids.
+/// The conversion of texts to token ids.
 struct sft_encoding {
   const llm::tokenizer* tokens = nullptr;
-  std::optional<llm::chat_style> style;  ///< none: texts stand for themselves
-  llm::token_id end = 0;                 ///< of an answer; with a style its end of turn is taken
+  std::optional<llm::chat_style> style;  ///< none means that texts are encoded as they are
+  llm::token_id end = 0;                 ///< an answer's end token without a style
   llm::chat_options chat = {};
-  std::int64_t max_tokens = 0;  ///< the longest example
+  std::int64_t max_tokens = 0;  ///< the most tokens in an example
 };
 
-/// A line of data: {"prompt": TEXT, "answer": TEXT}, or {"messages": [{"role": R, "content": TEXT},
-/// ...]} for models with a chat style, of which every answer of the assistant's becomes an example,
-/// after all that was said before it; other keys are not read. With a style a prompt is what the
-/// user says. Prompt and answer are encoded one by one, as they are when a model writes. Throws
-/// std::invalid_argument for what has no answer, and for an example that is too long.
+/// The examples in one line of data, which is {"prompt": TEXT, "answer": TEXT}, or {"messages":
+/// [{"role": R, "content": TEXT}, ...]} for models with a chat style. Each assistant message
+/// becomes an example, whose prompt is all messages before it. Other keys are ignored. With a
+/// style, a "prompt" is a user message. Prompt and answer are encoded separately, as in generation.
+/// Throws std::invalid_argument for a line without an answer and for an example that is too long.
 std::vector<sft_example> examples_of(const nlohmann::json& line, const sft_encoding& encoding);
 
-/// All lines of a JSON Lines file. Throws jsonl_error with the file and the line.
+/// The examples in all lines of a JSON Lines file. Throws jsonl_error with the file and the line.
 std::vector<sft_example> read_sft_examples(const std::filesystem::path& path,
                                            const sft_encoding& encoding);
 

@@ -20,7 +20,7 @@ std::int64_t answer_tokens(std::span<const sft_example> examples) {
   return count;
 }
 
-/// Examples as documents, and their answers' tokens as what is scored.
+/// Examples as packed documents, with their answers' tokens as targets.
 struct packed_examples {
   llm::packed_tokens tokens;
   llm::target_tokens targets;
@@ -47,7 +47,7 @@ packed_examples pack(std::span<const sft_example> examples) {
 
 std::span<float> floats(at::Tensor& x) { return {x.data_ptr<float>(), std::size_t(x.numel())}; }
 
-// Weights without gradients.
+// The weights `base` without gradients.
 llm::trained_weights frozen(const llm::model_config& config, at::Tensor base) {
   return {base, {}, llm::weights_in(config, base)};
 }
@@ -121,7 +121,7 @@ sft_report sft_learner::update(const batch& given) {
     report.loss += loss.item<double>();
     ++report.forward_passes;
   }
-  auto trained = parameters();  // the same block
+  auto trained = parameters();  // shares the memory of the parameters
   const bool finite = std::isfinite(report.loss);
   report.grad_norm =
       finite ? optimizer_.step(floats(trained), floats(gradient()), report.learning_rate)

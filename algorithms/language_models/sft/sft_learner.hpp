@@ -1,5 +1,6 @@
 #pragma once
-// Supervised fine-tuning's update rule, without actors: examples in, better weights out.
+// The update rule of supervised fine-tuning, without actors: it takes examples and improves the
+// weights.
 
 #include <ATen/core/Tensor.h>
 
@@ -17,59 +18,63 @@
 
 namespace troupe {
 
-/// What an update did.
+/// The report of an update.
 struct sft_report {
   double loss = 0.0;       ///< mean cross-entropy of the answers' tokens, in nats, before the step
-  double grad_norm = 0.0;  ///< before clipping
+  double grad_norm = 0.0;  ///< norm of the gradient before clipping
   double learning_rate = 0.0;
   std::int64_t prompt_tokens = 0;
-  std::int64_t answer_tokens = 0;   ///< those that are learned
-  std::int64_t forward_passes = 0;  ///< micro-batches
-  bool skipped = false;             ///< loss or gradient wasn't finite: nothing has changed
+  std::int64_t answer_tokens = 0;   ///< the number of tokens that are learned
+  std::int64_t forward_passes = 0;  ///< the number of micro-batches
+  bool skipped = false;  ///< loss or gradient wasn't finite, and the weights have not changed
 };
 
-/// Everything but the parameters and what stays.
+/// The learner's state without the parameters and the frozen base weights.
 struct sft_learner_state {
   adam_state optimizer;
   std::int64_t updates = 0;
   int skipped_in_a_row = 0;
 };
 
-/// Minimises the mean cross-entropy of a batch's answers, a step of AdamW each update. Examples are
-/// computed one after the other without padding (packed_tokens), in micro-batches whose gradients
-/// add up; the divisor is the whole batch's number of tokens. The same start and batches give the
-/// same weights, bit for bit.
+/// Minimises the mean cross-entropy of a batch's answers by one step of AdamW in each update.
+/// Examples are packed without padding (packed_tokens) into micro-batches whose gradients add up.
+/// The loss is divided by the number of answer tokens in the whole batch. The same start and
+/// batches give the same weights, bit for bit.
 class sft_learner {
  public:
   using batch = std::vector<sft_example>;
   using report = sft_report;
 
-  /// `start`: the first weights [P]. Throws std::invalid_argument naming an option out of range.
+  /// Trains all weights. `start` are the first weights [P]. Throws std::invalid_argument that names
+  /// an option out of range.
   sft_learner(llm::model_config config, const sft_options& options, at::Tensor start);
-  /// Trains adapters alone, beside weights [P] that stay; the seed draws the first adapters.
+  /// Trains LoRA adapters only, and leaves the weights `base` [P] as they are. The first adapters
+  /// are drawn from the seed.
   sft_learner(llm::model_config config, const sft_options& options, at::Tensor base,
               llm::lora_options adapters, std::uint64_t seed);
 
-  /// Throws std::invalid_argument for a batch without examples, and naming an example that can't be
-  /// computed; non_finite_training after max_skipped_steps in a row.
+  /// Takes one optimiser step. Throws std::invalid_argument for a batch without examples and for an
+  /// example that can't be computed, which it names, and non_finite_training after
+  /// max_skipped_steps in a row.
   sft_report update(const batch& given);
 
-  /// The mean cross-entropy of other examples' answers.
+  /// The mean cross-entropy of the answers in `given`, in nats, without training on them.
   double loss_of(const batch& given) const;
 
-  /// What is trained: the weights [P], or the adapters [A].
+  /// The trained parameters: the weights [P], or the adapters [A].
   const at::Tensor& parameters() const;
   /// Throws std::invalid_argument for another shape.
   void load_parameters(const at::Tensor& parameters);
-  /// The weights [P] of the model as it is now, adapters merged: a new block.
+  /// A copy of the model's weights [P] as they are now, with the adapters merged.
   at::Tensor model_parameters() const;
 
   sft_learner_state state() const;
-  /// Throws std::invalid_argument if the state is of another number of parameters.
+  /// Throws std::invalid_argument if the state belongs to another number of parameters.
   void set_state(sft_learner_state state);
   /// The state as the bytes of a checkpoint.
   std::string save() const;
-  /// Throws state_error, also if the state is of another number of parameters.
+  /// Restores the bytes of `save`. Throws state_error if they are malformed or belong to another
+  /// number of parameters.
   void restore(const std::string& bytes);
 
  private:
@@ -84,7 +89,7 @@ class sft_learner {
 
   llm::model_config config_;
   sft_options options_;
-  llm::trained_weights trained_;  // of the model; with adapters its weights have no gradients
+  llm::trained_weights trained_;  // the model's weights, which have no gradients with adapters
   std::optional<adapted> adapted_;
   adam optimizer_;
   std::int64_t updates_ = 0;

@@ -1,4 +1,5 @@
 #pragma once
+// Addresses of running programs, as `troupe status` takes them.
 
 #include <cstdint>
 #include <string>
@@ -6,18 +7,18 @@
 
 namespace troupe::command {
 
-/// Where a program serves its metrics.
+/// The address at which a program serves its metrics.
 struct program_address {
-  std::string host;  ///< A name or an IP address, an IPv6 one without brackets.
+  std::string host;  ///< A name or an IP address. An IPv6 address has no brackets.
   std::uint16_t port = 0;
   std::string text() const;  ///< "localhost:9464", "[::1]:9464"
 };
 
-/// Reads "localhost", "10.0.0.7:9465", "[::1]:9464" or "http://gpu-1:9464/metrics". Throws
-/// std::invalid_argument.
+/// Parses an address such as "localhost", "10.0.0.7:9465", "[::1]:9464" or
+/// "http://gpu-1:9464/metrics". Throws std::invalid_argument for a malformed one.
 program_address parse_address(std::string_view text, std::uint16_t default_port);
 
-/// The first IP address of a host. Throws std::runtime_error where there is none.
+/// The first IP address of a host. Throws std::runtime_error if there is none.
 std::string resolve(const std::string& host);
 
 }  // namespace troupe::command

@@ -13,7 +13,7 @@ bool begins_name(char c) {
 bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// One line, read from left to right.
+/// A parser of one line, which reads from left to right.
 class line_reader {
  public:
   line_reader(std::string_view text, std::size_t number) : rest_(text), number_(number) {}
@@ -74,7 +74,7 @@ class line_reader {
     }
   }
 
-  /// Up to its closing quote.
+  /// Reads a quoted text up to its closing quote.
   std::string read_text() {
     std::string text;
     while (!take('"')) {

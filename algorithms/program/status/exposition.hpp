@@ -1,5 +1,5 @@
 #pragma once
-// Prometheus's text format, version 0.0.4, as a server writes it.
+// A parser of Prometheus's text format, version 0.0.4, for `troupe status`:
 // https://prometheus.io/docs/instrumenting/exposition_formats/
 
 #include <map>
@@ -10,22 +10,23 @@
 
 namespace troupe::command {
 
-/// A text that is not in the format: "line 7: expected a value, got \"1.2.3\"".
+/// Reports a text that is not in the format, such as "line 7: expected a value, got \"1.2.3\"".
 class exposition_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
+/// One sample of a metric.
 struct metric_sample {
   std::string name;  ///< "troupe_requests_total"
   std::map<std::string, std::string> labels;
-  double value = 0;  ///< May be an infinity or NaN.
+  double value = 0;  ///< The value may be infinite or NaN.
 
-  /// Empty where it has no such label.
+  /// The value of a label. Empty if the sample has no such label.
   const std::string& label(const std::string& key) const;
 };
 
-/// Every sample in the order of the text; comments are passed over, time stamps too. Throws
+/// Every sample in the order of the text. Comments and time stamps are ignored. Throws
 /// exposition_error for the first line that is malformed.
 std::vector<metric_sample> parse_exposition(std::string_view text);
 

@@ -20,7 +20,7 @@ keyboard::keyboard() {
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
   }
-  std::fputs("\x1b[?1049h\x1b[?25l", stdout);  // another screen, no cursor
+  std::fputs("\x1b[?1049h\x1b[?25l", stdout);  // switches to the other screen, hides the cursor
 }
 
 keyboard::~keyboard() {
@@ -30,7 +30,7 @@ keyboard::~keyboard() {
 }
 
 bool keyboard::quits_within(std::chrono::milliseconds time) {
-  if (!changed_) {  // No terminal to type at: a signal ends the program.
+  if (!changed_) {  // There is no terminal to type at. A signal ends the program.
     std::this_thread::sleep_for(time);
     return false;
   }

@@ -1,4 +1,5 @@
 #pragma once
+// The keyboard and the screen of `troupe status --watch`.
 
 #include <termios.h>
 
@@ -6,15 +7,15 @@
 
 namespace troupe::command {
 
-/// While it lives, keys come at once and unseen, and the terminal shows a screen of its own; then
-/// it is as it was. q and Ctrl-C quit.
+/// Switches the terminal to a screen of its own, without echo and line buffering, and restores it
+/// when destroyed. The keys q and Ctrl-C quit.
 class keyboard {
  public:
   keyboard();
   ~keyboard();
   keyboard(const keyboard&) = delete;
 
-  /// Waits for a key that quits, or for the input's end; false if none comes in that time.
+  /// Waits for a key that quits or for the end of input. Returns false if neither comes in `time`.
   bool quits_within(std::chrono::milliseconds time);
 
  private:

@@ -12,13 +12,13 @@ namespace troupe::command {
 
 namespace {
 
-/// A process, as its samples' labels name it, and a service in it; an empty one: all there are.
+/// A process, by the labels of its samples, and a service in it. An empty service means all.
 struct place {
   std::string node, process, service;
   auto operator<=>(const place&) const = default;
 };
 
-/// Sums of samples. A place limits them to a process or a service.
+/// Sums of samples. A place limits a sum to one process or service.
 class reading {
  public:
   explicit reading(const scrape& of) : samples_(of.samples) {}
@@ -54,14 +54,14 @@ class reading {
     return all;
   }
 
-  /// Of the program itself.
+  /// The services of the program itself.
   std::set<place> services() const {
     auto all = places_of("troupe_replicas_desired");
     std::erase_if(all, [](const place& at) { return !at.node.empty() || !at.process.empty(); });
     return all;
   }
 
-  /// Other ones than the program's own.
+  /// The processes other than the program's own.
   std::set<place> processes() const {
     auto all = places_of("process_cpu_seconds_total");
     all.erase(place());
@@ -93,7 +93,8 @@ class comparison {
 
   const reading& now() const { return now_; }
 
-  /// Per second; none without a scrape before, and where a restart set the counter back.
+  /// A counter's rate per second. None if there is no earlier scrape, or if a restart has reset the
+  /// counter.
   std::optional<double> rate(const std::string& counter, const place* of = nullptr) const {
     const auto after = now_.sum(counter, of);
     if (!before_ || !after) return std::nullopt;
@@ -115,7 +116,7 @@ class comparison {
     return quantile(q, {all.begin(), all.end()});
   }
 
-  /// Of a histogram or summary.
+  /// The mean of a histogram or summary.
   std::optional<double> mean(const std::string& name) const {
     const auto count = now_.sum(name + "_count").value_or(0);
     const auto sum = now_.sum(name + "_sum").value_or(0);
@@ -190,7 +191,7 @@ std::optional<double> quantile(double q, const std::vector<std::pair<double, dou
   double lower = 0, below = 0;
   for (const auto& [bound, count] : buckets) {
     if (count >= rank && count > below) {
-      if (std::isinf(bound)) return lower;  // All that is known is that it is larger.
+      if (std::isinf(bound)) return lower;  // It is only known that the value is larger.
       return lower + (bound - lower) * (rank - below) / (count - below);
     }
     if (!std::isinf(bound)) lower = bound;

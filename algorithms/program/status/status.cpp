@@ -1,4 +1,4 @@
-// `troupe status`: asks running programs for their metrics, and draws what they say.
+// `troupe status`, which asks running programs for their metrics and prints their status.
 
 #include <unistd.h>
 
@@ -25,14 +25,14 @@ double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A program and what was seen of it last.
+/// A program and its last scrape.
 class watched_program {
  public:
   explicit watched_program(const program_address& at) : at_(at) {}
 
   std::string name() const { return at_.text(); }
 
-  /// Throws what is wrong with the address or the answer.
+  /// Scrapes the program. Throws std::exception if the address or the answer is wrong.
   program_status look() {
     const auto answer = http_get(resolve(at_.host), at_.port, "/metrics", answer_limit);
     if (answer.status != 200) {
@@ -50,7 +50,8 @@ class watched_program {
   std::optional<scrape> before_;
 };
 
-/// One round: each program's status or what went wrong. The number that answered.
+/// Asks each program once and writes its status or its error to `text`. Returns the number of
+/// programs that answered.
 std::size_t ask_all(std::vector<watched_program>& programs, bool json, std::string& text) {
   std::size_t answered = 0;
   auto list = nlohmann::ordered_json::array();
@@ -73,7 +74,7 @@ std::size_t ask_all(std::vector<watched_program>& programs, bool json, std::stri
 }
 
 int watch(std::vector<watched_program>& programs) {
-  keyboard keys;  // and the screen behind which the terminal keeps what was there
+  keyboard keys;  // also switches to another screen, and back at the end
   for (;;) {
     std::string text;
     ask_all(programs, false, text);
@@ -83,7 +84,7 @@ int watch(std::vector<watched_program>& programs) {
   }
 }
 
-/// Twice, a period apart, since rates need it.
+/// Asks twice, one period apart, since rates need two scrapes.
 int print_once(std::vector<watched_program>& programs, bool json) {
   std::string text;
   auto answered = ask_all(programs, json, text);

@@ -1,4 +1,4 @@
-// The two ways a status is printed.
+// The two forms in which a status is printed: JSON and text.
 
 #include <array>
 #include <cmath>
@@ -65,20 +65,20 @@ std::string print(const char* format, A... values) {
   return text.data();
 }
 
-/// "950", "12.3k", "1.20M"
+/// A count in short, such as "950", "12.3k" or "1.20M".
 std::string count(double n) {
   if (std::abs(n) >= 1e6) return print("%.2fM", n / 1e6);
   if (std::abs(n) >= 1e4) return print("%.1fk", n / 1e3);
   return print(n == std::floor(n) ? "%.0f" : "%.1f", n);
 }
 
-/// "12 us", "3.4 ms", "1.2 s"
+/// A time in short, such as "12 us", "3.4 ms" or "1.2 s".
 std::string seconds(double s) {
   if (s < 1e-3) return print("%.0f us", s * 1e6);
   return s < 1 ? print("%.1f ms", s * 1e3) : print("%.1f s", s);
 }
 
-/// "98 %" of a core
+/// A share as a percentage, such as "98 %".
 std::string percent(double share) { return print("%.0f %%", 100 * share); }
 
 std::string megabytes(double bytes) { return print("%.0f MB", bytes / 1e6); }
