@@ -7,10 +7,10 @@
 
 namespace troupe::loops::detail {
 
-/// Lets one coroutine of an actor through at a time.
+/// A mutex for the coroutines of one actor.
 class turnstile {
  public:
-  /// Whoever holds it is through; its end lets the next one in.
+  /// Holds the mutex until it is destroyed.
   class turn {
    public:
     explicit turn(turnstile& of) : of_(&of) { of_->taken_ = true; }
