@@ -55,8 +55,8 @@ struct grpo_preset {
 /// The settings of the variant's paper, without a KL penalty.
 grpo_preset preset_of(grpo_variant variant);
 
-/// The inputs of grpo_loss for T tokens of N answers, all float or all double. Gradient flows only to
-/// `log_prob`. Log-probabilities are those of the tokens:
+/// The inputs of grpo_loss for T tokens of N answers, all float or all double. The tensors [T] are
+/// log-probabilities of the tokens. Gradient flows only to `log_prob`.
 struct grpo_loss_inputs {
   token_rows rows;
   at::Tensor log_prob;   ///< [T] under the weights that are trained
