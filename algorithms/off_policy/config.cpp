@@ -45,8 +45,8 @@ void describe(options_schema<collection_section>& s) {
       .at_least(-1)
       .at_most(1'048'576)
       .help(
-          "The number of gradient steps of an update; -1 means as many as environment steps were "
-          "made since the update before.");
+          "The number of gradient steps of an update; -1 means as many as a collection has "
+          "environment steps.");
   s.field("workers", &collection_section::workers)
       .at_least(1)
       .at_most(4096)
