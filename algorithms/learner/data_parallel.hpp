@@ -15,8 +15,8 @@
 namespace troupe {
 
 /// The sums and means over ranks that make a learner's update that of the whole batch. A
-/// default-constructed group is a learner alone: it has all rows, and calls change nothing. All ranks
-/// make the same calls in the same order. Members throw collective_error.
+/// default-constructed group is a learner alone: it has all rows, and calls change nothing. All
+/// ranks make the same calls in the same order. Members throw collective_error.
 class rank_group {
  public:
   rank_group() = default;
@@ -35,9 +35,9 @@ class rank_group {
     return value;
   }
 
-  /// Replaces each value, a mean over this rank's rows, by the mean over all ranks' rows. `share` is
-  /// this rank's share of the rows, 0 to 1; if it is 0, the values are not read. The gradient of a
-  /// mean loss is such a mean.
+  /// Replaces each value, a mean over this rank's rows, by the mean over all ranks' rows. `share`
+  /// is this rank's share of the rows, 0 to 1; if it is 0, the values are not read. The gradient of
+  /// a mean loss is such a mean.
   template <class Number>
   void mean(std::span<Number> values, double share) const {
     if (!ranks_) return;

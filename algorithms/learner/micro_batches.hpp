@@ -6,9 +6,9 @@
 
 namespace troupe::detail {
 
-/// Divides `all` into micro-batches, each of which goes through a model at once: as many consecutive
-/// items as have at most `tokens_max` tokens together, at least one. `tokens_of(item)` returns the
-/// number of tokens of an item.
+/// Divides `all` into micro-batches, each of which goes through a model at once: as many
+/// consecutive items as have at most `tokens_max` tokens together, at least one. `tokens_of(item)`
+/// returns the number of tokens of an item.
 template <class T, class TokensOf>
 std::vector<std::span<T>> micro_batches(std::span<T> all, std::int64_t tokens_max,
                                         TokensOf tokens_of) {

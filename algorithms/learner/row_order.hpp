@@ -28,8 +28,8 @@ class row_order {
   std::size_t size() const { return order_.size(); }
   /// This rank's rows, in the order in which they were given.
   std::span<const row_index> own() const { return own_; }
-  /// This rank's rows among the `count` rows from position `from` on; possibly none. Valid until the
-  /// next call.
+  /// This rank's rows among the `count` rows from position `from` on; possibly none. Valid until
+  /// the next call.
   std::span<const row_index> own(std::size_t from, std::size_t count);
 
  private:

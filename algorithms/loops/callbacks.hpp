@@ -35,8 +35,8 @@
 
 namespace troupe::loops {
 
-/// Calls all callbacks one after the other, even after one has returned stop. Returns stop if one of
-/// them did. Throws std::invalid_argument if one is null; all functions here do.
+/// Calls all callbacks one after the other, even after one has returned stop. Returns stop if one
+/// of them did. Throws std::invalid_argument if one is null; all functions here do.
 callback in_turn(std::vector<callback> each);
 
 /// Calls `then` after each update in which the loop has passed a multiple of `steps`, once however

@@ -23,8 +23,8 @@ namespace troupe::loops {
 
 namespace detail {
 
-/// Calls `use` with each answer. A call_error of kind replica_lost is ignored, because a replica that
-/// was restarted is told the level again after the next update; any other error is thrown.
+/// Calls `use` with each answer. A call_error of kind replica_lost is ignored, because a replica
+/// that was restarted is told the level again after the next update; any other error is thrown.
 template <class T, class Use>
 void use_answers(std::vector<outcome<T>>& answers, Use use) {
   for (auto& answer : answers) {
@@ -58,10 +58,10 @@ task<verdict> advance(curriculum_levels& levels, service<Role> environments, pro
 
 }  // namespace detail
 
-/// Returns a callback that advances `levels` by the episodes that have ended in the environments. It
-/// stops the loop once the last level is mastered. `levels` must outlive the loop. The messages have
-/// control priority, so they don't wait for the steps queued at a replica. The caller tells the
-/// environments their first level before the loop begins.
+/// Returns a callback that advances `levels` by the episodes that have ended in the environments.
+/// It stops the loop once the last level is mastered. `levels` must outlive the loop. The messages
+/// have control priority, so they don't wait for the steps queued at a replica. The caller tells
+/// the environments their first level before the loop begins.
 template <class Role>
 callback curriculum(curriculum_levels& levels, service<Role> environments) {
   return

@@ -24,8 +24,8 @@ using troupe::graded_episode;
 
 /// Chooses the level to practise: the next one as soon as enough of the last episodes succeeded.
 /// The sequence of levels is fixed, the moments of promotion depend on learning (Narvekar et al.
-/// 2020, https://arxiv.org/abs/2003.04960, section 4). The class has no actors of its own and can be
-/// served as a role:
+/// 2020, https://arxiv.org/abs/2003.04960, section 4). The class has no actors of its own and can
+/// be served as a role:
 ///
 ///   auto levels = co_await sys.serve<loops::curriculum_levels>({.name = "levels"}, options);
 ///

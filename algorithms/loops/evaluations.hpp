@@ -31,8 +31,8 @@ using stop_rule = std::function<bool(const score_history&)>;
 /// A rule that ends training once an evaluation has reached `threshold`.
 stop_rule score_reached(double threshold);
 /// A rule that ends training once `in_a_row` evaluations in a row were no better than the best one
-/// before, but not before `at_least` evaluations in all. Throws std::invalid_argument if in_a_row is
-/// below 1.
+/// before, but not before `at_least` evaluations in all. Throws std::invalid_argument if in_a_row
+/// is below 1.
 stop_rule no_improvement(std::int64_t in_a_row, std::int64_t at_least = 0);
 
 struct evaluation_options {
@@ -46,13 +46,13 @@ struct evaluation_options {
   std::shared_ptr<score_history> history = std::make_shared<score_history>();
 };
 
-/// Returns a callback that evaluates each time it is called, so it is usually wrapped in every_steps.
-/// If `measure` or `best` throws, the error is logged and training goes on. Throws
+/// Returns a callback that evaluates each time it is called, so it is usually wrapped in
+/// every_steps. If `measure` or `best` throws, the error is logged and training goes on. Throws
 /// std::invalid_argument if `measure` or `history` is null.
 callback evaluate_with(evaluation_options options);
 
-/// mean_score gives up after this many items per wanted episode, plus this many, if too few episodes
-/// have ended in them.
+/// mean_score gives up after this many items per wanted episode, plus this many, if too few
+/// episodes have ended in them.
 inline constexpr std::size_t patience_of_mean_score = 100;
 
 namespace detail {

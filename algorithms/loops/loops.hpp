@@ -1,15 +1,15 @@
 #pragma once
-// Three loops over one episode function: synchronous training, asynchronous training and evaluation.
-// The episode function `generate` is any coroutine `task<Experience>(Roles)`. The functions by which
-// a loop trains are in `hooks`, so a loop does not depend on an algorithm.
+// Three loops over one episode function: synchronous training, asynchronous training and
+// evaluation. The episode function `generate` is any coroutine `task<Experience>(Roles)`. The
+// functions by which a loop trains are in `hooks`, so a loop does not depend on an algorithm.
 //
 //   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
 //   co_await loops::evaluate(roles, generate_rollout, enough);
 //
 // Roles has a member `replay`, a service of a replay of Experience, which bounds staleness (see
-// actors/replay/replay.hpp). If Experience has a member `item_id id`, the loop numbers each item, and
-// the endpoint `insert` of the replay may be idempotent.
+// actors/replay/replay.hpp). If Experience has a member `item_id id`, the loop numbers each item,
+// and the endpoint `insert` of the replay may be idempotent.
 
 #include <cstdint>
 #include <functional>
@@ -122,8 +122,8 @@ template <class Roles, class Experience>
 task<> generate_for_ever(stage<Roles, Experience> on) {
   for (;;) {
     {
-      // Only one coroutine waits for admission at a time. Waiting calls occupy the replay, so many of
-      // them would block the call of `sample` that they wait for.
+      // Only one coroutine waits for admission at a time. Waiting calls occupy the replay, so many
+      // of them would block the call of `sample` that they wait for.
       const auto turn = co_await on.entry.enter();
       const bool admitted =
           co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
@@ -156,9 +156,9 @@ task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
   on.done.stopped = said == verdict::stop;
 }
 
-/// Throws std::invalid_argument if an update has fewer episodes than one sample of the replay takes,
-/// because `sample` would then wait until its timeout. A replay without `sample_size` returns what it
-/// has, so it needs no check.
+/// Throws std::invalid_argument if an update has fewer episodes than one sample of the replay
+/// takes, because `sample` would then wait until its timeout. A replay without `sample_size`
+/// returns what it has, so it needs no check.
 template <class Roles, class Experience>
 task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
   using queue = typename stage<Roles, Experience>::queue;
@@ -244,9 +244,9 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   co_return done;
 }
 
-/// Generates episodes and trains at the same time: up to `rollouts` episodes are under way while the
-/// trainer trains. The replay admits an episode only if it will be within max_staleness when it is
-/// trained on.
+/// Generates episodes and trains at the same time: up to `rollouts` episodes are under way while
+/// the trainer trains. The replay admits an episode only if it will be within max_staleness when it
+/// is trained on.
 template <class Roles, class Experience>
 task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                           asynchronous_options options) {

@@ -20,12 +20,13 @@
 
 namespace troupe::loops {
 
-/// The roles of generate_next_task. Roles is the type of one task's roles. A network that serves all
-/// tasks must be able to see in the observation which task it is.
+/// The roles of generate_next_task. Roles is the type of one task's roles. A network that serves
+/// all tasks must be able to see in the observation which task it is.
 template <class Roles, class Experience>
 struct multi_task {
-  /// The roles of each task, in the order of the schedule. Several episodes of one task may be under
-  /// way at once; if an episode needs environments for itself, the task needs as many replicas.
+  /// The roles of each task, in the order of the schedule. Several episodes of one task may be
+  /// under way at once; if an episode needs environments for itself, the task needs as many
+  /// replicas.
   std::vector<Roles> tasks;
   service<task_schedule> schedule;
   decltype(Roles::replay) replay;  ///< The replay of all tasks together.
@@ -54,8 +55,9 @@ inline task<verdict> ask_if_learned(service<task_schedule> schedule) {
 
 }  // namespace detail
 
-/// Returns a callback that stops the loop once every task's mean return has reached its target. These
-/// are returns of training, with weights of several versions; evaluate_with measures the newest ones.
+/// Returns a callback that stops the loop once every task's mean return has reached its target.
+/// These are returns of training, with weights of several versions; evaluate_with measures the
+/// newest ones.
 inline callback stop_when_learned(service<task_schedule> schedule) {
   return [schedule](progress) { return detail::ask_if_learned(schedule); };
 }

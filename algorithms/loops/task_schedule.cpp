@@ -58,8 +58,8 @@ std::size_t task_schedule::next() {
   return chosen;
 }
 
-/// Each task's credit grows by its weight. The task with the most credit is next, and the sum of all
-/// weights is subtracted from its credit.
+/// Each task's credit grows by its weight. The task with the most credit is next, and the sum of
+/// all weights is subtracted from its credit.
 std::size_t task_schedule::next_by_weight() {
   double sum = 0;
   for (std::size_t i = 0; i < records_.size(); ++i) {

@@ -26,8 +26,8 @@ struct schedule_options {
   std::vector<scheduled_task> tasks;
   schedule_rule rule = schedule_rule::round_robin;
   std::size_t window = 100;  ///< Mean returns are over the last so many episodes of a task.
-  /// With `by_need`, a task gets a turn after so many turns of others in any case, so that no task is
-  /// forgotten and a hopeless task does not take all turns. 0 means the number of tasks.
+  /// With `by_need`, a task gets a turn after so many turns of others in any case, so that no task
+  /// is forgotten and a hopeless task does not take all turns. 0 means the number of tasks.
   std::int64_t longest_wait = 0;
 };
 
@@ -41,7 +41,8 @@ struct task_measure {
 };
 
 /// Chooses the next of several tasks to practise and keeps the mean return of each. It is
-/// deterministic. The class has no actors of its own and can be served as a role: see multi_task.hpp.
+/// deterministic. The class has no actors of its own and can be served as a role: see
+/// multi_task.hpp.
 class task_schedule {
  public:
   /// Throws std::invalid_argument that names the task and the option if one is out of range.

@@ -20,8 +20,8 @@ namespace troupe::loops {
 struct warm_up_options {
   std::int64_t episodes = 1;  ///< The number of items to insert into the replay.
   std::size_t rollouts = 1;   ///< Episodes generated at the same time.
-  /// The timeout of one episode and its insertion. It fires if the replay is full, because no trainer
-  /// takes items from it yet.
+  /// The timeout of one episode and its insertion. It fires if the replay is full, because no
+  /// trainer takes items from it yet.
   duration patience = std::chrono::minutes(10);
   /// Called before each episode; ends the warm-up by returning true. May be null.
   std::function<bool()> stop_asked = nullptr;

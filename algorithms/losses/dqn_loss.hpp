@@ -5,9 +5,9 @@
 
 namespace troupe {
 
-/// The inputs of DQN's loss for B transitions and n actions, in plain memory. `q`, `next_target` and
-/// `next_online` are outputs of a network: action values [B, n], or with `dueling` a state value and
-/// advantages [B, 1 + n], Q = V + A - mean A (Wang et al. 2016, equation 9).
+/// The inputs of DQN's loss for B transitions and n actions, in plain memory. `q`, `next_target`
+/// and `next_online` are outputs of a network: action values [B, n], or with `dueling` a state
+/// value and advantages [B, 1 + n], Q = V + A - mean A (Wang et al. 2016, equation 9).
 struct dqn_rows {
   int rows = 0;     ///< B
   int actions = 0;  ///< n

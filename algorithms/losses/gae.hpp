@@ -26,10 +26,10 @@ struct gae_targets {
 
 /// Generalised advantage estimation: Schulman et al. 2016, https://arxiv.org/abs/1506.02438,
 /// equation 16. After a terminated step the next value is 0. After a truncated step it is
-/// final_value, which is Stable-Baselines3's `reward += gamma * V(terminal_obs)`. A step that is both
-/// counts as terminated. An invalid step gets advantage 0 and ends the sum of the steps before it;
-/// its value, if finite, is the next value of the step before. The computation is in float32, without
-/// gradient. Throws c10::Error if shapes disagree.
+/// final_value, which is Stable-Baselines3's `reward += gamma * V(terminal_obs)`. A step that is
+/// both counts as terminated. An invalid step gets advantage 0 and ends the sum of the steps before
+/// it; its value, if finite, is the next value of the step before. The computation is in float32,
+/// without gradient. Throws c10::Error if shapes disagree.
 gae_targets gae(const gae_inputs& in, const gae_options& options = {});
 
 }  // namespace troupe

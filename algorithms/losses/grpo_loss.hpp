@@ -83,8 +83,8 @@ struct grpo_loss_result {
   grpo_loss_metrics metrics;
 };
 
-/// Computes the loss of some answers of a batch whose sizes are `whole`. Throws c10::Error if shapes
-/// disagree or a tensor is missing.
+/// Computes the loss of some answers of a batch whose sizes are `whole`. Throws c10::Error if
+/// shapes disagree or a tensor is missing.
 grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& options,
                            const loss_divisor& whole);
 

@@ -5,9 +5,9 @@
 
 namespace troupe {
 
-/// How the loss is corrected for answers that other weights, or a sampler with other arithmetic, have
-/// made. Each token's loss is weighted by w = pi_to / pi_behaviour, which has no gradient. Weights far
-/// from 1 have a large variance, so they are truncated or masked.
+/// How the loss is corrected for answers that other weights, or a sampler with other arithmetic,
+/// have made. Each token's loss is weighted by w = pi_to / pi_behaviour, which has no gradient.
+/// Weights far from 1 have a large variance, so they are truncated or masked.
 enum class correction_kind {
   none,      ///< no weight
   truncate,  ///< min(w, max): Espeholt et al. 2018, arXiv:1802.01561; for language models Wu et al.

@@ -18,9 +18,9 @@ enum class kl_kind {
 /// gets no gradient.
 at::Tensor kl_estimate(kl_kind kind, const at::Tensor& log_prob, const at::Tensor& reference);
 
-/// The sum of the k1 of each answer's tokens [N], without gradient. If the KL penalty is part of the
-/// reward, this sum times a coefficient is subtracted from the answer's reward (Ouyang et al. 2022,
-/// arXiv:2203.02155, equation 2).
+/// The sum of the k1 of each answer's tokens [N], without gradient. If the KL penalty is part of
+/// the reward, this sum times a coefficient is subtracted from the answer's reward (Ouyang et al.
+/// 2022, arXiv:2203.02155, equation 2).
 at::Tensor kl_of_answers(const at::Tensor& log_prob, const at::Tensor& reference,
                          const token_rows& rows);
 

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// How the losses of tokens become one number. B is the number of answers, L_max the number of tokens
-/// of the longest answer that is allowed.
+/// How the losses of tokens become one number. B is the number of answers, L_max the number of
+/// tokens of the longest answer that is allowed.
 enum class loss_aggregation {
   token_mean,       ///< sum over all tokens / their number: DAPO, arXiv:2503.14476, equation 12
   sequence_mean,    ///< mean over answers of the mean over tokens: GRPO, arXiv:2402.03300, equation
@@ -25,8 +25,8 @@ struct loss_divisor {
   std::int64_t length_max = 0;  ///< L_max; read only with constant_length.
 };
 
-/// The share of these answers in the batch's loss, a scalar. `of_tokens` [T] are the losses of their
-/// tokens. Throws c10::Error if a divisor that is needed is not above 0.
+/// The share of these answers in the batch's loss, a scalar. `of_tokens` [T] are the losses of
+/// their tokens. Throws c10::Error if a divisor that is needed is not above 0.
 at::Tensor aggregated(const at::Tensor& of_tokens, const token_rows& rows, loss_aggregation how,
                       const loss_divisor& whole);
 

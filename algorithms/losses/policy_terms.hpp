@@ -11,8 +11,8 @@ namespace troupe {
 struct clip_options {
   double low = 0.2;   ///< The ratio is clipped below at 1 - low.
   double high = 0.2;  ///< The ratio is clipped above at 1 + high; DAPO has high > low.
-  /// For A < 0, the loss of a token is at most this times -A, however large its ratio. None means no
-  /// such bound.
+  /// For A < 0, the loss of a token is at most this times -A, however large its ratio. None means
+  /// no such bound.
   std::optional<double> dual;
 };
 

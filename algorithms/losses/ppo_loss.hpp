@@ -46,9 +46,9 @@ struct ppo_loss_result {
 
 /// PPO's loss: the clipped surrogate (Schulman et al. 2017, https://arxiv.org/abs/1707.06347,
 /// equation 7) with value loss and entropy bonus (equation 9). With proximal_log_prob it is the
-/// decoupled clipped objective of Hilton et al. 2021, https://arxiv.org/abs/2110.00641, whose weight
-/// proximal / behaviour is truncated at importance_cap. Without, the weight is 1. Throws c10::Error
-/// if shapes disagree.
+/// decoupled clipped objective of Hilton et al. 2021, https://arxiv.org/abs/2110.00641, whose
+/// weight proximal / behaviour is truncated at importance_cap. Without it, the weight is 1. Throws
+/// c10::Error if shapes disagree.
 ppo_loss_result ppo_loss(const ppo_loss_inputs& in, const ppo_loss_options& options = {});
 
 }  // namespace troupe

@@ -23,9 +23,9 @@ struct ppo_loss_derivatives {
   float* value = nullptr;
 };
 
-/// Computes ppo_loss and its derivatives without autograd, for minibatches so small that an autograd
-/// graph costs more than the arithmetic. Values and derivatives equal those of ppo_loss. `rows` must
-/// be at least 1.
+/// Computes ppo_loss and its derivatives without autograd, for minibatches so small that an
+/// autograd graph costs more than the arithmetic. Values and derivatives equal those of ppo_loss.
+/// `rows` must be at least 1.
 ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_options& options,
                                         const ppo_loss_derivatives& out);
 

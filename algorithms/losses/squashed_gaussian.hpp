@@ -3,8 +3,9 @@
 
 #include "actors/policy/float_block.hpp"
 
-/// SAC's distribution of actions: a = tanh(u), u = mean + exp(log_std) noise, where mean and log_std
-/// are outputs of a network. Haarnoja et al. 2018, https://arxiv.org/abs/1812.05905, appendix C:
+/// SAC's distribution of actions: a = tanh(u), u = mean + exp(log_std) noise, where mean and
+/// log_std are outputs of a network. Haarnoja et al. 2018, https://arxiv.org/abs/1812.05905,
+/// appendix C:
 ///
 ///   log pi(a|s) = sum over i of log N(u_i) - log(1 - tanh(u_i)^2)
 ///
@@ -12,7 +13,8 @@
 /// Stable-Baselines3 adds 1e-6 inside the logarithm instead.
 namespace troupe::detail {
 
-/// The bounds of the log standard deviation, as in Stable-Baselines3. No gradient flows beyond them.
+/// The bounds of the log standard deviation, as in Stable-Baselines3. No gradient flows beyond
+/// them.
 constexpr float min_log_std = -20.0f;
 constexpr float max_log_std = 2.0f;
 

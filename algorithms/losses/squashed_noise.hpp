@@ -7,9 +7,10 @@
 namespace troupe::detail {
 
 /// SAC's actions by generalised state-dependent exploration: a = tanh(u), u = clip(mean, -2, 2) +
-/// phi E (Raffin et al. 2021, https://arxiv.org/abs/2005.05719). phi are the inputs of the network's
-/// last layer. One noise matrix E is used for all rows, as in Stable-Baselines3; log-probabilities
-/// are those of squashed_gaussian over all E. The gradient flows through phi, too.
+/// phi E (Raffin et al. 2021, https://arxiv.org/abs/2005.05719). phi are the inputs of the
+/// network's last layer. One noise matrix E is used for all rows, as in Stable-Baselines3;
+/// log-probabilities are those of squashed_gaussian over all E. The gradient flows through phi,
+/// too.
 class squashed_noise {
  public:
   squashed_noise(int features, int actions, bool use_expln)

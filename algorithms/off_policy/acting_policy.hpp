@@ -16,8 +16,8 @@ namespace troupe {
 enum class acting_kind {
   greedy,          ///< DQN: the action with the largest of n action values.
   greedy_dueling,  ///< Dueling DQN: the action with the largest of n advantages.
-  /// SAC: tanh of a Gaussian whose outputs are mean [A] and log standard deviation [A]. With use_sde
-  /// the outputs are the mean [A] alone, to which state_dependent_noise is added.
+  /// SAC: tanh of a Gaussian whose outputs are mean [A] and log standard deviation [A]. With
+  /// use_sde the outputs are the mean [A] alone, to which state_dependent_noise is added.
   squashed_gaussian,
   deterministic,  ///< TD3 and DDPG: tanh of A outputs.
 };
@@ -52,11 +52,11 @@ class acting_policy {
   /// Copies weights [P] of an equal network. Throws std::invalid_argument if the size differs.
   void load_parameters(std::span<const float> parameters);
 
-  /// Sets the amount of exploration when the policy does not act deterministically; it is 0 at first.
-  /// The greedy kinds take a uniformly random choice with this probability, drawn for each row. The
-  /// kind deterministic adds Gaussian noise of this standard deviation and clips to -1..1. The kind
-  /// squashed_gaussian explores by itself and ignores it. Throws std::invalid_argument if it is
-  /// negative or not finite.
+  /// Sets the amount of exploration when the policy does not act deterministically; it is 0 at
+  /// first. The greedy kinds take a uniformly random choice with this probability, drawn for each
+  /// row. The kind deterministic adds Gaussian noise of this standard deviation and clips to -1..1.
+  /// The kind squashed_gaussian explores by itself and ignores it. Throws std::invalid_argument if
+  /// it is negative or not finite.
   void set_exploration(double amount);
   double exploration() const { return exploration_; }
 

@@ -5,9 +5,9 @@
 
 namespace troupe::detail {
 
-/// Returns a view of plain floats as a tensor, or a copy if `type` is double. The memory must outlive
-/// the view. One of the sizes may be -1 and is then computed. Throws c10::Error if the sizes don't
-/// fit.
+/// Returns a view of plain floats as a tensor, or a copy if `type` is double. The memory must
+/// outlive the view. One of the sizes may be -1 and is then computed. Throws c10::Error if the
+/// sizes don't fit.
 at::Tensor tensor_of(std::span<const float> numbers, at::IntArrayRef sizes, at::ScalarType type);
 
 /// Returns a view of a whole block of parameters as a tensor [P].

@@ -42,8 +42,8 @@ class collector {
   task<> catch_up();
 
   /// Makes `steps` steps of each environment, from their present states. `first` is the number of
-  /// environment steps of the run before these, on which the exploration depends. A step in which an
-  /// environment fails gives no transition.
+  /// environment steps of the run before these, on which the exploration depends. A step in which
+  /// an environment fails gives no transition.
   collected_transitions collect(std::int64_t first, std::int64_t steps);
 
   /// These set what the environments practise; see hosted_environment.

@@ -71,8 +71,7 @@ void describe(options_schema<priority_options>& s) {
       .also_known_as({"beta_start"})
       .at_least(0)
       .at_most(1)
-      .help(
-          "The exponent of the importance weights at the start of training; 1 corrects in full.");
+      .help("The exponent of the importance weights at the start of training; 1 corrects in full.");
   s.field("beta_end", &priority_options::beta_end)
       .at_least(0)
       .at_most(1)

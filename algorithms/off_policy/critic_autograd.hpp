@@ -6,8 +6,8 @@
 namespace troupe::detail {
 
 /// Computes Q_i(s, a) of the first `among` critics, [N, among], with libtorch's operators.
-/// `parameters` [Q] has the layout of the ensemble; obs [N, D] and action [N, A] have the same type,
-/// float or double.
+/// `parameters` [Q] has the layout of the ensemble; obs [N, D] and action [N, A] have the same
+/// type, float or double.
 at::Tensor critic_values(const critic_ensemble& critics, const at::Tensor& parameters,
                          const at::Tensor& obs, const at::Tensor& action, int among);
 

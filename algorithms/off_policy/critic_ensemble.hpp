@@ -12,9 +12,9 @@
 namespace troupe::detail {
 
 /// The critics Q_i(s, a) of SAC and TD3 with their target networks and hand-written gradients. All
-/// parameters are in one block [Q], one critic after the other, each padded to a whole cache line, so
-/// that one pass optimises them and one pass averages the targets. A critic's input is a row [D + A]
-/// of observation and action.
+/// parameters are in one block [Q], one critic after the other, each padded to a whole cache line,
+/// so that one pass optimises them and one pass averages the targets. A critic's input is a row of
+/// observation and action, [D + A].
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);

@@ -62,10 +62,10 @@ class learner_rule : public off_policy_learner {
   metrics_type last_;
 };
 
-/// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting network.
-/// `explore` gets its numbers of steps from the configuration. `more` are further arguments of the
-/// rule's constructor. Options without effect are those of idle_rules_of for Config, or for its base
-/// if Config has no overload.
+/// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting
+/// network. `explore` gets its numbers of steps from the configuration. `more` are further
+/// arguments of the rule's constructor. Options without effect are those of idle_rules_of for
+/// Config, or for its base if Config has no overload.
 template <class Rule, class Config, class Json = nlohmann::json, class... More>
 off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
                                              exploration explore = {}, More... more) {

@@ -23,7 +23,8 @@ task<bool> off_policy::begin() {
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
-/// Lets the trainer take the gradient steps of one update and send the new weights to the collectors.
+/// Lets the trainer take the gradient steps of one update and send the new weights to the
+/// collectors.
 task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();
   off_policy_update due{.version = in.done.version,

@@ -66,8 +66,8 @@ class off_policy : public environment_algorithm {
   std::int64_t episodes_to_log_ = 0;  ///< Episodes ended since the last row of progress.csv.
 };
 
-/// The settings of a run with that configuration. `acting` are the options of the network that acts;
-/// `resolved` is the whole configuration as JSON.
+/// The settings of a run with that configuration. `acting` are the options of the network that
+/// acts; `resolved` is the whole configuration as JSON.
 run_settings settings_of(const off_policy_config& config, network_options acting,
                          std::string resolved);
 

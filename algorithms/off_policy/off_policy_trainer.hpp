@@ -76,13 +76,13 @@ class off_policy_trainer {
   /// uses it.
   struct shelf : shelf_base {
     std::unique_ptr<off_policy_learner> learner;
-    std::int64_t version = 0;     ///< The version of the weights: the number of updates.
-    std::int64_t published = -1;  ///< The newest version in the weight store; -1: none.
-    std::int64_t taken = 0;       ///< Gradient steps taken in the update under way.
-    std::int64_t skipped = 0;     ///< Gradient steps skipped in the update under way, or the last.
-    bool begun = false;           ///< True while an update is under way.
-    metric_means means;           ///< Means over the gradient steps since the last row.
-    bool logged = false;          ///< A row has `means`; the next update clears them.
+    std::int64_t version = 0;      ///< The version of the weights: the number of updates.
+    std::int64_t published = -1;   ///< The newest version in the weight store; -1: none.
+    std::int64_t taken = 0;        ///< Gradient steps taken in the update under way.
+    std::int64_t skipped = 0;      ///< Gradient steps skipped in the update under way, or the last.
+    bool begun = false;            ///< True while an update is under way.
+    metric_means means;            ///< Means over the gradient steps since the last row.
+    bool logged = false;           ///< A row has `means`; the next update clears them.
     std::vector<float> obs_scale;  ///< Published with the weights; empty without normalize_obs.
   };
 
@@ -94,13 +94,13 @@ class off_policy_trainer {
   /// Puts the first weights into the store, or takes the version of those that it has.
   task<> catch_up();
 
-  /// Takes the gradient steps of one update and sends the new weights to every collector, as control
-  /// messages that do not queue behind work. Called again for an update that is done, it only sends
-  /// the weights.
+  /// Takes the gradient steps of one update and sends the new weights to every collector, as
+  /// control messages that do not queue behind work. Called again for an update that is done, it
+  /// only sends the weights.
   task<off_policy_report> train(off_policy_update due, service<collector> collectors);
 
-  /// Puts the current weights into the store and returns them. This happens only on request, because
-  /// there may be an update every few hundred microseconds.
+  /// Puts the current weights into the store and returns them. This happens only on request,
+  /// because there may be an update every few hundred microseconds.
   task<weights> publish();
 
   std::string save() const;

@@ -14,8 +14,8 @@ struct transition_roles {
   service<transition_replay> replay;
   std::int64_t steps = 1;         ///< The steps of each environment in one collection.
   std::int64_t environments = 1;  ///< The number of environments of one collector.
-  /// The number of environment steps of the run that have begun. Only coroutines of the loop's actor
-  /// use it, so it needs no lock.
+  /// The number of environment steps of the run that have begun. Only coroutines of the loop's
+  /// actor use it, so it needs no lock.
   std::shared_ptr<std::int64_t> begun = std::make_shared<std::int64_t>(0);
 };
 

@@ -25,12 +25,14 @@ at::Tensor normalized(const at::Tensor& advantage);
 /// Normalises the advantages of a learner's minibatches.
 class advantage_normalization {
  public:
-  /// If `wanted` is false, advantages are not changed. With `fused`, statistics are sums of doubles;
-  /// otherwise libtorch computes them, with the same numbers as a training loop written in it.
+  /// If `wanted` is false, advantages are not changed. With `fused`, statistics are sums of
+  /// doubles; otherwise libtorch computes them, with the same numbers as a training loop written in
+  /// it.
   advantage_normalization(bool wanted, bool fused) : wanted_(wanted), fused_(fused) {}
 
   /// Call it before an epoch of minibatches of `batch_size` rows in this order. `advantage` is
-  /// [T, B]. If there are several ranks, it computes the statistics of all minibatches of the epoch.
+  /// [T, B]. If there are several ranks, it computes the statistics of all minibatches of the
+  /// epoch.
   void begin_epoch(row_order& order, std::size_t batch_size, const at::Tensor& advantage,
                    const rank_group& ranks);
   /// Normalises the advantages of the epoch's minibatch `index`.

@@ -41,8 +41,7 @@ void describe(options_schema<on_policy_options>& s) {
   describe_epochs(s);
   describe_optimizer(s);
   s.field("baseline", &on_policy_options::baseline)
-      .help(
-          "If false, there is no critic, and advantages are discounted returns.");
+      .help("If false, there is no critic, and advantages are discounted returns.");
   s.field("whole_episodes", &on_policy_options::whole_episodes)
       .help(
           "If true, the steps of episodes that have not ended when a rollout ends are not trained "

@@ -53,8 +53,8 @@ task<std::vector<env_group>> open_groups(rollout_roles roles) {
   co_return groups;
 }
 
-/// Normalises the observations of groups that have just been opened. The observations of new episodes
-/// are added to the statistics first.
+/// Normalises the observations of groups that have just been opened. The observations of new
+/// episodes are added to the statistics first.
 void normalize(rollout_normalizer& by, std::span<env_group> groups) {
   for (const auto& group : groups) {
     if (group.begun) by.add_begun(group.obs);

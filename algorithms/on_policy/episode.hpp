@@ -29,8 +29,8 @@ struct rollout_roles {
 /// episodes under way.
 ///
 /// With several groups, each group is a replica, and one group's environments step while the policy
-/// acts for another group. The policy acts for the groups in the order of their replicas. If they are
-/// seeded alike, the result equals that of as many environments in one replica, except with
+/// acts for another group. The policy acts for the groups in the order of their replicas. If they
+/// are seeded alike, the result equals that of as many environments in one replica, except with
 /// normalised observations: a group's are normalised before the groups after it have stepped.
 task<rollout> generate_rollout(rollout_roles roles);
 

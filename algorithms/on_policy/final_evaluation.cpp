@@ -21,8 +21,8 @@ struct final_returns {
     }
   }
 
-  /// Takes the episodes of a rollout. Returns true once there are enough, or once a replica was lost.
-  /// Throws evaluation_error if no episode ends.
+  /// Takes the episodes of a rollout. Returns true once there are enough, or once a replica was
+  /// lost. Throws evaluation_error if no episode ends.
   bool add(const rollout& r) {
     lost = lost || r.losses > 0;
     if (lost) return true;
@@ -49,7 +49,7 @@ struct final_returns {
   std::vector<std::size_t> left;  ///< How many episodes of each environment are still needed.
   std::vector<evaluated_episode> played;
   std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
-  bool lost = false;        ///< A replica was lost, so long episodes would be missing from the mean.
+  bool lost = false;  ///< A replica was lost, so long episodes would be missing from the mean.
 };
 
 }  // namespace

@@ -38,11 +38,11 @@ class on_policy_learner {
   on_policy_learner(const network_shape& shape, const on_policy_options& options,
                     on_policy_loss loss, std::uint64_t seed);
 
-  /// Makes one update: computes advantages, then trains n_epochs of shuffled minibatches, the last of
-  /// which may be incomplete. Rows that are invalid or have numbers that are not finite are dropped.
-  /// A step whose loss or gradient is not finite is skipped; max_skipped_steps in a row throw
-  /// non_finite_training. `progress_remaining` falls from 1 to 0 during training. `chosen_lr` replaces
-  /// lr and its schedule. Throws c10::Error if the shapes of the batch don't fit.
+  /// Makes one update: computes advantages, then trains n_epochs of shuffled minibatches, the last
+  /// of which may be incomplete. Rows that are invalid or have numbers that are not finite are
+  /// dropped. A step whose loss or gradient is not finite is skipped; max_skipped_steps in a row
+  /// throw non_finite_training. `progress_remaining` falls from 1 to 0 during training. `chosen_lr`
+  /// replaces lr and its schedule. Throws c10::Error if the shapes of the batch don't fit.
   on_policy_report update(const rollout_batch& batch, double progress_remaining = 1.0,
                           std::optional<double> chosen_lr = {});
 
@@ -62,12 +62,13 @@ class on_policy_learner {
 
   /// The state without the parameters, as bytes.
   std::string save() const;
-  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state of
-  /// another network or optimiser.
+  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
+  /// of another network or optimiser.
   void restore(const std::string& bytes);
 
  private:
-  /// Makes one pass over the rows in this order. Returns false if the KL divergence ends the update.
+  /// Makes one pass over the rows in this order. Returns false if the KL divergence ends the
+  /// update.
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                    detail::row_order& order, double lr, double progress_remaining,
                    detail::update_sums& sums);

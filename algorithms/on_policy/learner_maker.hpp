@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// A function that makes the learner of a configuration inside the trainer's replica. It can be sent
-/// to another process; the configuration travels as JSON.
+/// A function that makes the learner of a configuration inside the trainer's replica. It can be
+/// sent to another process; the configuration travels as JSON.
 template <class Config>
 struct learner_maker {
   network_shape shape;
@@ -36,7 +36,8 @@ struct wire_codec<learner_maker<Config>> {
   }
 
  private:
-  /// The configuration as JSON, with the algorithm's name in the schema; a run may have another name.
+  /// The configuration as JSON, with the algorithm's name in the schema; a run may have another
+  /// name.
   static std::string text_of(const learner_maker<Config>& of) {
     auto config = of.config;
     config.algo = Config{}.algo;

@@ -11,8 +11,8 @@ namespace troupe {
 /// which on-policy algorithms differ. Advantages are already normalised if the options want it.
 /// `progress_remaining` falls from 1 to 0 during training; a loss with a schedule reads it.
 ///
-/// Metrics must be means over the rows, or sums of such means. target_kl is compared with the metric
-/// approx_kl.
+/// Metrics must be means over the rows, or sums of such means. target_kl is compared with the
+/// metric approx_kl.
 struct on_policy_loss {
   const char* name = "";  ///< The name of the algorithm, for errors.
 
@@ -30,9 +30,10 @@ struct on_policy_loss {
 };
 
 /// The policy-gradient loss with value loss and entropy bonus (Mnih et al. 2016,
-/// https://arxiv.org/abs/1602.01783, section 4). It is computed as PPO's surrogate without clipping,
-/// which has the same gradient at the weights that acted, since the probability ratio is 1 there
-/// (Huang et al. 2022, https://arxiv.org/abs/2205.09123). Without a baseline there is no value loss.
+/// https://arxiv.org/abs/1602.01783, section 4). It is computed as PPO's surrogate without
+/// clipping, which has the same gradient at the weights that acted, since the probability ratio is
+/// 1 there (Huang et al. 2022, https://arxiv.org/abs/2205.09123). Without a baseline there is no
+/// value loss.
 on_policy_loss policy_gradient_loss(const char* name, const on_policy_options& options);
 
 }  // namespace troupe

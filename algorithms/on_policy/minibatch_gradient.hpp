@@ -8,9 +8,9 @@
 
 namespace troupe::detail {
 
-/// Computes the loss of a minibatch and its gradient with the network's backend: hand-written kernels
-/// or libtorch's autograd. Both give the same up to rounding. If several ranks share the minibatch,
-/// all of them get the loss and gradient of the whole minibatch.
+/// Computes the loss of a minibatch and its gradient with the network's backend: hand-written
+/// kernels or libtorch's autograd. Both give the same up to rounding. If several ranks share the
+/// minibatch, all of them get the loss and gradient of the whole minibatch.
 class minibatch_gradient {
  public:
   explicit minibatch_gradient(on_policy_loss loss) : loss_(std::move(loss)) {}
@@ -19,11 +19,12 @@ class minibatch_gradient {
   /// Sets the ranks that share minibatches from now on.
   void join(rank_group ranks) { ranks_ = std::move(ranks); }
 
-  /// Computes the loss of a minibatch of `rows` rows under the present weights. `of` are the rows of
-  /// this rank.
+  /// Computes the loss of a minibatch of `rows` rows under the present weights. `of` are the rows
+  /// of this rank.
   ppo_loss_metrics evaluate(actor_critic& model, const minibatch& of, std::size_t rows,
                             double progress_remaining);
-  /// Overwrites model.gradient() with the gradient. Call it after `evaluate` with the same arguments.
+  /// Overwrites model.gradient() with the gradient. Call it after `evaluate` with the same
+  /// arguments.
   void differentiate(actor_critic& model, const minibatch& of);
 
  private:

@@ -8,8 +8,8 @@
 //   evaluator      plays deterministic episodes between updates
 //
 // generate_rollout (episode.hpp) calls policies and environments in turn for T steps of B
-// environments, which gives one rollout. The loop puts the rollout into the replay. `update` sends it
-// to the trainer, whose learner takes gradient steps. The new weights go to the store and to the
+// environments, which gives one rollout. The loop puts the rollout into the replay. `update` sends
+// it to the trainer, whose learner takes gradient steps. The new weights go to the store and to the
 // policies.
 
 #include <cstdint>
@@ -86,8 +86,9 @@ class on_policy : public environment_algorithm {
 run_settings settings_of(const on_policy_config& config, std::string resolved,
                          std::vector<idle_option> idle);
 
-/// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a section
-/// `trainer` that is derived from on_policy_options. These functions must be declared beside it:
+/// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a
+/// section `trainer` that is derived from on_policy_options. These functions must be declared
+/// beside it:
 ///
 ///   void describe(options_schema<Config>&)
 ///   on_policy_learner make_learner(const network_shape&, const Config&)
@@ -99,7 +100,8 @@ algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
   auto check = [settings, config] {
     require_network(settings);
-    // The fused backend needs a loss that computes its derivatives. The learner refuses other losses.
+    // The fused backend needs a loss that computes its derivatives. The learner refuses other
+    // losses.
     if (settings.network.backend == gradient_backend::fused) {
       make_learner(shape_of(spec_of(settings.env)), config);
     }

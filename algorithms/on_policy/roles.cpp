@@ -114,8 +114,8 @@ task<> on_policy::serve_replay(const checkpoint* from) {
   const auto& c = setup_.config;
   using queue = replay_queue<rollout>;
   // In sync mode the bound is 1: a policy that is restarted while weights are pushed may come back
-  // with the previous ones. Its rollout is used with a correction for staleness; if it were dropped,
-  // the update would lack a rollout.
+  // with the previous ones. Its rollout is used with a correction for staleness; if it were
+  // dropped, the update would lack a rollout.
   const bool async = c.mode == training_mode::async;
   replay_options kept{.batch = c.rollout.batch,
                       .max_staleness = async ? c.rollout.max_staleness : 1};

@@ -20,9 +20,9 @@ template <class T>
 using rollout_column = std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
 
 /// The experience of on-policy algorithms: T steps of the B environments of one replica, or of a
-/// group of replicas. A rollout begins where the previous one on that replica ended, possibly in the
-/// middle of an episode. Observations and rewards are normalised if the run normalises them; returns
-/// of episodes are not. It holds plain numbers, so it can be sent to other processes.
+/// group of replicas. A rollout begins where the previous one on that replica ended, possibly in
+/// the middle of an episode. Observations and rewards are normalised if the run normalises them;
+/// returns of episodes are not. It holds plain numbers, so it can be sent to other processes.
 struct rollout : rollout_columns<rollout_column> {
   /// An episode that ended in this rollout.
   struct episode {
@@ -60,8 +60,8 @@ struct rollout : rollout_columns<rollout_column> {
   /// results `after`. With several groups, row t of the next group is added next.
   void add(std::int64_t t, const recycled_vector<float>& before, const act_reply& acted,
            const env_step& after, std::int64_t first = 0);
-  /// Notes that `count` environments from `first` on were lost before row t. Their episodes under way
-  /// are dropped, and other episodes begin at row t.
+  /// Notes that `count` environments from `first` on were lost before row t. Their episodes under
+  /// way are dropped, and other episodes begin at row t.
   void lose_environments(std::int64_t t, std::int64_t first, std::int64_t count);
 
   auto wire_members() {

@@ -11,8 +11,8 @@ namespace troupe {
 template <class>
 using tensor_column = at::Tensor;
 
-/// The learner's batch: T steps of B environments as tensors. Observations and rewards are normalised
-/// if the run normalises them. Numbers are float32, flags bool.
+/// The learner's batch: T steps of B environments as tensors. Observations and rewards are
+/// normalised if the run normalises them. Numbers are float32, flags bool.
 struct rollout_batch : rollout_columns<tensor_column> {
   at::Tensor action;       ///< int64 [T, B], int64 [T, B, choices] or float [T, B, A], unclipped
   at::Tensor final_value;  ///< [T, B] V of the last observation; ignored unless truncated
@@ -37,8 +37,8 @@ rollout_batch of_environments(const rollout_batch& batch, std::int64_t first, st
 /// environments. Rank 0 has the first ones.
 rollout_batch shard_of(const rollout_batch& whole, std::size_t rank, std::size_t world);
 
-/// Throws c10::Error that names the field, its shape and the expected one if the batch does not fit a
-/// network of that shape. With `with_observations`, the fields that proximal_correction needs are
+/// Throws c10::Error that names the field, its shape and the expected one if the batch does not fit
+/// a network of that shape. With `with_observations`, the fields that proximal_correction needs are
 /// required, too.
 void check(const rollout_batch& batch, const network_shape& shape, bool with_observations);
 

@@ -39,8 +39,8 @@ class rollout_learner {
 
   /// The state without the parameters: optimiser, random generator and counters.
   std::string save() const { return learner_.learner().save(); }
-  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state of
-  /// another network or optimiser.
+  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
+  /// of another network or optimiser.
   void restore(const std::string& bytes) { learner_.learner().restore(bytes); }
 
  private:

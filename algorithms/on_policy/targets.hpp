@@ -10,24 +10,24 @@
 
 namespace troupe::detail {
 
-/// Returns the batch in contiguous memory. With options.whole_episodes, steps of unfinished episodes
-/// are marked as not valid.
+/// Returns the batch in contiguous memory. With options.whole_episodes, steps of unfinished
+/// episodes are marked as not valid.
 rollout_batch prepared(rollout_batch batch, const on_policy_options& options);
 
 /// Advantages and returns [T, B] by generalised advantage estimation (Schulman et al. 2016,
-/// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted; for
-/// a stale batch those of the present critic; without a baseline 0. Throws c10::Error if a stale
-/// batch lacks an observation that it needs.
+/// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted;
+/// for a stale batch those of the present critic; without a baseline 0. Throws c10::Error if a
+/// stale batch lacks an observation that it needs.
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
                             const on_policy_options& options, bool stale);
 
-/// The log-probabilities [T, B] of the actions under the present weights. Rows that are not `usable`
-/// are 0.
+/// The log-probabilities [T, B] of the actions under the present weights. Rows that are not
+/// `usable` are 0.
 at::Tensor proximal_log_prob_of(const rollout_batch& batch, actor_critic& model,
                                 std::span<const row_index> usable, minibatch& buffer);
 
-/// The explained variance 1 - Var(returns - value) / Var(returns) over the steps of all ranks; NaN if
-/// returns do not vary. `index` are the steps of this rank.
+/// The explained variance 1 - Var(returns - value) / Var(returns) over the steps of all ranks; NaN
+/// if returns do not vary. `index` are the steps of this rank.
 double explained_variance(const training_targets& targets, std::span<const row_index> index,
                           const rank_group& ranks);
 

@@ -18,8 +18,8 @@ struct training_targets {
   at::Tensor proximal_log_prob;  ///< Undefined unless the batch is stale.
 };
 
-/// A minibatch: some steps of a rollout, copied into contiguous memory. The object keeps its buffers
-/// and is used for every minibatch.
+/// A minibatch: some steps of a rollout, copied into contiguous memory. The object keeps its
+/// buffers and is used for every minibatch.
 class minibatch {
  public:
   explicit minibatch(const network_shape& shape);
@@ -53,9 +53,9 @@ class minibatch {
   std::vector<float> behaviour_log_prob_, proximal_log_prob_, advantage_, returns_, old_value_;
 };
 
-/// The indices of the steps to train on: those that are valid and whose numbers are all finite. They
-/// are ordered by environment, as in Stable-Baselines3. Throws c10::Error if an action is not one of
-/// the choices.
+/// The indices of the steps to train on: those that are valid and whose numbers are all finite.
+/// They are ordered by environment, as in Stable-Baselines3. Throws c10::Error if an action is not
+/// one of the choices.
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
                                    const network_shape& shape);
 

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// Lets the coroutines of one actor take turns in the order of their indices. The work inside of turns
-/// happens in an order that does not depend on timing; the work between turns overlaps.
+/// Lets the coroutines of one actor take turns in the order of their indices. The work inside of
+/// turns happens in an order that does not depend on timing; the work between turns overlaps.
 ///
 ///   while (!turn.is_of(index)) co_await turn.passed();
 class turns {

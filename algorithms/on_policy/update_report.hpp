@@ -10,7 +10,8 @@ struct on_policy_report {
   /// Means over the update's minibatches. approx_kl is the mean over the last epoch, and `loss` is
   /// that of the last minibatch.
   ppo_loss_metrics loss;
-  /// The explained variance of returns by the values before the update; NaN if returns are constant.
+  /// The explained variance of returns by the values before the update; NaN if returns are
+  /// constant.
   double explained_variance = 0.0;
   double grad_norm = 0.0;  ///< The mean norm of the gradient before clipping.
   double std = 0.0;        ///< The mean standard deviation of continuous actions, else 0.

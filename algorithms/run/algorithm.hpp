@@ -149,9 +149,9 @@ class running final : public running_algorithm {
 
 }  // namespace detail
 
-/// Makes an algorithm of the class Algorithm with these settings. Its constructor is called with the
-/// run and `args`. `check` is called before anything is made; it throws unknown_environment, and
-/// std::invalid_argument if the algorithm does not fit the environment or the machine.
+/// Makes an algorithm of the class Algorithm with these settings. Its constructor is called with
+/// the run and `args`. `check` is called before anything is made; it throws unknown_environment,
+/// and std::invalid_argument if the algorithm does not fit the environment or the machine.
 template <class Algorithm, class... A>
 algorithm make_algorithm(run_settings settings, std::function<void()> check, A... args) {
   settings = with_practice(std::move(settings));

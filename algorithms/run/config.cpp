@@ -148,8 +148,7 @@ void describe(options_schema<cnn_options>& s) {
 }
 
 void describe(options_schema<env_section>& s) {
-  s.field("id", &env_section::id)
-      .help("The environment's name; `troupe list` prints all of them.");
+  s.field("id", &env_section::id).help("The environment's name; `troupe list` prints all of them.");
   s.field("n_envs", &env_section::n_envs)
       .also_known_as({"num_envs"})
       .at_least(1)

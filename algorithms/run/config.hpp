@@ -118,7 +118,8 @@ void describe_network(options_schema<Policy>& s, network_body Owner::* body,
          [device](const Policy& p) { return is_device_name(p.*device); });
 }
 
-/// Describes the options of actors/policy/state_dependent_noise.hpp in a Section with these members.
+/// Describes the options of actors/policy/state_dependent_noise.hpp in a Section with these
+/// members.
 template <class Section>
 void describe_sde(options_schema<Section>& s) {
   s.field("use_sde", &Section::use_sde)
@@ -178,8 +179,7 @@ void describe_lr(options_schema<Options>& s) {
       .above(0)
       .help("The optimiser's step size at the start of training.");
   s.field("lr_schedule", &Options::lr_schedule)
-      .help(
-          "How lr changes: constant keeps it, linear lets it fall to 0 at the end of training.");
+      .help("How lr changes: constant keeps it, linear lets it fall to 0 at the end of training.");
 }
 
 /// Describes the field `gamma` of an update rule's Options.

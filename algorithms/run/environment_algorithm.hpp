@@ -39,8 +39,8 @@ class environment_algorithm {
   evaluator_options evaluator_of(int episodes) const;
 };
 
-/// Observers that count the steps, episodes and failures of environments as metrics, and log some of
-/// the failures.
+/// Observers that count the steps, episodes and failures of environments as metrics, and log some
+/// of the failures.
 env_observers observers_of(const training_metrics& metrics, const std::string& id);
 
 /// The placement of the environments of evaluations: a thread of their own if training's have one,

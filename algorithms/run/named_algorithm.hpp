@@ -46,13 +46,13 @@ struct named_algorithm {
   /// environment.
   std::vector<named_task> tasks = {};
   /// Evaluates the model in a run's folder on so many held-out problems; 0 means as many as the
-  /// run's own evaluation at the end. Only an algorithm with tasks sets it. Throws config_error, and
-  /// an error if the model can't be read.
+  /// run's own evaluation at the end. Only an algorithm with tasks sets it. Throws config_error,
+  /// and an error if the model can't be read.
   std::function<model_evaluation(const nlohmann::json& document, const run_permissions& may,
                                  const std::filesystem::path& model, std::size_t problems)>
       evaluate = nullptr;
-  /// Replaces abbreviations in the configuration of a new run before it is read. May be null. Throws
-  /// std::invalid_argument.
+  /// Replaces abbreviations in the configuration of a new run before it is read. May be null.
+  /// Throws std::invalid_argument.
   std::function<void(nlohmann::json& document)> complete = nullptr;
 };
 
@@ -72,8 +72,8 @@ Config permitted(Config config, const run_permissions& may) {
 
 }  // namespace detail
 
-/// Reads a named algorithm's configuration. The algorithm's name, defaults.algo, may differ from the
-/// name in Config's own schema.
+/// Reads a named algorithm's configuration. The algorithm's name, defaults.algo, may differ from
+/// the name in Config's own schema.
 template <described_options Config>
 Config read_named_config(const nlohmann::json& document, const run_permissions& may,
                          const Config& defaults) {
@@ -83,9 +83,9 @@ Config read_named_config(const nlohmann::json& document, const run_permissions& 
   return detail::permitted(std::move(config), may);
 }
 
-/// Makes the named algorithm that a Config with a field `algo` configures. `defaults` are the values
-/// of options that a run's configuration does not set; with other defaults one algorithm can have
-/// several names.
+/// Makes the named algorithm that a Config with a field `algo` configures. `defaults` are the
+/// values of options that a run's configuration does not set; with other defaults one algorithm can
+/// have several names.
 template <described_options Config>
 named_algorithm algorithm_of(std::string name, std::string help, Config defaults = {}) {
   defaults.algo = name;

@@ -63,9 +63,9 @@ std::vector<idle_option> idle_options_of(const Config& asked, const std::vector<
 /// Logs a warning about each option.
 void tell_idle_options(const std::vector<idle_option>& options);
 
-/// The JSON Schema of an algorithm's configuration, with the defaults of its runs. schema_json alone
-/// would show the defaults of each section's struct, which several algorithms share and for which an
-/// algorithm's configuration may have other values.
+/// The JSON Schema of an algorithm's configuration, with the defaults of its runs. schema_json
+/// alone would show the defaults of each section's struct, which several algorithms share and for
+/// which an algorithm's configuration may have other values.
 template <described_options Config, class Json = nlohmann::json>
 Json configuration_schema(const Config& defaults = Config{}) {
   return detail::with_defaults(schema_json<Config, Json>(), to_json<Config, Json>(defaults));

@@ -42,9 +42,9 @@ class practice {
   /// Tells all replicas what to practise. It tells those that know it, too, because a replica that
   /// was restarted knows nothing.
   task<> tell();
-  /// Grades the episodes that have ended since the last call and tells the replicas what to practise
-  /// next. `updates`, the number of updates so far, is for the log. Returns true if training is to
-  /// end because stop_when_mastered or stop_when_learned is set and holds.
+  /// Grades the episodes that have ended since the last call and tells the replicas what to
+  /// practise next. `updates`, the number of updates so far, is for the log. Returns true if
+  /// training is to end because stop_when_mastered or stop_when_learned is set and holds.
   task<bool> take_in(std::int64_t updates);
 
   /// The level and success rate, or the mean return of each task, as columns of progress.csv.

@@ -46,7 +46,8 @@ void describe(options_schema<task_section>& s) {
       .help("The environment's name; `troupe list` prints all of them.");
   s.field("weight", &task_section::weight)
       .above(0)
-      .help("The task's share of the turns, relative to the other weights, if rule is proportional.");
+      .help(
+          "The task's share of the turns, relative to the other weights, if rule is proportional.");
   s.field("floor", &task_section::floor)
       .unit("return")
       .help("The return of a policy that has learned nothing; it is the relative return 0.");
@@ -79,7 +80,8 @@ void describe(options_schema<schedule_section>& s) {
       .at_least(0)
       .unit("turns")
       .help(
-          "With rule by_need, a task gets a turn in any case after so many turns of others; 0 means "
+          "With rule by_need, a task gets a turn in any case after so many turns of others; 0 "
+          "means "
           "the number of tasks.");
   s.field("stop_when_learned", &schedule_section::stop_when_learned)
       .help("If true, training ends once the mean return of each task has reached its target.");

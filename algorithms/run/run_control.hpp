@@ -34,15 +34,15 @@ class run_control {
   /// is empty or has a comma, a quote or a line break.
   void record(std::string name, double value);
 
-  /// The actions in the experience that the last update trained on. Empty for off-policy algorithms,
-  /// which train on the whole replay, and for language models.
+  /// The actions in the experience that the last update trained on. Empty for off-policy
+  /// algorithms, which train on the whole replay, and for language models.
   const action_histogram& actions() const { return actions_; }
 
   // ---- members that the run and its algorithm use
 
   /// The state that checkpoints keep.
   struct state {
-    std::optional<double> learning_rate;  ///< The rate that was set; none: the configuration's.
+    std::optional<double> learning_rate;   ///< The rate that was set; none: the configuration's.
     std::map<std::string, double> values;  ///< Recorded values that have not been written yet.
 
     bool empty() const { return !learning_rate && values.empty(); }

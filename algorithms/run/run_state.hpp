@@ -30,21 +30,21 @@ T state_in(const checkpoint& from, const std::string& name) {
 /// The states of a service's replicas, which one file of a checkpoint holds.
 using replica_states = std::vector<std::string>;
 
-/// Returns the progress of the run, from run.bin. Its `at_goal` is judged by the goal in `settings`:
-/// a run that is to go on past its goal gets another goal, or none.
+/// Returns the progress of the run, from run.bin. Its `at_goal` is judged by the goal in
+/// `settings`: a run that is to go on past its goal gets another goal, or none.
 run_progress progress_of(const checkpoint& from, const run_settings& settings);
 /// Returns the weights, from weights.bin.
 weights weights_of(const checkpoint& from);
 
-/// The SHA-256 of the configuration without total_steps and evaluation.stop_at, which may change when
-/// a run goes on.
+/// The SHA-256 of the configuration without total_steps and evaluation.stop_at, which may change
+/// when a run goes on.
 std::string sha256_of_config(const run_settings& settings);
 
 /// Restores the run's progress, control and callbacks from a checkpoint. The weight store restores
 /// the weights.
 void begin_from(training_run& run, const checkpoint& from);
-/// Returns a checkpoint with the state that every run has: progress, control, callbacks, weights and
-/// recorder. The algorithm adds its own.
+/// Returns a checkpoint with the state that every run has: progress, control, callbacks, weights
+/// and recorder. The algorithm adds its own.
 task<checkpoint> begin_checkpoint(training_run& run);
 
 /// How often restore_each and save_each try again while replicas die.
@@ -70,7 +70,8 @@ task<bool> try_restore_each(service<Role> which, const std::vector<std::string>&
   co_return true;
 }
 
-/// Gives each replica its own state. Throws call_error of kind replica_lost after too many attempts.
+/// Gives each replica its own state. Throws call_error of kind replica_lost after too many
+/// attempts.
 template <auto Restore, class Role>
 task<> restore_each(service<Role> which, std::vector<std::string> states) {
   for (int attempt = 1;; ++attempt) {

@@ -60,7 +60,7 @@ struct run_summary {
   double eval_mean = 0;    ///< The mean return of the final evaluation.
   double eval_std = 0;     ///< The standard deviation of its returns.
   std::int64_t eval_episodes = 0;  ///< The number of its episodes.
-  bool solved = false;  ///< eval_mean reached the environment's reward threshold.
+  bool solved = false;             ///< eval_mean reached the environment's reward threshold.
   std::optional<double> reward_threshold;  ///< None if the environment names no threshold.
   bool stopped = false;  ///< A callback, or evaluation.stop_at, ended training before total_steps.
   std::int64_t rollouts_failed = 0;  ///< Rollouts that ended with an error and were made again.
@@ -100,7 +100,7 @@ struct run_settings {
   std::int64_t total_steps = 0;  ///< The number of environment steps of the whole run.
   run_words words = {};          ///< What steps, episodes and scores are called in output.
   std::string config;            ///< The resolved configuration, as JSON.
-  std::size_t threads = 0;       ///< How many threads its roles can use at once; 0 means any number.
+  std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
   std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
 };
 
@@ -137,12 +137,13 @@ struct run_options {
   std::string certs;        ///< See system_options::certs.
   std::string join_secret;  ///< See system_options::join_secret.
   std::size_t nodes = 0;    ///< How many nodes the run waits for before it trains.
-  std::shared_ptr<metrics_registry> metrics;  ///< Metrics of all segments; null means a new registry.
-  std::shared_ptr<class trace> trace;         ///< The trace of all segments; null means no trace.
+  std::shared_ptr<metrics_registry>
+      metrics;                         ///< Metrics of all segments; null means a new registry.
+  std::shared_ptr<class trace> trace;  ///< The trace of all segments; null means no trace.
   /// Returns true to stop the run, and must return true from then on. It is called on any thread:
   /// after each update, during a warm start and during evaluations. A run without checkpoints that
-  /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates, that
-  /// evaluation is played when the run goes on. May be null.
+  /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates,
+  /// that evaluation is played when the run goes on. May be null.
   std::function<bool()> stop_asked;
   run_callbacks callbacks;
 };

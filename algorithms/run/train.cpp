@@ -35,10 +35,10 @@ bool is_stop(const training_run& run, const call_error& error) {
   return error.kind() == error_kind::cancelled && run.is_stop_asked();
 }
 
-/// Returns the state after the segment's last update, or after the last update before a stop. Returns
-/// none if the run was stopped before there was a state. A deterministic run that is stopped inside a
-/// segment returns none, too: an uninterrupted run does not rest there, so going on from that state
-/// would be another run.
+/// Returns the state after the segment's last update, or after the last update before a stop.
+/// Returns none if the run was stopped before there was a state. A deterministic run that is
+/// stopped inside a segment returns none, too: an uninterrupted run does not rest there, so going
+/// on from that state would be another run.
 task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoint* from,
                                               std::int64_t until) {
   bool stopped = false;
@@ -77,8 +77,8 @@ task<std::optional<run_summary>> finish_whole(training_run& run) {
   co_return summary;
 }
 
-/// Returns once the run is asked to stop. In a deterministic run it never returns, because the result
-/// would depend on when it asks; there, training itself asks after each update.
+/// Returns once the run is asked to stop. In a deterministic run it never returns, because the
+/// result would depend on when it asks; there, training itself asks after each update.
 task<std::optional<run_summary>> wait_for_stop(training_run& run) {
   if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
   while (!run.stop_asked()) co_await sleep_for(stop_poll);

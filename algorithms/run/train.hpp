@@ -2,9 +2,9 @@
 // Functions that run any algorithm: train() makes systems of its own and writes checkpoints,
 // train_in() runs in a given system.
 //
-// A run with checkpoints is a sequence of segments. Each segment is a system of its own, whose roles
-// go on from a checkpoint, train until the next multiple of checkpoint.every_updates, come to rest
-// and are saved:
+// A run with checkpoints is a sequence of segments. Each segment is a system of its own, whose
+// roles go on from a checkpoint, train until the next multiple of checkpoint.every_updates, come to
+// rest and are saved:
 //
 //   new system ─> serve, restore ─> train ─> rollouts under way end ─> save ─> write to the disk
 //        ^                                                              │
@@ -29,11 +29,11 @@
 namespace troupe {
 
 /// Trains on systems that it makes, deterministic ones if the settings say so. If
-/// checkpoint.every_updates is above 0, it writes checkpoints to the folder `checkpoints` of the run
-/// directory; a checkpoint that can't be written is logged and counted, and training goes on. Throws
-/// what the run throws, checkpoint_mismatch if `from` is of another algorithm, environment or
-/// network, and run_directory_error: if the directory can't be made, if another process writes to
-/// output.directory, or if that has checkpoints and `from` is none.
+/// checkpoint.every_updates is above 0, it writes checkpoints to the folder `checkpoints` of the
+/// run directory; a checkpoint that can't be written is logged and counted, and training goes on.
+/// Throws what the run throws, checkpoint_mismatch if `from` is of another algorithm, environment
+/// or network, and run_directory_error: if the directory can't be made, if another process writes
+/// to output.directory, or if that has checkpoints and `from` is none.
 run_result train(const algorithm& what, run_output output, const run_options& options,
                  std::optional<checkpoint> from = std::nullopt);
 

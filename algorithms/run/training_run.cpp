@@ -343,7 +343,8 @@ task<> training_run::record_evaluation(evaluation seen) {
                                                 std::move(of_tasks));
 }
 
-/// Makes the evaluation at the end. Throws call_error of kind cancelled if the run is asked to stop.
+/// Makes the evaluation at the end. Throws call_error of kind cancelled if the run is asked to
+/// stop.
 task<evaluation> training_run::evaluate_unless_stopped(weights last) {
   std::exception_ptr failure;
   try {

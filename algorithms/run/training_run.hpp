@@ -34,12 +34,12 @@ struct run_progress {
   std::int64_t failed = 0;      ///< The rollouts that ended with an error.
   loops::score_history scores;  ///< The means of the evaluations during training.
   std::int64_t evaluated = -1;  ///< The version of the weights in the latest evaluation; -1: none.
-  std::int64_t owed = 0;        ///< Steps of the last update, if a stop ended its evaluation; else 0.
-  bool stopped = false;         ///< A callback or a stop rule has ended training.
-  bool at_goal = false;         ///< An evaluation has reached evaluation.stop_at.
-  double start = 0;             ///< Seconds of warm start and first evaluation.
-  double wall = 0;              ///< Seconds in the loop.
-  double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
+  std::int64_t owed = 0;  ///< Steps of the last update, if a stop ended its evaluation; else 0.
+  bool stopped = false;   ///< A callback or a stop rule has ended training.
+  bool at_goal = false;   ///< An evaluation has reached evaluation.stop_at.
+  double start = 0;       ///< Seconds of warm start and first evaluation.
+  double wall = 0;        ///< Seconds in the loop.
+  double overlapped = 0;  ///< Seconds in which rollouts and training both ran.
 
   /// True if training has ended, however many steps are left.
   bool over() const { return stopped || at_goal; }
@@ -107,8 +107,8 @@ class training_run {
   /// Evaluates the last weights and writes the last and best model and the summary. Throws
   /// evaluation_error, and call_error of kind cancelled if the run is asked to stop meanwhile.
   task<run_summary> conclude();
-  /// Serves the roles, trains and concludes. Throws call_error of kind cancelled if the run is asked
-  /// to stop. If training fails, the model of that moment is kept and the error is thrown.
+  /// Serves the roles, trains and concludes. Throws call_error of kind cancelled if the run is
+  /// asked to stop. If training fails, the model of that moment is kept and the error is thrown.
   task<run_summary> train_from_the_start();
 
   /// Returns the newest weights, also if the weight store has not received them yet.
@@ -125,10 +125,10 @@ class training_run {
   task<> record(progress_row row);
 
   /// The loop calls this after each update; `before` is the progress at the loop's beginning. It
-  /// calls on_update, evaluates if another evaluation.every_steps have passed, keeps the best model,
-  /// and returns `stop` if a callback, a stop rule, the goal or a stop request ends the loop. If a
-  /// stop request ends the evaluation, done.owed says that the evaluation and the callback `called`
-  /// are still to come.
+  /// calls on_update, evaluates if another evaluation.every_steps have passed, keeps the best
+  /// model, and returns `stop` if a callback, a stop rule, the goal or a stop request ends the
+  /// loop. If a stop request ends the evaluation, done.owed says that the evaluation and the
+  /// callback `called` are still to come.
   task<loops::verdict> after_update(const run_progress& before, loops::progress now);
   /// Makes the evaluation and the call that done.owed says are still to come. Called when a stopped
   /// run goes on.

@@ -13,8 +13,8 @@ struct dqn_autograd_result {
   at::Tensor td_error;  ///< [B] |Q(s, a) - target|
 };
 
-/// Computes the gradient of dqn_learner with libtorch's autograd. `online` and `target` are parameters
-/// [P] of `net`, both float or both double; the computation has their precision.
+/// Computes the gradient of dqn_learner with libtorch's autograd. `online` and `target` are
+/// parameters [P] of `net`, both float or both double; the computation has their precision.
 dqn_autograd_result dqn_gradient_by_autograd(const network_stack& net, bool dueling, bool double_q,
                                              const at::Tensor& online, const at::Tensor& target,
                                              const transition_batch& batch);

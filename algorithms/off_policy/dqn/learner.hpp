@@ -37,9 +37,9 @@ struct dqn_learner_state {
 };
 
 /// The update rule of deep Q-learning (Mnih et al. 2015, https://doi.org/10.1038/nature14236) with
-/// the Huber loss and the details of Stable-Baselines3. Double DQN (https://arxiv.org/abs/1509.06461)
-/// and dueling networks (https://arxiv.org/abs/1511.06581) are options. The class has no actors:
-/// `update` takes transitions, and policy() has the new weights.
+/// the Huber loss and the details of Stable-Baselines3. Double DQN
+/// (https://arxiv.org/abs/1509.06461) and dueling networks (https://arxiv.org/abs/1511.06581) are
+/// options. The class has no actors: `update` takes transitions, and policy() has the new weights.
 class dqn_learner {
  public:
   /// `seed` decides the initial weights. Throws std::invalid_argument if an option is out of range,

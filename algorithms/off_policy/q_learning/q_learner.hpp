@@ -27,8 +27,8 @@ struct q_table {
   std::shared_ptr<const std::vector<double>> values;  ///< [S, A]
 };
 
-/// The options of q_learner; `describe` has their units, ranges and meanings. The defaults are those
-/// of Gymnasium's tutorial on Blackjack.
+/// The options of q_learner; `describe` has their units, ranges and meanings. The defaults are
+/// those of Gymnasium's tutorial on Blackjack.
 struct q_learning_options {
   double lr = 0.01;
   double gamma = 0.95;
@@ -53,8 +53,8 @@ class q_learner {
   q_learner(std::int64_t states, std::int64_t actions, const q_learning_options& options);
 
   /// Learns from one transition. Returns the error before the update, r + gamma * max Q(s') -
-  /// Q(s, a). Throws std::invalid_argument, without learning, if the state or action is out of range
-  /// or the reward is not finite.
+  /// Q(s, a). Throws std::invalid_argument, without learning, if the state or action is out of
+  /// range or the reward is not finite.
   double update(const q_transition& one);
   /// Learns from all transitions in order and returns the table after them.
   q_table learn(const std::vector<q_transition>& batch);

@@ -7,9 +7,9 @@
 
 namespace troupe::detail {
 
-/// The actor in an update of SAC: it draws actions, computes their log-probabilities and the gradient
-/// through both, with hand-written code. Its noise is independent for every row, or state-dependent
-/// with use_sde.
+/// The actor in an update of SAC: it draws actions, computes their log-probabilities and the
+/// gradient through both, with hand-written code. Its noise is independent for every row, or
+/// state-dependent with use_sde.
 class sac_actor {
  public:
   explicit sac_actor(const acting_policy& of);

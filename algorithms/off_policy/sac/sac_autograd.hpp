@@ -6,8 +6,8 @@
 #include "algorithms/off_policy/acting_policy.hpp"
 #include "algorithms/off_policy/critic_autograd.hpp"
 
-/// The gradients of sac_learner by libtorch's autograd. All tensors are float or all are double; the
-/// computation has their precision.
+/// The gradients of sac_learner by libtorch's autograd. All tensors are float or all are double;
+/// the computation has their precision.
 namespace troupe::detail {
 
 /// Computes actions tanh(mean + exp(log_std) noise) [N, A] and their log-probabilities [N] from

@@ -36,8 +36,7 @@ struct ddpg_config : td3_config {
 template <class Config>
 void describe_td3(options_schema<Config>& s) {
   describe_off_policy(s);
-  s.field("noise", &td3_config::noise)
-      .help("The noise that is added to actions in collections.");
+  s.field("noise", &td3_config::noise).help("The noise that is added to actions in collections.");
 }
 
 void describe(options_schema<td3_options>& s);

@@ -17,11 +17,11 @@
 
 namespace troupe {
 
-/// A rule that returns the bootstrap value of a next state, by which other algorithms can differ from
-/// TD3. The critics are fitted to reward + discount (1 - terminated) value. `q` [n_critics] are the
-/// values of the target critics in the next state, for the target actor's action with its noise. The
-/// rule is called once for each row of a batch and is not differentiated. Null means TD3's rule, the
-/// smallest of the values.
+/// A rule that returns the bootstrap value of a next state, by which other algorithms can differ
+/// from TD3. The critics are fitted to reward + discount (1 - terminated) value. `q` [n_critics]
+/// are the values of the target critics in the next state, for the target actor's action with its
+/// noise. The rule is called once for each row of a batch and is not differentiated. Null means
+/// TD3's rule, the smallest of the values.
 using bootstrap_rule = std::function<float(std::span<const float> q)>;
 
 /// The metrics of one gradient step, with Stable-Baselines3's names.
@@ -57,11 +57,11 @@ class td3_learner {
   td3_learner(const network_shape& shape, const td3_options& options, std::uint64_t seed,
               bootstrap_rule bootstrap = nullptr);
 
-  /// Takes one gradient step of the critics, and in every policy_delay-th call one of the actor with
-  /// an update of the targets. The step is skipped from the first loss or gradient on that is not
-  /// finite; max_skipped_steps in a row throw non_finite_training. `progress_remaining` falls from 1
-  /// to 0 during training. `chosen_lr` replaces lr and its schedule. Throws std::invalid_argument if
-  /// the batch does not fit.
+  /// Takes one gradient step of the critics, and in every policy_delay-th call one of the actor
+  /// with an update of the targets. The step is skipped from the first loss or gradient on that is
+  /// not finite; max_skipped_steps in a row throw non_finite_training. `progress_remaining` falls
+  /// from 1 to 0 during training. `chosen_lr` replaces lr and its schedule. Throws
+  /// std::invalid_argument if the batch does not fit.
   td3_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
                      std::optional<double> chosen_lr = {});
   /// The mean over critics of |Q(s, a) - target| for each row of the last update [B].
@@ -72,8 +72,8 @@ class td3_learner {
   acting_policy& policy() { return actor_; }
   const acting_policy& policy() const { return actor_; }
   const detail::critic_ensemble& critics() const { return critics_; }
-  /// The gradient of the last update that trained the actor [P]. critics().gradient() is that of the
-  /// critics.
+  /// The gradient of the last update that trained the actor [P]. critics().gradient() is that of
+  /// the critics.
   std::span<const float> actor_gradient() const { return actor_gradient_; }
 
   td3_learner_state state() const;

@@ -5,8 +5,8 @@
 #include "algorithms/off_policy/critic_autograd.hpp"
 #include "algorithms/off_policy/td3/learner.hpp"
 
-/// The gradients of td3_learner by libtorch's autograd. All tensors are float or all are double; the
-/// computation has their precision.
+/// The gradients of td3_learner by libtorch's autograd. All tensors are float or all are double;
+/// the computation has their precision.
 namespace troupe::detail {
 
 /// The targets of the critics [B]:

@@ -13,7 +13,8 @@ void describe(options_schema<ppo_options>& s) {
       .above(0)
       .or_infinity()
       .help(
-          "The probability ratio counts only within 1 +- clip_range (Schulman et al. 2017, equation "
+          "The probability ratio counts only within 1 +- clip_range (Schulman et al. 2017, "
+          "equation "
           "7).");
   s.field("clip_schedule", &ppo_options::clip_schedule)
       .help(

@@ -8,10 +8,10 @@
 // trained on, since their return isn't known; so n_steps should be several episodes long. The
 // gradient is not discounted by gamma^t, as in most implementations.
 //
-// REINFORCE uses PPO's roles and learner with one epoch, the whole batch at once, no clipping, lambda
-// 1 and no values of unfinished episodes. After the last step of an episode that is cut by its time
-// limit, the return goes on with the baseline's value of the last observation; without a baseline
-// it ends there.
+// REINFORCE uses PPO's roles and learner with one epoch, the whole batch at once, no clipping,
+// lambda 1 and no values of unfinished episodes. After the last step of an episode that is cut by
+// its time limit, the return goes on with the baseline's value of the last observation; without a
+// baseline it ends there.
 
 #include "algorithms/on_policy/reinforce/config.hpp"
 #include "algorithms/run/train.hpp"
