@@ -1,4 +1,5 @@
 #pragma once
+// The schedules of learning rates and clip ranges, which all learners use.
 
 namespace troupe {
 

@@ -1,4 +1,5 @@
 #pragma once
+// Averages the metrics of gradient steps for progress.csv. off_policy_trainer uses it.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// Divides a batch of a language model into micro-batches. The GRPO and SFT learners use it.
 
 #include <cstdint>
 #include <span>

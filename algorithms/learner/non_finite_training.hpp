@@ -1,4 +1,6 @@
 #pragma once
+// The error with which learners end training on numbers that are not finite.
+
 #include <stdexcept>
 
 namespace troupe {

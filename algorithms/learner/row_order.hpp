@@ -1,4 +1,7 @@
 #pragma once
+// The shuffled order of a batch's rows, which on-policy learners use for minibatches. It works with
+// one rank or several.
+
 #include <cstdint>
 #include <span>
 #include <vector>

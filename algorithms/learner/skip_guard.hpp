@@ -1,4 +1,5 @@
 #pragma once
+// Ends training after too many skipped optimiser steps in a row. Every learner has one.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The clock of a training loop, from which its report takes duration and overlap.
 
 #include <algorithm>
 #include <chrono>

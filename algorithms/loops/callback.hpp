@@ -1,4 +1,6 @@
 #pragma once
+// The function type of callbacks, and the progress that loops pass to them. callbacks.hpp has
+// callbacks to combine.
 
 #include <cstdint>
 #include <functional>

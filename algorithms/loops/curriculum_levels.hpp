@@ -1,4 +1,6 @@
 #pragma once
+// The levels of a curriculum. Runs use it for env.curriculum; loops of your own use it as a role or
+// with curriculum.hpp.
 
 #include <cstdint>
 #include <optional>

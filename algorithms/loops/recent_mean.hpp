@@ -1,4 +1,5 @@
 #pragma once
+// The moving average that curricula and task schedules use.
 
 #include <cstddef>
 #include <numeric>

@@ -1,4 +1,6 @@
 #pragma once
+// Chooses among several tasks. Runs use it for env.tasks; loops of your own use it with
+// multi_task.hpp.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// The mutex by which an asynchronous loop lets one coroutine at a time wait for admission.
 
 #include <utility>
 

@@ -1,4 +1,7 @@
 #pragma once
+// The loss of DQN, once for plain memory with derivatives and once for tensors. DQN's learner uses
+// it.
+
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>

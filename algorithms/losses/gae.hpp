@@ -1,4 +1,6 @@
 #pragma once
+// Generalised advantage estimation, which on-policy algorithms use for advantages and returns.
+
 #include <ATen/core/Tensor.h>
 
 namespace troupe {

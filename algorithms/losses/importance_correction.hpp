@@ -1,4 +1,6 @@
 #pragma once
+// Importance weights for stale answers of a language model. grpo_loss.hpp uses them.
+
 #include <ATen/core/Tensor.h>
 
 #include "algorithms/losses/token_rows.hpp"

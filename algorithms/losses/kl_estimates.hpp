@@ -1,4 +1,7 @@
 #pragma once
+// Estimates of the KL divergence from a reference policy, per token and per answer. GRPO's loss and
+// rewards use them.
+
 #include <ATen/core/Tensor.h>
 
 #include "algorithms/losses/token_rows.hpp"

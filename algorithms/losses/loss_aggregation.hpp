@@ -1,4 +1,6 @@
 #pragma once
+// Aggregates the losses of tokens to the loss of a batch. grpo_loss.hpp uses it.
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>

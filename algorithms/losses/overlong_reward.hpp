@@ -1,4 +1,5 @@
 #pragma once
+// The reward penalty for answers of a language model that are too long. The GRPO learner uses it.
 
 #include <algorithm>
 #include <cstdint>

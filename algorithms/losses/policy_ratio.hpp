@@ -1,4 +1,6 @@
 #pragma once
+// Probability ratios between two policies, per token and per answer. grpo_loss.hpp uses them.
+
 #include <ATen/core/Tensor.h>
 
 #include "algorithms/losses/token_rows.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// The loss of PPO, and without clipping that of A2C and REINFORCE, as a function of tensors.
+
 #include <optional>
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,7 @@
 #pragma once
+// The loss of PPO for plain memory, with derivatives. The fused backend of on-policy learners uses
+// it.
+
 #include "algorithms/losses/ppo_loss.hpp"
 
 namespace troupe {

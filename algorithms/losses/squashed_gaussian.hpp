@@ -1,4 +1,6 @@
 #pragma once
+// SAC's actions with independent noise: samples, log-probabilities and their derivatives.
+
 #include <algorithm>
 
 #include "actors/policy/float_block.hpp"

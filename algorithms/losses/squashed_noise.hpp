@@ -1,4 +1,7 @@
 #pragma once
+// SAC's actions with state-dependent noise (use_sde): samples, log-probabilities and their
+// derivatives.
+
 #include <cstddef>
 
 #include "actors/policy/state_dependent_noise.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// The layout of the tokens of several answers, on which the losses of language models are computed.
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>

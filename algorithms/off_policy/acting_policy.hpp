@@ -1,4 +1,6 @@
 #pragma once
+// The acting network of the learners of DQN, SAC, TD3 and DDPG.
+
 #include <cstdint>
 #include <optional>
 #include <span>

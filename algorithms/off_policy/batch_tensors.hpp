@@ -1,4 +1,6 @@
 #pragma once
+// Conversions between plain memory and tensors, for the learners' libtorch backend.
+
 #include <span>
 
 #include <ATen/core/Tensor.h>

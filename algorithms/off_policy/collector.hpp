@@ -1,4 +1,5 @@
 #pragma once
+// The role that collects transitions for DQN, SAC, TD3 and DDPG.
 
 #include <cstdint>
 #include <span>

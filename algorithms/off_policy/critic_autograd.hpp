@@ -1,4 +1,6 @@
 #pragma once
+// The critics' values and gradients with libtorch, for networks without hand-written kernels.
+
 #include <ATen/core/Tensor.h>
 
 #include "algorithms/off_policy/critic_ensemble.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// The critics of the learners of SAC, TD3 and DDPG.
+
 #include <cstdint>
 #include <span>
 #include <vector>

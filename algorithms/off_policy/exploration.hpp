@@ -1,4 +1,5 @@
 #pragma once
+// Exploration of the collectors: random actions for DQN, action noise for TD3 and DDPG.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
 #pragma once
+// The role that trains DQN, SAC, TD3 and DDPG, and the interface of their learners.
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,6 @@
 #pragma once
+// The minibatch that off-policy learners train on.
+
 #include <cstdint>
 #include <vector>
 

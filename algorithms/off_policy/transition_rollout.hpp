@@ -1,4 +1,5 @@
 #pragma once
+// The roles and the episode function of off-policy algorithms.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// The roles and the episode function of PPO, A2C and REINFORCE.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,6 @@
 #pragma once
+// The learner of PPO, A2C and REINFORCE. It can be used without a run.
+
 #include <cstdint>
 #include <optional>
 #include <string>

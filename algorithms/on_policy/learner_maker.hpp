@@ -1,4 +1,5 @@
 #pragma once
+// Sends the making of an on-policy learner to the trainer's replica.
 
 #include <nlohmann/json.hpp>
 #include <string>

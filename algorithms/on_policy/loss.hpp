@@ -1,4 +1,6 @@
 #pragma once
+// The interface of losses for on-policy learners. Write one for an algorithm of your own.
+
 #include <functional>
 
 #include "algorithms/losses/ppo_loss.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+// The loss and gradient of a minibatch, with either backend. on_policy_learner uses it.
+
 #include <vector>
 
 #include "actors/policy/actor_critic.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// The rollout, which is the item that on-policy algorithms put into the replay.
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,6 @@
 #pragma once
+// The batch of tensors on which an on-policy learner trains.
+
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>

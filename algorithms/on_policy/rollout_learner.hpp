@@ -1,4 +1,5 @@
 #pragma once
+// The learner inside the trainer role of on-policy algorithms.
 
 #include <optional>
 

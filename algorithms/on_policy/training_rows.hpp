@@ -1,4 +1,6 @@
 #pragma once
+// Targets and minibatches of an on-policy update. on_policy_learner uses them.
+
 #include <cstdint>
 #include <span>
 #include <vector>

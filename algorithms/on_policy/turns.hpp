@@ -1,4 +1,5 @@
 #pragma once
+// Orders the work of the groups of a rollout. episode.cpp uses it.
 
 #include <cstddef>
 

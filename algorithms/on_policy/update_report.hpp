@@ -1,4 +1,6 @@
 #pragma once
+// The metrics of an on-policy update.
+
 #include <cstdint>
 
 #include "algorithms/losses/ppo_loss.hpp"

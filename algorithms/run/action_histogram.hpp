@@ -1,4 +1,5 @@
 #pragma once
+// The counts of actions that run_control gives to on_update callbacks.
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,5 @@
 #pragma once
+// The parts that algorithms on environments have in common: specification, evaluator, model files.
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,5 @@
 #pragma once
+// Opens an earlier run so that train() can go on with it.
 
 #include <nlohmann/json.hpp>
 #include <optional>

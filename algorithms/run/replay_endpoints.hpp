@@ -1,4 +1,5 @@
 #pragma once
+// The endpoints of a replay queue that may be called again, for the algorithms that serve one.
 
 #include <vector>
 

@@ -1,4 +1,5 @@
 #pragma once
+// The interface between a run and its on_update callback.
 
 #include <map>
 #include <optional>

@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of DQN.
 
 #include "algorithms/off_policy/config.hpp"
 

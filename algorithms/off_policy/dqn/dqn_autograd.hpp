@@ -1,4 +1,6 @@
 #pragma once
+// The gradient of DQN with libtorch, for networks without hand-written kernels.
+
 #include <ATen/core/Tensor.h>
 
 #include "actors/policy/network_stack.hpp"

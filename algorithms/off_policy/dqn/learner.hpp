@@ -1,4 +1,6 @@
 #pragma once
+// DQN's learner. It can be used without a run.
+
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,4 +1,5 @@
 #pragma once
+// The learner of tabular Q-learning: its transitions, table and options.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// The roles and the episode function of tabular Q-learning, for the loops in algorithms/loops.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,5 @@
 #pragma once
+// The acting role of tabular Q-learning.
 
 #include <cstdint>
 #include <vector>

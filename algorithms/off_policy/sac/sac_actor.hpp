@@ -1,4 +1,6 @@
 #pragma once
+// The actor in the updates of SAC's learner, with hand-written gradients.
+
 #include <optional>
 
 #include "algorithms/losses/squashed_gaussian.hpp"

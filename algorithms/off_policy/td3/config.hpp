@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configurations of TD3 and DDPG.
 
 #include "algorithms/off_policy/config.hpp"
 

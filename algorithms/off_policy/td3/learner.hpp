@@ -1,4 +1,6 @@
 #pragma once
+// The learner of TD3 and DDPG. It can be used without a run.
+
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of A2C.
 
 #include "algorithms/on_policy/config.hpp"
 

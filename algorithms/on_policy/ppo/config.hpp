@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of PPO.
 
 #include <optional>
 

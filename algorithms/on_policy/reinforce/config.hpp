@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of REINFORCE.
 
 #include "algorithms/on_policy/config.hpp"
 
