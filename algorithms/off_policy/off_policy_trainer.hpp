@@ -78,7 +78,7 @@ class off_policy_trainer {
   struct shelf : shelf_base {
     std::unique_ptr<off_policy_learner> learner;
     std::int64_t version = 0;      ///< The version of the weights: the number of updates.
-    std::int64_t published = -1;   ///< The newest version in the weight store; -1: none.
+    std::int64_t published = -1;   ///< The newest version in the weight store; -1 means none.
     std::int64_t taken = 0;        ///< Gradient steps taken in the update under way.
     std::int64_t skipped = 0;      ///< Gradient steps skipped in the update under way, or the last.
     bool begun = false;            ///< True while an update is under way.

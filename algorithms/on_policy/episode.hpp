@@ -19,7 +19,7 @@ struct rollout_roles {
   std::int64_t n_steps = 2048;  ///< T, the number of steps of each environment.
   std::size_t groups = 1;       ///< The number of environment replicas that one rollout uses.
   bool deterministic = false;   ///< If true, the policy takes the likeliest action.
-  int sde_sample_freq = -1;     ///< Steps between draws of exploration noise; -1: one a rollout.
+  int sde_sample_freq = -1;  ///< Steps between draws of exploration noise; -1 means one a rollout.
   /// Normalises observations and rewards. Null means they are not normalised here.
   std::shared_ptr<run_normalizer> normalizer = nullptr;
 };

@@ -49,7 +49,7 @@ struct rollout : rollout_columns<rollout_column> {
   std::int64_t last_version = 0;  ///< The version of the newest weights that acted.
   std::vector<episode> episodes;
   std::int64_t losses = 0;  ///< How often a replica of the environments was lost.
-  std::string failure;      ///< The latest error of an environment, and its index; empty: none.
+  std::string failure;      ///< The latest error of an environment; empty means none.
   seen_statistics seen;     ///< What it adds to the run's statistics; empty without normalisation.
   item_id id;
 

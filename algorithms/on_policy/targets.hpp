@@ -15,9 +15,9 @@ namespace troupe::detail {
 rollout_batch prepared(rollout_batch batch, const on_policy_options& options);
 
 /// Advantages and returns [T, B] by generalised advantage estimation (Schulman et al. 2016,
-/// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted;
-/// for a stale batch those of the present critic; without a baseline 0. Throws c10::Error if a
-/// stale batch lacks an observation that it needs.
+/// https://arxiv.org/abs/1506.02438, equation 16). The values are those of the critic that acted,
+/// or of the present critic if the batch is stale. Without a baseline all values are 0. Throws
+/// c10::Error if a stale batch lacks an observation that it needs.
 training_targets targets_of(const rollout_batch& batch, actor_critic& model,
                             const on_policy_options& options, bool stale);
 

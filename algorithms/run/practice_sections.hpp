@@ -15,10 +15,11 @@ namespace troupe {
 
 /// The options of a curriculum.
 struct curriculum_section {
-  double promote_at = 0.8;          ///< The success rate at which the next level begins.
-  int window = 100;                 ///< The rate is over the last so many episodes at a level.
-  std::int64_t min_episodes = 20;   ///< A level is not left before so many episodes.
-  std::optional<double> demote_at;  ///< The rate at which a level is left downwards; none: never.
+  double promote_at = 0.8;         ///< The success rate at which the next level begins.
+  int window = 100;                ///< The rate is over the last so many episodes at a level.
+  std::int64_t min_episodes = 20;  ///< A level is not left before so many episodes.
+  /// The success rate at which the level before begins again. None means never.
+  std::optional<double> demote_at;
   bool stop_when_mastered = false;  ///< Training ends once the last level's rate is promote_at.
 
   loops::curriculum_options options(std::size_t levels) const;

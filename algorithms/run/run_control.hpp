@@ -43,7 +43,7 @@ class run_control {
 
   /// The state that checkpoints keep.
   struct state {
-    std::optional<double> learning_rate;   ///< The rate that was set; none: the configuration's.
+    std::optional<double> learning_rate;   ///< The rate that was set; else the configuration's.
     std::map<std::string, double> values;  ///< Recorded values that have not been written yet.
 
     bool empty() const { return !learning_rate && values.empty(); }

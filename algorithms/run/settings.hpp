@@ -28,7 +28,7 @@ namespace detail {
 class running_algorithm;
 }
 
-/// Where a run writes its files, and what it prints.
+/// The place where a run writes its files, and the output that it prints.
 struct run_output {
   std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
   /// The names of the run's services begin with it. Give each of several runs in one system
@@ -82,7 +82,7 @@ struct run_summary {
 
 /// The settings that a run takes from the configuration of any algorithm.
 struct run_settings {
-  std::string algo;  ///< "ppo"
+  std::string algo;  ///< The name of the algorithm, such as "ppo".
   env_section env;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
@@ -98,7 +98,7 @@ struct run_settings {
   bool without_environment = false;
   std::int64_t updates = 0;      ///< The number of updates of the whole run.
   std::int64_t total_steps = 0;  ///< The number of environment steps of the whole run.
-  run_words words = {};          ///< What steps, episodes and scores are called in output.
+  run_words words = {};          ///< The words for steps, episodes and scores in output.
   std::string config;            ///< The resolved configuration, as JSON.
   std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
   std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
@@ -148,7 +148,7 @@ struct run_options {
   run_callbacks callbacks;
 };
 
-/// What train() returns.
+/// The result of train().
 struct run_result {
   /// None if the run was stopped. The last model of a stopped run has the weights of that moment,
   /// and a run with checkpoints has one of that moment, if the disk took them.

@@ -33,7 +33,7 @@ struct run_progress {
   std::int64_t episodes = 0;    ///< The rollouts that the loop generated.
   std::int64_t failed = 0;      ///< The rollouts that ended with an error.
   loops::score_history scores;  ///< The means of the evaluations during training.
-  std::int64_t evaluated = -1;  ///< The version of the weights in the latest evaluation; -1: none.
+  std::int64_t evaluated = -1;  ///< The weights' version in the latest evaluation; -1 means none.
   std::int64_t owed = 0;  ///< Steps of the last update, if a stop ended its evaluation; else 0.
   bool stopped = false;   ///< A callback or a stop rule has ended training.
   bool at_goal = false;   ///< An evaluation has reached evaluation.stop_at.
