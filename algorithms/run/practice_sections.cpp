@@ -80,9 +80,8 @@ void describe(options_schema<schedule_section>& s) {
       .at_least(0)
       .unit("turns")
       .help(
-          "With rule by_need, a task gets a turn in any case after so many turns of others; 0 "
-          "means "
-          "the number of tasks.");
+          "With rule by_need, a task gets a turn in any case after so many turns of others; "
+          "0 means the number of tasks.");
   s.field("stop_when_learned", &schedule_section::stop_when_learned)
       .help("If true, training ends once the mean return of each task has reached its target.");
 }

@@ -14,8 +14,7 @@ void describe(options_schema<ppo_options>& s) {
       .or_infinity()
       .help(
           "The probability ratio counts only within 1 +- clip_range (Schulman et al. 2017, "
-          "equation "
-          "7).");
+          "equation 7).");
   s.field("clip_schedule", &ppo_options::clip_schedule)
       .help(
           "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
