@@ -1,12 +1,13 @@
 #pragma once
+// The schedules of learning rates and clip ranges, which all learners use.
 
 namespace troupe {
 
-/// How a number goes on over the training; linear: times progress_remaining, of which training_run
-/// has the formula.
+/// How a coefficient changes during training: `constant` keeps it, `linear` multiplies it by
+/// training_run::progress_remaining.
 enum class annealing { constant, linear };
 
-/// The number now. `progress_remaining` falls from 1 to 0 over the training.
+/// The present value of a coefficient. `progress_remaining` falls from 1 to 0 during training.
 inline double annealed(double start, annealing over, double progress_remaining) {
   return over == annealing::linear ? start * progress_remaining : start;
 }

@@ -10,7 +10,7 @@
 namespace troupe::detail {
 namespace {
 
-/// Below 2^48, so that a double holds it exactly, and a sum with zeros too.
+/// A hash of the state below 2^48, which a double holds exactly, so that a sum with zeros is exact.
 double fingerprint(const std::string& state) {
   return static_cast<double>(std::hash<std::string>()(state) >> 16);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Several ranks train one set of weights: each has some rows of every batch, and all of them update
-// together to what one learner would make of the whole batch, but for rounding.
+// Data-parallel training: several ranks train one set of weights. Each rank has some rows of every
+// batch, and their common update is, up to rounding, that of one learner with the whole batch.
 
 #include <algorithm>
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace troupe {
 
-/// What a learner asks of the other ranks, so that its update is that of the whole batch. By
-/// default a learner is alone: it has all rows, and no call does anything. All ranks make the same
-/// calls in the same order. Members throw collective_error.
+/// The sums and means over ranks that make a learner's update that of the whole batch. A
+/// default-constructed group is a learner alone: it has all rows, and calls change nothing. All
+/// ranks make the same calls in the same order. Members throw collective_error.
 class rank_group {
  public:
   rank_group() = default;
@@ -35,9 +35,9 @@ class rank_group {
     return value;
   }
 
-  /// Each value, which is a mean over this rank's rows, becomes the mean over all ranks' rows. This
-  /// rank has `share` of them; where it has none, its values are not read. A gradient of a mean
-  /// loss is such a mean.
+  /// Replaces each value, a mean over this rank's rows, by the mean over all ranks' rows. `share`
+  /// is this rank's share of the rows, 0 to 1; if it is 0, the values are not read. The gradient of
+  /// a mean loss is such a mean.
   template <class Number>
   void mean(std::span<Number> values, double share) const {
     if (!ranks_) return;
@@ -47,26 +47,28 @@ class rank_group {
   }
 
  private:
-  std::shared_ptr<collective> ranks_;  // null: alone
+  std::shared_ptr<collective> ranks_;  // null for a learner alone
 };
 
 namespace detail {
 
-/// Throws collective_error if another rank's learner is in another state. `state`: what the
-/// learner saves. All ranks call it together.
+/// Throws collective_error if another rank's learner is in another state. `state` is what the
+/// learner's `save` returned. All ranks call it together.
 void require_same_state(collective& ranks, const std::string& learner, const std::string& state);
 
 }  // namespace detail
 
-/// A learner that may be one of several ranks. Learner is an update rule without actors:
+/// A learner that may be one of several ranks. Learner is an update rule without actors, with these
+/// members:
 ///
-///   report update(const Batch&, ...)         one update, by the rows of this rank
-///   void join(rank_group)                    the ranks that have the other rows
-///   const at::Tensor& parameters() const     float [P]
-///   std::string save() const                 all that decides its next update, but for parameters
-///   const char* name() const                 for errors
+///   report update(const Batch&, ...)         makes one update with the rows of this rank
+///   void join(rank_group)                    takes the group of ranks that have the other rows
+///   const at::Tensor& parameters() const     the parameters, float [P]
+///   std::string save() const                 the state that decides its next update, without
+///                                            the parameters
+///   const char* name() const                 the name for errors
 ///
-/// and Batch has, found by argument-dependent lookup,
+/// A function for Batch is found by argument-dependent lookup:
 ///
 ///   Batch shard_of(const Batch& whole, std::size_t rank, std::size_t world)
 template <class Learner>
@@ -74,10 +76,10 @@ class data_parallel {
  public:
   explicit data_parallel(Learner learner) : learner_(std::move(learner)) {}
 
-  /// From now on this is one of several ranks, and the weights are rank 0's. A group of one changes
-  /// nothing. Throws collective_error, also where the learners are not in the same state. Where an
-  /// update throws collective_error, the learner is left in the middle of that update: it goes on
-  /// after its state has been restored and it has joined another group.
+  /// Joins a group of ranks and takes the weights of rank 0. A group of one changes nothing. Throws
+  /// collective_error if a rank is lost or if the learners are not in the same state. If an update
+  /// throws collective_error, the learner is left in the middle of that update; its state must be
+  /// restored and it must join another group before it goes on.
   void join(std::shared_ptr<collective> ranks) {
     if (ranks->world() == 1) return;
     const at::Tensor& parameters = learner_.parameters();
@@ -88,7 +90,7 @@ class data_parallel {
     learner_.join(ranks_);
   }
 
-  /// One update of the whole batch, of which this rank takes its shard.
+  /// Makes one update with the whole batch. This rank works on its shard of the batch.
   template <class Batch, class... More>
   auto update(const Batch& whole, const More&... more) {
     if (ranks_.is_alone()) return learner_.update(whole, more...);

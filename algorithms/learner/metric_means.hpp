@@ -1,4 +1,5 @@
 #pragma once
+// Averages the metrics of gradient steps for progress.csv. off_policy_trainer uses it.
 
 #include <cstdint>
 #include <string>
@@ -8,14 +9,15 @@
 
 namespace troupe {
 
-/// Numbers of one moment by their names in progress.csv: "train/loss".
+/// Numbers of one gradient step with their names in progress.csv, such as "train/loss".
 using named_values = std::vector<std::pair<std::string, double>>;
 
-/// Means of named numbers over gradient steps.
+/// Means of named numbers over gradient steps. Learners report them to progress.csv.
 class metric_means {
  public:
   void add(const named_values& of_step);
-  /// Of each number over the steps that had it: TD3's actor loss over those that trained the actor.
+  /// The mean of each number over the steps that had it. TD3's actor loss, for example, is averaged
+  /// over the steps that trained the actor.
   named_values means() const;
   void clear() { sums_.clear(); }
 

@@ -1,4 +1,5 @@
 #pragma once
+// Divides a batch of a language model into micro-batches. The GRPO and SFT learners use it.
 
 #include <cstdint>
 #include <span>
@@ -6,8 +7,9 @@
 
 namespace troupe::detail {
 
-/// What goes through a model together: as many items in a row as have `tokens_max` tokens, at least
-/// one. `tokens_of(item)` says how many it has.
+/// Divides `all` into micro-batches, each of which goes through a model at once: as many
+/// consecutive items as have at most `tokens_max` tokens together, at least one. `tokens_of(item)`
+/// returns the number of tokens of an item.
 template <class T, class TokensOf>
 std::vector<std::span<T>> micro_batches(std::span<T> all, std::int64_t tokens_max,
                                         TokensOf tokens_of) {

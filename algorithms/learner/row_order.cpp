@@ -7,7 +7,7 @@
 namespace troupe::detail {
 namespace {
 
-// No row has this index: see usable_rows.
+// An index that no row has, because usable_rows limits the number of rows.
 constexpr row_index blank = std::numeric_limits<row_index>::max();
 
 }  // namespace

@@ -1,4 +1,5 @@
 #pragma once
+// Ends training after too many skipped optimiser steps in a row. Every learner has one.
 
 #include <fmt/format.h>
 
@@ -6,12 +7,13 @@
 
 namespace troupe::detail {
 
-/// Counts optimiser steps in a row that were not finite.
+/// Counts consecutive optimiser steps that were skipped because a number was not finite. `limit` is
+/// max_skipped_steps.
 class skip_guard {
  public:
   skip_guard(const char* algorithm, int limit) : algorithm_(algorithm), limit_(limit) {}
   void taken() { in_a_row_ = 0; }
-  /// Throws non_finite_training at the limit.
+  /// Counts a skipped step. Throws non_finite_training at the limit.
   void skipped(const char* what, double value) {
     if (++in_a_row_ < limit_) return;
     throw non_finite_training(

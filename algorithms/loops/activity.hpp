@@ -1,4 +1,5 @@
 #pragma once
+// The clock of a training loop, from which its report takes duration and overlap.
 
 #include <algorithm>
 #include <chrono>
@@ -8,12 +9,13 @@
 
 namespace troupe::loops {
 
-/// Measures how far rollouts and training really overlap. For the coroutines of one actor.
+/// Measures how much of the time rollouts and training overlap. All calls come from the coroutines
+/// of one actor. The loops report it as overlap_fraction.
 class activity {
  public:
   activity() : home_(&troupe::detail::strand::current()), began_(home_->now()), last_(began_) {}
 
-  /// Something goes on for as long as this lives.
+  /// A rollout or training step is under way for as long as its span lives.
   class span {
    public:
     span(activity& of, int activity::* which) : of_(of), which_(which) { of_.change(which_, +1); }
@@ -29,7 +31,7 @@ class activity {
 
   /// Seconds since the start.
   double elapsed() const { return seconds(home_->now() - began_); }
-  /// Share of that time in which a rollout and a training step were both under way: 0 to 1.
+  /// The share of elapsed() in which a rollout and a training step were both under way: 0 to 1.
   double overlap_fraction() const {
     const double all = elapsed();
     return all > 0 ? seconds(both_) / all : 0;

@@ -1,4 +1,6 @@
 #pragma once
+// The function type of callbacks, and the progress that loops pass to them. callbacks.hpp has
+// callbacks to combine.
 
 #include <cstdint>
 #include <functional>
@@ -7,24 +9,25 @@
 
 namespace troupe::loops {
 
-/// How far a loop has come, when an update has ended.
+/// How far a loop has come at the end of an update.
 struct progress {
-  std::int64_t updates = 0;          ///< Done, this one included.
+  std::int64_t updates = 0;          ///< The number of updates, this one included.
   std::int64_t steps = 0;            ///< Environment steps trained on, as hooks::steps counts them.
-  std::int64_t steps_of_update = 0;  ///< Those of this update.
-  std::int64_t episodes = 0;         ///< Generated; in async mode some wait to be trained on.
-  std::int64_t version = 0;          ///< Of the weights that are in use now.
-  double seconds = 0;                ///< Since the loop began.
+  std::int64_t steps_of_update = 0;  ///< The environment steps of this update.
+  std::int64_t episodes = 0;  ///< Episodes generated; in async mode some wait to be trained on.
+  std::int64_t version = 0;   ///< The version of the weights in use.
+  double seconds = 0;         ///< Seconds since the loop began.
 };
 
-/// What a callback has a loop do.
+/// The answer of a callback to a loop.
 enum class verdict {
   go_on,
   stop,  ///< The loop returns; episodes under way are cancelled.
 };
 
-/// Asked by a loop after each update, which waits for the answer; episodes of an asynchronous loop
-/// go on meanwhile. What it throws ends the loop and is thrown there. Runs on the loop's own actor.
+/// A function that a loop calls after each update, on the loop's own actor. The loop waits for the
+/// answer; episodes of an asynchronous loop go on meanwhile. An exception of the callback ends the
+/// loop, which throws it.
 ///
 ///   task<verdict> my_own(state& s, progress now);
 ///   callback called = [&s](progress now) { return my_own(s, now); };   // s outlives the loop

@@ -1,6 +1,6 @@
 #pragma once
-// Callbacks to be put together, after Stable-Baselines3's. Each is a function from progress to a
-// coroutine that says go_on or stop; a user's own is one more.
+// Callbacks for loops, modelled on Stable-Baselines3's, which can be combined with each other and
+// with a user's own. Each is a function from progress to a coroutine that returns go_on or stop.
 //
 //   loops::hooks<rollout> hooks{
 //       .train = ...,
@@ -35,21 +35,22 @@
 
 namespace troupe::loops {
 
-/// Asks all of them, one after the other, also where one said stop: none misses an update. Stops if
-/// one said so. Throws std::invalid_argument if one is null, as all functions here.
+/// Calls all callbacks one after the other, even after one has returned stop. Returns stop if one
+/// of them did. Throws std::invalid_argument if one is null; all functions here do.
 callback in_turn(std::vector<callback> each);
 
-/// Asks `then` each time the loop has passed another multiple of `steps` > 0: once an update at
-/// most, however many it passed. It counts nothing, so it is right in a resumed run too.
+/// Calls `then` after each update in which the loop has passed a multiple of `steps`, once however
+/// many multiples it passed. `steps` must be above 0. It has no counter, so it also works in a
+/// resumed run.
 callback every_steps(std::int64_t steps, callback then);
-/// Asks `then` after every `updates`-th update.
+/// Calls `then` after every `updates`-th update. `updates` must be above 0.
 callback every_updates(std::int64_t updates, callback then);
 
-/// Saves. A `save` that throws is logged and counted in troupe_checkpoints_total as a write_error,
-/// and training goes on: a full disk does not end it.
+/// Calls `save`, and never stops the loop. If `save` throws, for example on a full disk, the error
+/// is logged and counted in troupe_checkpoints_total as a write_error.
 callback save_with(std::function<task<>(progress)> save, checkpoint_metrics counted = {});
 
-/// Stops as soon as `enough` holds.
+/// Stops the loop as soon as `enough` returns true.
 callback stop_when(std::function<bool(const progress&)> enough);
 
 }  // namespace troupe::loops

@@ -1,12 +1,12 @@
 #pragma once
-// A curriculum for environments that begin episodes by themselves, as hosted_environment's do: a
-// callback grades the episodes that ended, and tells every replica the level of its next ones. Runs
-// have it as an option (algorithms/run/practice.hpp); this is for loops of your own, with
-// hosted_environment or another role:
+// A curriculum for environments that begin episodes by themselves, such as those of
+// hosted_environment. A callback grades the episodes that have ended and tells every replica the
+// level of its next ones. Runs have a curriculum as an option (algorithms/run/practice.hpp); this
+// file is for loops of your own, with hosted_environment or another role:
 //
 //   struct classroom {
-//     void set_level(std::size_t level);                         // for episodes from now on
-//     std::vector<loops::graded_episode> take_graded();          // those that ended since the last
+//     void set_level(std::size_t level);                  // the level of episodes from now on
+//     std::vector<loops::graded_episode> take_graded();   // episodes ended since the last call
 //   };
 //   loops::curriculum_levels levels({.levels = 5});
 //   hooks.called = loops::curriculum(levels, classrooms);        // stops when all are mastered
@@ -23,8 +23,8 @@ namespace troupe::loops {
 
 namespace detail {
 
-/// The values of the replicas that answered. One that was lost has none, and is told the level
-/// again after the next update; any other error is thrown.
+/// Calls `use` with each answer. A call_error of kind replica_lost is ignored, because a replica
+/// that was restarted is told the level again after the next update; any other error is thrown.
 template <class T, class Use>
 void use_answers(std::vector<outcome<T>>& answers, Use use) {
   for (auto& answer : answers) {
@@ -49,7 +49,7 @@ task<verdict> advance(curriculum_levels& levels, service<Role> environments, pro
     log::info("the curriculum's level changed",
               {{"level", levels.level()}, {"before", before}, {"updates", now.updates}});
   }
-  // Also where it is the same: a replica that was restarted does not know it.
+  // An unchanged level is sent, too, because a replica that was restarted does not know it.
   const std::size_t level = levels.level();
   auto told = co_await urgent.template fanout_settled<&Role::set_level>(level);
   use_answers(told, [](auto& answer) { answer.value(); });
@@ -58,9 +58,10 @@ task<verdict> advance(curriculum_levels& levels, service<Role> environments, pro
 
 }  // namespace detail
 
-/// Levels advance by the episodes that ended in the environments; the loop stops once the last is
-/// mastered. `levels` outlives the loop. The messages are of control priority: they don't wait for
-/// the steps queued at a replica. Who begins a loop tells the environments their first level.
+/// Returns a callback that advances `levels` by the episodes that have ended in the environments.
+/// It stops the loop once the last level is mastered. `levels` must outlive the loop. The messages
+/// have control priority, so they don't wait for the steps queued at a replica. The caller tells
+/// the environments their first level before the loop begins.
 template <class Role>
 callback curriculum(curriculum_levels& levels, service<Role> environments) {
   return

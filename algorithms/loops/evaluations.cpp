@@ -48,7 +48,7 @@ task<> measure(const evaluation_options& with, progress now) {
 task<verdict> judge(std::shared_ptr<const evaluation_options> with, progress now) {
   const auto before = with->history->evaluations;
   co_await measure(*with, now);
-  if (with->history->evaluations == before) co_return verdict::go_on;  // it failed
+  if (with->history->evaluations == before) co_return verdict::go_on;  // the evaluation failed
   for (const auto& rule : with->stop) {
     if (rule(*with->history)) co_return verdict::stop;
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Evaluation between updates, the best weights kept, and rules that end training by it.
+// A callback that evaluates between updates and keeps the best weights, and rules that end training
+// by the scores. It is for loops of your own; runs evaluate by themselves and use only the rules.
 
 #include <cstdint>
 #include <functional>
@@ -13,43 +14,45 @@
 
 namespace troupe::loops {
 
-/// The evaluations so far. Higher scores are better.
+/// The scores of the evaluations so far. Higher scores are better.
 struct score_history {
-  std::int64_t evaluations = 0;
-  double last = 0;  ///< Of the latest.
+  std::int64_t evaluations = 0;  ///< The number of evaluations.
+  double last = 0;               ///< The score of the latest evaluation.
   double best = -std::numeric_limits<double>::infinity();
-  std::int64_t since_best = 0;  ///< Evaluations after the best one.
+  std::int64_t since_best = 0;  ///< The number of evaluations after the best one.
 
-  /// True if it is the best so far.
+  /// Adds the score of an evaluation. Returns true if it is the best so far.
   bool add(double score);
 };
 
-/// Looks at the history after each evaluation; true ends the loop.
+/// A rule that is asked after each evaluation; it ends training by returning true.
 using stop_rule = std::function<bool(const score_history&)>;
 
-/// Stops once an evaluation has reached `threshold`.
+/// A rule that ends training once an evaluation has reached `threshold`.
 stop_rule score_reached(double threshold);
-/// Stops at the `in_a_row`-th evaluation in a row that was no better than the best, but not before
-/// there have been `at_least`. Throws std::invalid_argument for in_a_row < 1.
+/// A rule that ends training once `in_a_row` evaluations in a row were no better than the best one
+/// before, but not before `at_least` evaluations in all. Throws std::invalid_argument if in_a_row
+/// is below 1.
 stop_rule no_improvement(std::int64_t in_a_row, std::int64_t at_least = 0);
 
 struct evaluation_options {
-  /// The score of the weights in use, such as a mean return.
+  /// Returns the score of the weights in use, such as a mean return.
   std::function<task<double>(progress)> measure;
-  /// Keeps the weights that were just measured: no evaluation before was better. May be null.
+  /// Called after an evaluation with a better score than any before, to keep its weights. May be
+  /// null.
   std::function<task<>(progress, double score)> best = nullptr;
   std::vector<stop_rule> stop = {};
-  /// Share it in order to read, save or restore it.
+  /// The scores so far. The caller may share it to read, save or restore it.
   std::shared_ptr<score_history> history = std::make_shared<score_history>();
 };
 
-/// Evaluates each time it is asked, so it belongs into every_steps. An evaluation that throws is
-/// logged and training goes on, as with a `best` that throws. Throws std::invalid_argument where
-/// there is nothing to measure with.
+/// Returns a callback that evaluates each time it is called, so it is usually wrapped in
+/// every_steps. If `measure` or `best` throws, the error is logged and training goes on. Throws
+/// std::invalid_argument if `measure` or `history` is null.
 callback evaluate_with(evaluation_options options);
 
-/// Items without `episodes` ended episodes after which mean_score gives up: this many, and as many
-/// more for each episode.
+/// mean_score gives up after this many items per wanted episode, plus this many, if too few
+/// episodes have ended in them.
 inline constexpr std::size_t patience_of_mean_score = 100;
 
 namespace detail {
@@ -78,9 +81,11 @@ task<double> find_mean_score(Roles roles, task<Experience> (*generate)(Roles),
 
 }  // namespace detail
 
-/// Measures by the episode function of training: the mean score of the next `episodes` > 0 that
-/// end. Give it roles with environments of their own and a policy that takes its likeliest action.
-/// `scores_of`: one for each episode that ended in an item. Throws std::runtime_error if none end.
+/// Returns a function for evaluation_options::measure that plays with the episode function of
+/// training and returns the mean score of the next `episodes` > 0 that end. `roles` should have
+/// environments of their own and a policy that takes its likeliest action. `scores_of` returns the
+/// scores of the episodes that ended in an item. The function throws std::runtime_error if too few
+/// episodes end.
 template <class Roles, class Experience>
 std::function<task<double>(progress)> mean_score(
     Roles roles, task<Experience> (*generate)(Roles),

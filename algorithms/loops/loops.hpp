@@ -1,15 +1,15 @@
 #pragma once
-// Three ways to compose one episode function. `generate` is any coroutine
-// `task<Experience>(Roles)`; what the loop needs besides it is in `hooks`, so that a loop knows no
-// algorithm.
+// Three loops over one episode function: synchronous training, asynchronous training and
+// evaluation. The episode function `generate` is any coroutine `task<Experience>(Roles)`. The
+// functions by which a loop trains are in `hooks`, so a loop does not depend on an algorithm.
 //
 //   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
 //   co_await loops::evaluate(roles, generate_rollout, enough);
 //
-// Roles has a member `replay`, a service of a replay of Experience, which bounds staleness: see
-// actors/replay/replay.hpp. Where Experience has an `item_id id`, the loop numbers it, and replay's
-// `insert` may be idempotent.
+// Roles has a member `replay`, a service of a replay of Experience, which bounds staleness (see
+// actors/replay/replay.hpp). If Experience has a member `item_id id`, the loop numbers each item,
+// and the endpoint `insert` of the replay may be idempotent.
 
 #include <cstdint>
 #include <functional>
@@ -29,51 +29,52 @@
 
 namespace troupe::loops {
 
-/// What a loop does with experience. All run on the loop's own actor.
+/// The functions that a loop calls with experience, on the loop's own actor.
 template <class Experience>
 struct hooks {
-  /// Trains on one batch and pushes the weights; returns their version.
+  /// Trains on one batch, publishes the new weights and returns their version.
   std::function<task<std::int64_t>(std::vector<Experience>)> train;
-  /// After each update. May be null.
+  /// Called after each update. May be null.
   std::function<task<>(std::int64_t version)> updated = nullptr;
-  /// Asked after `updated`; may end the loop early. See callbacks.hpp. May be null.
+  /// Called after `updated`; may end the loop early. See callbacks.hpp. May be null.
   callback called = nullptr;
-  /// Environment steps in one item, for progress::steps. Null: each item counts 1.
+  /// Returns the number of environment steps in one item, for progress::steps. Null means each item
+  /// counts 1.
   std::function<std::int64_t(const Experience&)> steps = nullptr;
-  /// Told of episodes that fail; a default constructed one tells nobody.
+  /// Counts episodes that fail; a default-constructed one counts nothing.
   training_metrics metrics = {};
 };
 
 struct synchronous_options {
   std::size_t batch = 1;     ///< Episodes of one update, generated at the same time.
-  std::int64_t updates = 1;  ///< After which the loop returns.
+  std::int64_t updates = 1;  ///< The loop returns after so many updates.
 };
 
 struct asynchronous_options {
   std::size_t rollouts = 2;  ///< Episodes generated at the same time.
-  std::int64_t updates = 1;
-  /// At the end the episodes under way go on to theirs and into the replay, which is then closed,
-  /// so that all roles are at rest; otherwise they are cancelled.
+  std::int64_t updates = 1;  ///< The loop returns after so many updates.
+  /// If true, the loop waits at its end until the episodes under way have ended and are in the
+  /// replay, and closes the replay, so that all roles are at rest. If false, it cancels them.
   bool drain = false;
 };
 
-/// What a loop did.
+/// The result of a loop.
 struct report {
-  std::int64_t updates = 0;
-  std::int64_t episodes = 0;
-  std::int64_t failed = 0;  ///< Episodes that ended with an error, and were generated anew.
-  std::int64_t steps = 0;   ///< Trained on, as hooks::steps counts them.
-  bool stopped = false;     ///< A callback ended the loop.
-  double wall = 0;          ///< seconds
-  double overlap_fraction = 0;
+  std::int64_t updates = 0;     ///< The number of updates.
+  std::int64_t episodes = 0;    ///< Episodes that were generated and inserted into the replay.
+  std::int64_t failed = 0;      ///< Episodes that ended with an error and were generated again.
+  std::int64_t steps = 0;       ///< Environment steps trained on, as hooks::steps counts them.
+  bool stopped = false;         ///< True if a callback ended the loop.
+  double wall = 0;              ///< The loop's duration in seconds.
+  double overlap_fraction = 0;  ///< Share of `wall` in which rollouts and training both ran.
 };
 
 namespace detail {
 
-/// Episodes that fail in a row until a loop gives up.
+/// A loop gives up after so many failures of an episode in a row.
 inline constexpr std::int64_t max_failures = 20;
 
-/// What the coroutines of one loop share. It outlives them: the loop holds it.
+/// The state that the coroutines of one loop share. The loop holds it, so it outlives them.
 template <class Roles, class Experience>
 struct stage {
   using queue = typename decltype(Roles::replay)::role_type;
@@ -88,6 +89,7 @@ struct stage {
   turnstile& entry;
 };
 
+/// Generates one episode and inserts it into the replay. A failed episode is generated again.
 template <class Roles, class Experience>
 task<> generate_one(stage<Roles, Experience> on) {
   for (std::int64_t attempt = 1;; ++attempt) {
@@ -115,12 +117,13 @@ task<> generate_one(stage<Roles, Experience> on) {
   }
 }
 
+/// Generates episodes until the replay is closed.
 template <class Roles, class Experience>
 task<> generate_for_ever(stage<Roles, Experience> on) {
   for (;;) {
     {
-      // One asks at a time: as many as wait at the replay keep others out of it, and would keep out
-      // the sample that they wait for.
+      // Only one coroutine waits for admission at a time. Waiting calls occupy the replay, so many
+      // of them would block the call of `sample` that they wait for.
       const auto turn = co_await on.entry.enter();
       const bool admitted =
           co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
@@ -130,7 +133,7 @@ task<> generate_for_ever(stage<Roles, Experience> on) {
   }
 }
 
-/// One update with `batch`.
+/// Makes one update with `batch`, then calls the hooks.
 template <class Roles, class Experience>
 task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
   using queue = typename stage<Roles, Experience>::queue;
@@ -153,8 +156,9 @@ task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
   on.done.stopped = said == verdict::stop;
 }
 
-/// Fewer episodes an update than one sample takes would be waited on for as long as the replay is
-/// patient. A replay that hands out what it has holds none back.
+/// Throws std::invalid_argument if an update has fewer episodes than one sample of the replay
+/// takes, because `sample` would then wait until its timeout. A replay without `sample_size`
+/// returns what it has, so it needs no check.
 template <class Roles, class Experience>
 task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
   using queue = typename stage<Roles, Experience>::queue;
@@ -169,8 +173,8 @@ task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
   co_return;
 }
 
-/// As many episodes as are `wanted`, and the replay's sample of them. Where it has too few, because
-/// some were lost with it or have become too stale, those are generated anew.
+/// Generates `wanted` episodes and returns the replay's sample of them. If the replay has too few,
+/// because some were lost with it or have become too stale, the missing ones are generated again.
 template <class Roles, class Experience>
 task<std::vector<Experience>> generate_batch(stage<Roles, Experience> on, std::size_t wanted) {
   using queue = typename stage<Roles, Experience>::queue;
@@ -191,7 +195,8 @@ task<std::vector<Experience>> generate_batch(stage<Roles, Experience> on, std::s
   co_return batch;
 }
 
-/// Ends the episodes under way. Again and again, as a replay that is restarted meanwhile is open.
+/// Closes the replay and waits until the episodes under way have ended. It closes the replay every
+/// second, because a replay that is restarted meanwhile is open again.
 template <class Roles, class Experience>
 task<> come_to_rest(group& beside, stage<Roles, Experience> on) {
   while (beside.running() > 0) {
@@ -203,7 +208,8 @@ task<> come_to_rest(group& beside, stage<Roles, Experience> on) {
   }
 }
 
-/// Episodes and updates side by side; leaving it cancels the episodes under way.
+/// Runs episodes and updates at the same time. Episodes still under way when it returns are
+/// cancelled.
 template <class Roles, class Experience>
 task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options options) {
   for (std::size_t i = 0; i < options.rollouts; ++i) beside.start(generate_for_ever(on));
@@ -217,8 +223,8 @@ task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options 
 
 }  // namespace detail
 
-/// In turn: generates `batch` episodes with the newest weights, trains on them, and so on. Throws
-/// std::invalid_argument if these are fewer than one sample of a replay_queue takes.
+/// Alternates between generating `batch` episodes with the newest weights and training on them.
+/// Throws std::invalid_argument if `batch` is fewer than one sample of a replay_queue takes.
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                          synchronous_options options) {
@@ -238,8 +244,8 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   co_return done;
 }
 
-/// Side by side, within a bound of staleness: `rollouts` episodes are always under way while the
-/// trainer trains. The replay admits an episode only if it will be within its max_staleness when it
+/// Generates episodes and trains at the same time: up to `rollouts` episodes are under way while
+/// the trainer trains. The replay admits an episode only if it will be within max_staleness when it
 /// is trained on.
 template <class Roles, class Experience>
 task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
@@ -256,7 +262,7 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
   co_return done;
 }
 
-/// Generates episodes until `enough(experience)` says so; nothing is stored.
+/// Generates episodes until `enough(experience)` returns true. Nothing is stored.
 template <class Roles, class Experience>
 task<> evaluate(Roles roles, task<Experience> (*generate)(Roles),
                 std::function<bool(const Experience&)> enough) {

@@ -1,9 +1,9 @@
 #pragma once
-// Several tasks for one policy: an episode function that asks a schedule which task is next, and
-// plays that task's roles with the episode function that there is. Every loop takes it.
+// Several tasks for one policy, in loops of your own: an episode function that asks a schedule for
+// the next task and calls the given episode function with that task's roles. Every loop accepts it.
 //
 //   loops::multi_task<rollout_roles, rollout> together{
-//       .tasks = {left, right, middle},            // the same policies, environments of their own
+//       .tasks = {left, right, middle},            // the same policies, different environments
 //       .schedule = co_await sys.serve<loops::task_schedule>({.name = "schedule"}, options),
 //       .replay = replay,
 //       .generate = generate_rollout,
@@ -20,21 +20,22 @@
 
 namespace troupe::loops {
 
-/// What generate_next_task needs. Roles are those of one task alone; which task it is, a network
-/// that serves all must be able to see in the observation.
+/// The roles of generate_next_task. Roles is the type of one task's roles. A network that serves
+/// all tasks must be able to see in the observation which task it is.
 template <class Roles, class Experience>
 struct multi_task {
-  /// In the order of the schedule's. Several episodes of one task may be under way at once: where
-  /// an episode needs environments for itself, there is a replica for each.
+  /// The roles of each task, in the order of the schedule. Several episodes of one task may be
+  /// under way at once; if an episode needs environments for itself, the task needs as many
+  /// replicas.
   std::vector<Roles> tasks;
   service<task_schedule> schedule;
-  decltype(Roles::replay) replay;  ///< Of all tasks together.
+  decltype(Roles::replay) replay;  ///< The replay of all tasks together.
   task<Experience> (*generate)(Roles) = nullptr;
-  /// Undiscounted returns of the episodes that ended in an item.
+  /// Returns the undiscounted returns of the episodes that ended in an item.
   std::vector<double> (*returns)(const Experience&) = nullptr;
 };
 
-/// The episode function of several tasks.
+/// The episode function of several tasks: plays the schedule's next task and reports its returns.
 template <class Roles, class Experience>
 task<Experience> generate_next_task(multi_task<Roles, Experience> with) {
   const auto next = co_await with.schedule.template route<&task_schedule::next>();
@@ -54,8 +55,9 @@ inline task<verdict> ask_if_learned(service<task_schedule> schedule) {
 
 }  // namespace detail
 
-/// A callback: the loop stops once every task's mean return has reached its target. These are the
-/// returns of training, by weights of several versions; evaluate_with judges the newest.
+/// Returns a callback that stops the loop once every task's mean return has reached its target.
+/// These are returns of training, with weights of several versions; evaluate_with measures the
+/// newest ones.
 inline callback stop_when_learned(service<task_schedule> schedule) {
   return [schedule](progress) { return detail::ask_if_learned(schedule); };
 }

@@ -1,4 +1,5 @@
 #pragma once
+// The moving average that curricula and task schedules use.
 
 #include <cstddef>
 #include <numeric>
@@ -6,7 +7,8 @@
 
 namespace troupe::loops {
 
-/// The last n values. Summed anew each time, so that it is the same after a restore.
+/// The mean of the last n values. It is summed from the values each time, so that it is the same
+/// after a restore.
 class recent_mean {
  public:
   explicit recent_mean(std::size_t n) : n_(n) {}
@@ -17,16 +19,16 @@ class recent_mean {
   }
   void clear() { values_.clear(); }
   bool empty() const { return values_.empty(); }
-  /// 0 if there is none.
+  /// The mean of the values; 0 if there are none.
   double mean() const {
     if (empty()) return 0;
     return std::accumulate(values_.begin(), values_.end(), 0.0) /
            static_cast<double>(values_.size());
   }
 
-  /// Oldest first, at most n.
+  /// The values, oldest first; at most n.
   const std::vector<double>& values() const { return values_; }
-  /// Keeps the last n of them.
+  /// Replaces the values by the last n of `values`.
   void restore(std::vector<double> values) {
     clear();
     for (const double value : values) add(value);

@@ -58,7 +58,8 @@ std::size_t task_schedule::next() {
   return chosen;
 }
 
-/// Everybody's credit grows by their weight; the richest has the turn and pays for all.
+/// Each task's credit grows by its weight. The task with the most credit is next, and the sum of
+/// all weights is subtracted from its credit.
 std::size_t task_schedule::next_by_weight() {
   double sum = 0;
   for (std::size_t i = 0; i < records_.size(); ++i) {
@@ -75,7 +76,7 @@ std::size_t task_schedule::next_by_need() const {
   if (longest->waited >= options_.longest_wait) {
     return static_cast<std::size_t>(longest - records_.begin());
   }
-  // Nothing is known of a task without an episode: they come first, in turn.
+  // Tasks without an ended episode come first, those with the fewest turns before the others.
   const auto need = [this](std::size_t task) {
     const auto& r = records_[task];
     return r.returns.empty() ? std::pair(-std::numeric_limits<double>::infinity(), r.turns)

@@ -1,4 +1,5 @@
 #pragma once
+// The mutex by which an asynchronous loop lets one coroutine at a time wait for admission.
 
 #include <utility>
 
@@ -7,10 +8,10 @@
 
 namespace troupe::loops::detail {
 
-/// Lets one coroutine of an actor through at a time.
+/// A mutex for the coroutines of one actor.
 class turnstile {
  public:
-  /// Whoever holds it is through; its end lets the next one in.
+  /// Holds the mutex until it is destroyed.
   class turn {
    public:
     explicit turn(turnstile& of) : of_(&of) { of_->taken_ = true; }

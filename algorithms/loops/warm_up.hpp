@@ -1,13 +1,13 @@
 #pragma once
-// Experience before training: by a policy that acts at random, or by one that is given.
+// Fills the replay with experience before training, by a random policy or by demonstrations.
 //
 //   auto random = roles;
 //   random.policies = co_await sys.serve<random_policy>({.name = "random"});
 //   co_await loops::warm_up(random, generate_episode, {.episodes = 1000, .rollouts = 8});
 //   co_await loops::asynchronous(roles, generate_episode, hooks, ...);
 //
-// The same with generate_demonstration in place of generate_episode, where the experience comes
-// from somewhere else.
+// For experience from another source, pass an episode function that returns it, such as
+// generate_demonstration.
 
 #include <cstdint>
 #include <functional>
@@ -18,18 +18,18 @@
 namespace troupe::loops {
 
 struct warm_up_options {
-  std::int64_t episodes = 1;  ///< To be put into the replay.
+  std::int64_t episodes = 1;  ///< The number of items to insert into the replay.
   std::size_t rollouts = 1;   ///< Episodes generated at the same time.
-  /// Of one episode with its insertion: a replay that is full would wait for a trainer that does
-  /// not train yet.
+  /// The timeout of one episode and its insertion. It fires if the replay is full, because no
+  /// trainer takes items from it yet.
   duration patience = std::chrono::minutes(10);
-  /// Asked before each episode; true ends the warm-up. May be null.
+  /// Called before each episode; ends the warm-up by returning true. May be null.
   std::function<bool()> stop_asked = nullptr;
 };
 
 namespace detail {
 
-/// Generates and inserts until none is left to begin.
+/// Generates and inserts episodes until none is left to begin.
 template <class Roles, class Experience>
 task<> generate_some(stage<Roles, Experience> on, std::int64_t& left,
                      const warm_up_options& options) {
@@ -44,10 +44,10 @@ task<> generate_some(stage<Roles, Experience> on, std::int64_t& left,
 
 }  // namespace detail
 
-/// Fills the replay with exactly `episodes` items before anybody trains. An episode that throws is
-/// generated anew. Throws std::invalid_argument for a number < 1, and call_error: of kind
-/// deadline_exceeded after `patience` (give the replay room for `episodes` items), of kind
-/// cancelled for a stop.
+/// Inserts exactly `episodes` items into the replay, before training begins. The replay needs room
+/// for all of them. An episode that throws is generated again. Throws std::invalid_argument if a
+/// number is below 1, call_error of kind deadline_exceeded if an episode takes longer than
+/// `patience`, and call_error of kind cancelled if stop_asked returns true.
 template <class Roles, class Experience>
 task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_options options) {
   if (options.episodes < 1 || options.rollouts < 1) {

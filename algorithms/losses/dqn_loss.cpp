@@ -8,10 +8,10 @@
 namespace troupe {
 namespace {
 
-// Action values of a row of the network's outputs.
+// The action values of one row of a network's outputs.
 struct row_values {
   const float* first;
-  float shift;  // to be added to first[i]
+  float shift;  // the value of action i is first[i] + shift
   float operator[](std::int64_t i) const { return first[i] + shift; }
 };
 
@@ -49,7 +49,7 @@ dqn_loss_metrics dqn_loss_with_gradient(const dqn_rows& in, float* d_q, float* t
     q_sum += q;
     td_error[row] = size;
 
-    // The derivative of Huber's loss is the error, cut to -1..1; NaN stays NaN.
+    // The derivative of Huber's loss is the error, clipped to -1..1; NaN stays NaN.
     const float d = share * weight * (error > 1.0f ? 1.0f : error < -1.0f ? -1.0f : error);
     float* d_row = d_q + static_cast<std::ptrdiff_t>(row) * width;
     if (in.dueling) {

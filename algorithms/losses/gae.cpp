@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-// Any number type becomes `type`, contiguous; the shape is what the header says.
+// Converts a tensor of any number type to `type`, contiguous. Throws c10::Error for another shape.
 at::Tensor checked(const char* name, const at::Tensor& tensor, at::IntArrayRef sizes,
                    at::ScalarType type) {
   TORCH_CHECK(tensor.defined() && tensor.sizes() == sizes, name, " must be ", sizes, ", got ",

@@ -8,9 +8,9 @@
 namespace troupe {
 namespace {
 
-/// Of the rewards that there are.
+/// Statistics of the rewards that exist.
 struct moments {
-  double count = 0, sum = 0, squares = 0;  // squares of the distances from the mean
+  double count = 0, sum = 0, squares = 0;  // `squares` sums the squared distances from the mean
   bool constant = true;
 
   double mean() const { return count > 0 ? sum / count : 0; }
@@ -69,7 +69,7 @@ group_advantages advantages_of(const std::vector<group_rewards>& rewards, advant
   for (const auto& group : rewards) {
     const auto m = moments_of(group);
     const bool flat = m.constant || m.count < 2;
-    const bool none = flat && kind != advantage_kind::reward;  // exactly: sums are rounded
+    const bool none = flat && kind != advantage_kind::reward;  // else rounding would leave a rest
     auto& row = found.advantages.emplace_back();
     for (const auto& r : group) {
       row.push_back(none || !r ? 0.0 : advantage(kind, *r, m, batch_std, eps));

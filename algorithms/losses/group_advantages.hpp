@@ -1,13 +1,14 @@
 #pragma once
-// How much better an answer is than the others to the same prompt. No tensors.
+// Advantages of a language model's answers: how much better an answer is than the others to the
+// same prompt. The GRPO learner uses them. This file needs no tensors.
 
 #include <optional>
 #include <vector>
 
 namespace troupe {
 
-/// What is subtracted from an answer's reward R_i, and what the difference is divided by. Mean and
-/// deviation (of n - 1) are over the answers of the group that have a reward.
+/// The formula of an answer's advantage from its reward R_i. Mean and standard deviation (with
+/// n - 1) are over those answers of the group that have a reward.
 enum class advantage_kind {
   group_std,      ///< (R_i - mean) / (std + eps): Shao et al. 2024, arXiv:2402.03300, section 4.1.2
   group_mean,     ///< R_i - mean: Dr.GRPO, Liu et al. 2025, arXiv:2503.20783, section 3.2
@@ -17,22 +18,23 @@ enum class advantage_kind {
   reward,         ///< R_i: Williams 1992, without a baseline
 };
 
-/// The rewards of one prompt's answers. One without a reward (its judge failed) is no bad answer:
-/// it stays out of mean and deviation, and its advantage is 0.
+/// The rewards of the answers to one prompt. An answer whose judge failed has no reward: it does
+/// not count in mean and deviation, and its advantage is 0.
 using group_rewards = std::vector<std::optional<double>>;
 
 struct group_advantages {
-  std::vector<std::vector<double>> advantages;  ///< as the rewards
-  /// Of each group: all its rewards are the same (or there are fewer than two), so that there is
-  /// nothing to learn from it. Its advantages are exactly 0, but for kind `reward`.
+  std::vector<std::vector<double>> advantages;  ///< One advantage for each reward.
+  /// For each group, true if all its rewards are equal or there are fewer than two, so that there
+  /// is nothing to learn from it. Its advantages are then exactly 0, except with kind `reward`.
   std::vector<bool> zero_variance;
 };
 
-/// The deviation (of n - 1) of the rewards that there are; 0 of fewer than two.
+/// The standard deviation (with n - 1) of the rewards that exist; 0 if there are fewer than two.
 double reward_std(const group_rewards& rewards);
 
-/// `eps` is TRL's and torchforge's; it matters where rewards are nearly constant. Throws
-/// std::invalid_argument for a reward that is not finite.
+/// Computes the advantages of several groups. `eps` has the default of TRL and torchforge; it
+/// matters if rewards are nearly constant. Throws std::invalid_argument for a reward that is not
+/// finite.
 group_advantages advantages_of(const std::vector<group_rewards>& rewards, advantage_kind kind,
                                double eps = 1e-4);
 

@@ -1,12 +1,13 @@
 #pragma once
-// GRPO and its descendants, put together from the other functions of this folder:
+// The losses of GRPO and its descendants, composed of the other functions of this folder:
 //
 //   per token   w * term(r, A) + kl_coef * kl
-//   r           policy_ratio.hpp      to the proximal policy, by token or by answer
-//   term        policy_terms.hpp      clipped, CISPO or REINFORCE
-//   w           importance_correction.hpp, to the proximal policy; of REINFORCE to the current one
-//   kl          kl_estimates.hpp      to the reference
-//   and then    loss_aggregation.hpp  one number
+//   r           policy_ratio.hpp: the ratio to the proximal policy, per token or per answer
+//   term        policy_terms.hpp: clipped, CISPO or REINFORCE
+//   w           importance_correction.hpp: the ratio of the proximal policy, with REINFORCE of the
+//               current one, to the behaviour
+//   kl          kl_estimates.hpp: the estimate of the KL divergence to the reference
+//   the sum     loss_aggregation.hpp: the losses of tokens become one number
 
 #include <ATen/core/Tensor.h>
 
@@ -25,14 +26,14 @@ struct grpo_loss_options {
   policy_term term = policy_term::clip;
   ratio_level ratio = ratio_level::token;
   clip_options clip;
-  double cispo_max = 5.0;  ///< largest ratio of CISPO
+  double cispo_max = 5.0;  ///< The largest ratio of CISPO.
   correction_options correction;
-  double kl_coef = 0.0;  ///< weight of the KL to the reference; 0: there needs to be none
+  double kl_coef = 0.0;  ///< Weight of the KL to the reference; 0 means no reference is needed.
   kl_kind kl = kl_kind::k3;
   loss_aggregation aggregation = loss_aggregation::token_mean;
 };
 
-/// The published algorithms by name.
+/// Published algorithms of which preset_of returns the settings.
 enum class grpo_variant {
   grpo,       ///< Shao et al. 2024, arXiv:2402.03300
   dr_grpo,    ///< Liu et al. 2025, arXiv:2503.20783
@@ -46,41 +47,44 @@ enum class grpo_variant {
 struct grpo_preset {
   advantage_kind advantage = advantage_kind::group_std;
   grpo_loss_options loss;
-  bool dynamic_sampling = false;  ///< a group without variance is replaced by another prompt's
-  double overlong_share = 0.0;    ///< of the longest answer: the cache of overlong_reward.hpp
+  bool dynamic_sampling = false;  ///< A group without variance is replaced by another prompt's.
+  /// The cache of overlong_reward.hpp as a share of the longest answer; 0 means no such penalty.
+  double overlong_share = 0.0;
 };
 
-/// What the paper says, without a KL penalty.
+/// The settings of the variant's paper, without a KL penalty.
 grpo_preset preset_of(grpo_variant variant);
 
-/// All float or all double. Gradient flows to `log_prob` alone.
+/// The inputs of grpo_loss for T tokens of N answers, all float or all double. The tensors [T] are
+/// log-probabilities of the tokens. Gradient flows only to `log_prob`.
 struct grpo_loss_inputs {
   token_rows rows;
-  at::Tensor log_prob;   ///< [T] of the tokens, under the weights being trained
-  at::Tensor behaviour;  ///< [T] under the weights that sampled each of them
-  at::Tensor proximal;   ///< [T] what the ratio is to; undefined: the behaviour
-  at::Tensor reference;  ///< [T] read where kl_coef isn't 0
-  at::Tensor advantage;  ///< [N]
+  at::Tensor log_prob;   ///< [T] under the weights that are trained
+  at::Tensor behaviour;  ///< [T] under the weights that sampled the token
+  at::Tensor proximal;   ///< [T] under the policy that the ratio refers to; undefined: behaviour
+  at::Tensor reference;  ///< [T] under the reference; read only if kl_coef is not 0
+  at::Tensor advantage;  ///< [N] the advantage of each answer
 };
 
-/// Means over these tokens.
+/// Metrics over the tokens of one call.
 struct grpo_loss_metrics {
-  double loss = 0.0;          ///< their share of the batch's
-  double ratio = 1.0;         ///< mean r
-  double approx_kl = 0.0;     ///< KL(proximal, current), k3
-  double clip_low = 0.0;      ///< share of tokens without gradient, as policy_terms.hpp has it
-  double clip_high = 0.0;     ///< the same above
-  double weight = 1.0;        ///< mean w, before it is truncated or masked
-  double out_of_range = 0.0;  ///< share of tokens whose w was truncated or masked
-  double kl = 0.0;            ///< mean KL estimate to the reference
+  double loss = 0.0;          ///< The share of these answers in the batch's loss.
+  double ratio = 1.0;         ///< The mean of r.
+  double approx_kl = 0.0;     ///< KL(proximal, current), estimated by k3.
+  double clip_low = 0.0;      ///< The share of tokens clipped below, see clip_fractions.
+  double clip_high = 0.0;     ///< The share of tokens clipped above.
+  double weight = 1.0;        ///< The mean of w before it is truncated or masked.
+  double out_of_range = 0.0;  ///< The share of tokens whose w was truncated or masked.
+  double kl = 0.0;            ///< The mean KL estimate to the reference.
 };
 
 struct grpo_loss_result {
-  at::Tensor loss;  ///< scalar with gradient
+  at::Tensor loss;  ///< A scalar with gradient.
   grpo_loss_metrics metrics;
 };
 
-/// Throws c10::Error if shapes disagree or a tensor is missing.
+/// Computes the loss of some answers of a batch whose sizes are `whole`. Throws c10::Error if
+/// shapes disagree or a tensor is missing.
 grpo_loss_result grpo_loss(const grpo_loss_inputs& in, const grpo_loss_options& options,
                            const loss_divisor& whole);
 

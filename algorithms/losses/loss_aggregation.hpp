@@ -1,4 +1,6 @@
 #pragma once
+// Aggregates the losses of tokens to the loss of a batch. grpo_loss.hpp uses it.
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -7,7 +9,8 @@
 
 namespace troupe {
 
-/// How the losses of tokens become one number. B answers, L_max the longest that could be written.
+/// How the losses of tokens become one number. B is the number of answers, L_max the number of
+/// tokens of the longest answer that is allowed.
 enum class loss_aggregation {
   token_mean,       ///< sum over all tokens / their number: DAPO, arXiv:2503.14476, equation 12
   sequence_mean,    ///< mean over answers of the mean over tokens: GRPO, arXiv:2402.03300, equation
@@ -16,16 +19,16 @@ enum class loss_aggregation {
   constant_length,  ///< sum / (B L_max): Dr.GRPO, arXiv:2503.20783, section 3.2
 };
 
-/// Of the whole batch of one optimiser step, known before its first micro-batch: so the losses of
-/// micro-batches add up to the batch's.
+/// The sizes of the whole batch of one optimiser step. They are known before its first micro-batch,
+/// so the losses of micro-batches add up to the loss of the batch.
 struct loss_divisor {
   std::int64_t tokens = 0;
   std::int64_t answers = 0;
-  std::int64_t length_max = 0;  ///< L_max; read with constant_length
+  std::int64_t length_max = 0;  ///< L_max; read only with constant_length.
 };
 
-/// The share of these answers in the batch's loss, a scalar. Throws c10::Error for a divisor that
-/// is not above 0.
+/// The share of these answers in the batch's loss, a scalar. `of_tokens` [T] are the losses of
+/// their tokens. Throws c10::Error if a divisor that is needed is not above 0.
 at::Tensor aggregated(const at::Tensor& of_tokens, const token_rows& rows, loss_aggregation how,
                       const loss_divisor& whole);
 

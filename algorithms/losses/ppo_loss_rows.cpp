@@ -26,7 +26,7 @@ ppo_loss_metrics ppo_loss_with_gradient(const ppo_loss_rows& in, const ppo_loss_
     const float ratio = std::exp(log_ratio);
     const float advantage = in.advantage[i];
 
-    // min(r A, clip(r) A): where the clipped side is smaller nothing flows; else d r = r d log p.
+    // min(r A, clip(r) A) has no gradient if the clipped side is smaller; else d r = r d log p.
     const float clipped = std::clamp(ratio, 1.0f - clip_range, 1.0f + clip_range);
     const bool held = clipped * advantage < ratio * advantage;
     const float surrogate = (held ? clipped : ratio) * advantage;

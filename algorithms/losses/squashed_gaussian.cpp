@@ -85,7 +85,7 @@ void squashed_gaussian::backward(const float* outputs, const float* noise, int r
   const float* std = std_.data();
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < size_; ++i) {
-      // -log_std stands in log pi itself, too
+      // log pi also contains -log_std itself.
       const float d_u = d_before_tanh(*action++, d_log_prob, *d_action++);
       const float log_std = outputs[size_ + i];
       const bool free = log_std >= min_log_std && log_std <= max_log_std;

@@ -1,4 +1,6 @@
 #pragma once
+// The layout of the tokens of several answers, on which the losses of language models are computed.
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -6,33 +8,34 @@
 
 namespace troupe {
 
-/// Answers of a language model, one after the other without padding: N of them, T tokens together.
-/// What is known of each token is a tensor [T], what is known of each answer a tensor [N]. A mask
-/// would say nothing more than these lengths do, and could be wrong.
+/// The layout of N answers of a language model with T tokens together, one after the other without
+/// padding. Data of tokens are tensors [T], data of answers are tensors [N]. The lengths replace a
+/// mask.
 class token_rows {
  public:
-  /// Throws std::invalid_argument for no answer, and for one without a token.
+  /// Throws std::invalid_argument if there is no answer or an answer has no token.
   explicit token_rows(std::vector<std::int64_t> lengths);
 
   std::int64_t tokens() const { return tokens_; }
   std::int64_t answers() const { return static_cast<std::int64_t>(lengths_.size()); }
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
 
-  /// [T] -> [N]: of each answer. Differentiable.
+  /// The sum over each answer's tokens, [T] -> [N]. Differentiable.
   at::Tensor sums(const at::Tensor& of_tokens) const;
+  /// The mean over each answer's tokens, [T] -> [N]. Differentiable.
   at::Tensor means(const at::Tensor& of_tokens) const;
-  /// [N] -> [T]: each token gets its answer's. Differentiable.
+  /// Repeats each answer's number for its tokens, [N] -> [T]. Differentiable.
   at::Tensor spread(const at::Tensor& of_answers) const;
 
-  /// Throws c10::Error naming the tensor unless it is a float or double [T].
+  /// Throws c10::Error that names the tensor unless it is a float or double [T].
   void check_tokens(const char* name, const at::Tensor& tensor) const;
-  /// The same for [N].
+  /// Throws c10::Error that names the tensor unless it is a float or double [N].
   void check_answers(const char* name, const at::Tensor& tensor) const;
 
  private:
   std::vector<std::int64_t> lengths_;
   std::int64_t tokens_ = 0;
-  at::Tensor answer_of_;  // int64 [T]
+  at::Tensor answer_of_;  // int64 [T]: the answer of each token
 };
 
 }  // namespace troupe

@@ -59,7 +59,7 @@ acting_policy::acting_policy(const network_shape& shape, const network_options& 
 }
 
 void acting_policy::initialise(action_random& random) {
-  std::ranges::fill(parameters_, options_.log_std_init);  // what the network leaves of them
+  std::ranges::fill(parameters_, options_.log_std_init);  // the network overwrites its own part
   stack_.initialise(random, options_.ortho_init, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
 }
 

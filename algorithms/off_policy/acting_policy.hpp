@@ -1,4 +1,6 @@
 #pragma once
+// The acting network of the learners of DQN, SAC, TD3 and DDPG.
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,51 +16,53 @@ namespace troupe {
 
 /// How the outputs of the acting network become an action.
 enum class acting_kind {
-  greedy,          ///< DQN: the choice of the largest of n action values
-  greedy_dueling,  ///< the same of n advantages, which follow one state value
-  /// SAC: tanh of a Gaussian, outputs mean [A] then log standard deviation [A]; with use_sde mean
-  /// [A] alone, explored around by state_dependent_noise
+  greedy,          ///< DQN: the action with the largest of n action values.
+  greedy_dueling,  ///< Dueling DQN: the action with the largest of n advantages.
+  /// SAC: tanh of a Gaussian whose outputs are mean [A] and log standard deviation [A]. With
+  /// use_sde the outputs are the mean [A] alone, to which state_dependent_noise is added.
   squashed_gaussian,
-  deterministic,  ///< TD3 and DDPG: tanh of A outputs
+  deterministic,  ///< TD3 and DDPG: tanh of A outputs.
 };
 
-/// The network of an off-policy learner that acts, with weights of its own: what a rollout actor
-/// needs. Continuous actions are within -1..1; the caller scales them to the environment's bounds.
-///
-/// Not for two threads at once: calls share work buffers.
+/// The network of an off-policy learner that acts, with its own weights. Continuous actions are
+/// within -1..1; the caller scales them to the environment's bounds. Calls share work buffers, so
+/// two threads must not use one object at the same time.
 class acting_policy {
  public:
   /// Weights are zero until initialise or load_parameters. Throws std::invalid_argument if the
-  /// shape has no such actions: greedy needs one discrete choice, the others continuous actions.
+  /// actions of the shape don't fit the kind: the greedy kinds need one discrete choice, the others
+  /// continuous actions.
   acting_policy(const network_shape& shape, const network_options& options, acting_kind kind);
 
-  /// PyTorch's nn.Linear, or orthogonal with options.ortho_init.
+  /// Draws initial weights like PyTorch's nn.Linear, or orthogonal ones with options.ortho_init.
   void initialise(action_random& random);
 
   const network_shape& shape() const { return shape_; }
   acting_kind kind() const { return kind_; }
-  /// All of it, and its perceptron, which is all where there are no convolutions.
+  /// The whole network.
   const detail::network_stack& stack() const { return stack_; }
+  /// The perceptron on top of the convolutions; the whole network if there are none.
   const detail::mlp& network() const { return stack_.top(); }
   bool use_sde() const { return noise_.has_value(); }
   bool use_expln() const { return options_.use_expln; }
 
-  /// float [P], the block to publish: the network's, with use_sde followed by log std [H, A].
+  /// The parameters to publish, float [P]: those of the network and, with use_sde, log std [H, A].
   std::span<const float> parameters() const { return parameters_; }
   std::span<float> parameters() { return parameters_; }
-  /// With use_sde [H, A], else empty.
+  /// The log standard deviations [H, A] with use_sde, else empty.
   std::span<const float> log_std() const { return parameters().subspan(stack_.parameter_count()); }
   /// Copies weights [P] of an equal network. Throws std::invalid_argument if the size differs.
   void load_parameters(std::span<const float> parameters);
 
-  /// What is added to the policy when it doesn't act deterministically: greedy takes a uniformly
-  /// random choice with this probability, one draw for each row; deterministic adds Gaussian noise
-  /// of this standard deviation and clips to -1..1; squashed_gaussian explores by itself and
-  /// ignores it. 0 at first. Throws std::invalid_argument if it is negative or not finite.
+  /// Sets the amount of exploration when the policy does not act deterministically; it is 0 at
+  /// first. The greedy kinds take a uniformly random choice with this probability, drawn for each
+  /// row. The kind deterministic adds Gaussian noise of this standard deviation and clips to -1..1.
+  /// The kind squashed_gaussian explores by itself and ignores it. Throws std::invalid_argument if
+  /// it is negative or not finite.
   void set_exploration(double amount);
   double exploration() const { return exploration_; }
 
-  /// Actions for obs [rows, D].
+  /// Chooses actions for obs [rows, D].
   void act(const float* obs, int rows, action_random& random, bool deterministic,
            action_rows_out actions);
 

@@ -1,19 +1,21 @@
 #pragma once
+// Conversions between plain memory and tensors, for the learners' libtorch backend.
+
 #include <span>
 
 #include <ATen/core/Tensor.h>
 
 namespace troupe::detail {
 
-/// A view of plain floats as a tensor, or a copy if `type` is double. The memory must outlive a
-/// view.
-/// Throws c10::Error if the sizes don't fit; one of them may be -1, for what is left.
+/// Returns a view of plain floats as a tensor, or a copy if `type` is double. The memory must
+/// outlive the view. One of the sizes may be -1 and is then computed. Throws c10::Error if the
+/// sizes don't fit.
 at::Tensor tensor_of(std::span<const float> numbers, at::IntArrayRef sizes, at::ScalarType type);
 
-/// The same of a whole block of parameters [P].
+/// Returns a view of a whole block of parameters as a tensor [P].
 at::Tensor tensor_of_block(std::span<const float> block);
 
-/// Copies a tensor of as many floats. Throws c10::Error if there are more or fewer.
+/// Copies the numbers of a tensor to `to`. Throws c10::Error if their number differs from its size.
 void copy_to(const at::Tensor& from, std::span<float> to);
 
 }  // namespace troupe::detail

@@ -41,7 +41,8 @@ collector::collector(const replica_info& info, collector_options options,
              static_cast<std::size_t>(options_.shape.action_size())),
       random_(derived_seed(options_.seed, "collector", {info.index, info.generation})) {
   first_environment_ = static_cast<std::uint32_t>(info.index * count_);
-  // Of no episode of the replica before this one, whose collections may still be on their way.
+  // Episode numbers differ from those of this replica's predecessor, whose collections may still be
+  // on their way to the replay.
   const auto first_episode = derived_seed(options_.seed, "episodes", {info.index, info.generation});
   at_.resize(count_, {.episode = static_cast<std::uint32_t>(first_episode)});
   const auto widths = widths_of(options_.shape);
@@ -66,7 +67,7 @@ void collector::update(weights fresh) {
 void collector::choose(std::span<const float> obs, std::int64_t step) {
   const auto& explore = options_.explore;
   bool at_random = step < explore.learning_starts;
-  if (!choice_.empty() && !at_random) {  // One coin for all environments, as Stable-Baselines3.
+  if (!choice_.empty() && !at_random) {  // one draw for all environments, as in Stable-Baselines3
     at_random = random_.uniform() < explore.epsilon.at(step, explore.total_steps);
   }
   if (!at_random) {
@@ -196,8 +197,8 @@ struct collector::state {
   std::string environments;
   action_random::state_type random;
   std::vector<double> noise;
-  std::vector<std::vector<sum_of_steps::output>> sums;  ///< Those of n steps that have begun.
-  std::vector<episode_step> at;                         ///< Where each environment is.
+  std::vector<std::vector<sum_of_steps::output>> sums;  ///< The n-step sums that have begun.
+  std::vector<episode_step> at;                         ///< The position of each environment.
 };
 
 std::string collector::save() {

@@ -1,4 +1,5 @@
 #pragma once
+// The role that collects transitions for DQN, SAC, TD3 and DDPG.
 
 #include <cstdint>
 #include <span>
@@ -22,17 +23,17 @@ struct collector_options {
   network_shape shape;
   network_options network;
   exploration explore;
-  int n_step = 1;                 ///< Steps of one transition.
-  bool discount_rewards = false;  ///< Collections come with discounted returns of `gamma`.
-  double gamma = 0.99;
-  std::uint64_t seed = 0;  ///< Of the run; each replica draws actions from a stream of its own.
+  int n_step = 1;                 ///< The number of steps that one transition spans.
+  bool discount_rewards = false;  ///< If true, collections contain discounted returns.
+  double gamma = 0.99;            ///< The discount per step.
+  std::uint64_t seed = 0;  ///< The run's seed; each replica draws actions from its own stream.
 };
 
-/// What one transition of these observations and actions has.
+/// The widths of a transition with observations and actions of that shape.
 transition_widths widths_of(const network_shape& shape);
 
-/// The role that makes transitions: environments and a network in one, so that any number of steps
-/// is one message.
+/// The role that collects transitions. It has both the environments and the acting network, so that
+/// one message makes any number of steps.
 class collector {
  public:
   /// Throws std::invalid_argument if the network does not fit the environments.
@@ -41,25 +42,25 @@ class collector {
   /// Takes the newest weights before the replica serves, also after a restart.
   task<> catch_up();
 
-  /// `steps` of each environment, from where they were left. `first`: environment steps of the run
-  /// before these, which the exploration follows. A step whose environment fails gives no
-  /// transition.
+  /// Makes `steps` steps of each environment, from their present states. `first` is the number of
+  /// environment steps of the run before these, on which the exploration depends. A step in which
+  /// an environment fails gives no transition.
   collected_transitions collect(std::int64_t first, std::int64_t steps);
 
-  /// What its environments practise; see hosted_environment.
+  /// These set what the environments practise; see hosted_environment.
   void set_level(std::size_t level) { environments_.set_level(level); }
   void set_turns(std::vector<std::size_t> turns, std::size_t replicas) {
     environments_.set_turns(std::move(turns), replicas);
   }
   std::vector<graded_episode> take_graded() { return environments_.take_graded(); }
 
-  /// Swaps in newer weights; older ones than those in use are ignored.
+  /// Takes newer weights. Weights that are not newer than those in use are ignored.
   void update(weights fresh);
 
-  /// Environments, where their episodes are, generator, noise and the sums of n steps that have
-  /// begun, for checkpoints; the weights are the store's.
+  /// The state for checkpoints: environments, positions in episodes, random generator, noise, and
+  /// n-step sums that have begun. The weights are in the weight store.
   std::string save();
-  /// Throws state_error.
+  /// Restores what `save` returned. Throws state_error if it does not fit.
   void restore(std::string bytes);
 
  private:
@@ -69,7 +70,7 @@ class collector {
   };
   using sum_of_steps = n_step<std::vector<float>, action>;
   struct state;
-  /// Where an environment is: its next step, and the episode that this is of.
+  /// The position of an environment: its episode and the number of its next step in it.
   struct episode_step {
     std::uint32_t episode = 0;
     std::uint32_t step = 0;
@@ -79,22 +80,23 @@ class collector {
     }
   };
 
-  /// The environments were reset, whatever they did before.
+  /// Begins new episodes in all environments, after a reset.
   void begin_episodes();
-  /// Actions of all environments after `step`; as a transition keeps them in taken_ or choice_.
+  /// Chooses the actions of all environments after `step` environment steps of the run. As a
+  /// transition keeps them, they are in taken_ or choice_.
   env_actions act(std::span<const float> obs, std::int64_t step);
   void choose(std::span<const float> obs, std::int64_t step);
-  /// Before step t of a collection: what state-dependent exploration goes by.
+  /// Draws the noise of state-dependent exploration, if it is due before step t of a collection.
   void draw_noise(std::int64_t t);
   void append(transition_rows& to, std::span<const float> before, const env_step& after);
   void append_row(transition_rows& to, std::size_t i, const float* before, const float* next,
                   const env_step& after);
-  /// Where the row of environment i lies that sums `steps` steps up to this one, with which its
-  /// episode ended as `end` says.
+  /// Appends the place in its episode of the row of environment i that sums the last `steps` steps.
+  /// `end` says how the episode ended with the last of them.
   void append_place(transition_rows& to, std::size_t i, int steps, episode_end end) const;
 
   collector_options options_;
-  std::uint32_t first_environment_ = 0;  // of all collectors' environments
+  std::uint32_t first_environment_ = 0;  // index among the environments of all collectors
   service<weight_store> store_;
   hosted_environment environments_;
   single_network network_;
@@ -104,9 +106,9 @@ class collector {
   action_random random_;
   std::int64_t version_ = -1;
 
-  std::vector<std::int64_t> choice_;  // [B] of discrete actions, else empty
-  std::vector<float> taken_;          // [B, A] of continuous actions, else empty
-  std::vector<sum_of_steps> sums_;    // [B] where n_step > 1, else empty
+  std::vector<std::int64_t> choice_;  // [B] if actions are discrete, else empty
+  std::vector<float> taken_;          // [B, A] if actions are continuous, else empty
+  std::vector<sum_of_steps> sums_;    // [B] if n_step > 1, else empty
   std::vector<episode_step> at_;      // [B]
 };
 

@@ -31,25 +31,33 @@ void describe(options_schema<collection_section>& s) {
       .at_least(0)
       .at_most(1e15)
       .unit("environment steps")
-      .help("by uniformly random actions; training begins once more have been made");
+      .help(
+          "The first so many environment steps take uniformly random actions; training begins once "
+          "more have been made.");
   s.field("train_freq", &collection_section::train_freq)
       .at_least(1)
       .at_most(1'048'576)
       .unit("steps")
-      .help("of each environment between updates, which one message asks for");
+      .help(
+          "The number of steps of each environment between updates; one message asks for all of "
+          "them.");
   s.field("gradient_steps", &collection_section::gradient_steps)
       .at_least(-1)
       .at_most(1'048'576)
-      .help("of an update; -1: as many as environment steps were made");
+      .help(
+          "The number of gradient steps of an update; -1 means as many as a collection has "
+          "environment steps.");
   s.field("workers", &collection_section::workers)
       .at_least(1)
       .at_most(4096)
-      .help("collections under way at once in async mode, each on environments of its own");
+      .help(
+          "The number of collections under way at once in async mode; each has its own "
+          "environments.");
   s.field("max_staleness", &collection_section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("updates")
-      .help("that collections may be ahead of the trainer in async mode");
+      .help("In async mode, collections may be so many updates ahead of the trainer.");
   s.rule("gradient_steps", "-1 or a number > 0",
          [](const collection_section& c) { return c.gradient_steps != 0; });
 }
@@ -58,19 +66,21 @@ void describe(options_schema<priority_options>& s) {
   s.field("alpha", &priority_options::alpha)
       .at_least(0)
       .at_most(1)
-      .help("exponent of priorities; 0: uniform");
+      .help("The exponent of the priorities; 0 draws uniformly.");
   s.field("beta", &priority_options::beta)
       .also_known_as({"beta_start"})
       .at_least(0)
       .at_most(1)
-      .help("exponent of importance weights at the start; 1: full correction");
+      .help("The exponent of the importance weights at the start of training; 1 corrects in full.");
   s.field("beta_end", &priority_options::beta_end)
       .at_least(0)
       .at_most(1)
-      .help("the same at the end, reached linearly");
+      .help(
+          "The exponent of the importance weights at the end of training; it changes linearly from "
+          "beta.");
   s.field("eps", &priority_options::eps)
       .above(0)
-      .help("added to |TD error|, so that none is never drawn again");
+      .help("It is added to each |TD error|, so that every transition can be drawn again.");
 }
 
 void describe(options_schema<ring_section>& s) {
@@ -78,19 +88,23 @@ void describe(options_schema<ring_section>& s) {
       .at_least(1)
       .at_most(4'294'967'295)
       .unit("transitions")
-      .help("then the oldest go; memory is taken as they come");
+      .help(
+          "The largest number of transitions; beyond it, new ones replace the oldest. Memory grows "
+          "as transitions arrive.");
   s.field("max_bytes", &ring_section::max_bytes)
       .at_least(1)
       .unit("bytes")
-      .help("a capacity that would take more is refused");
+      .help("A capacity that would need more than so many bytes is refused.");
   s.field("n_step", &ring_section::n_step)
       .at_least(1)
       .at_most(1000)
       .unit("steps")
-      .help("of one transition: Hessel et al. 2018, section 3");
+      .help("The number of steps that one transition spans (Hessel et al. 2018, section 3).");
   s.field("prioritised", &ring_section::prioritised)
       .also_known_as({"prioritized", "per"})
-      .help("drawn by their TD errors: Schaul et al. 2016; {}: with its defaults; null: uniformly");
+      .help(
+          "Transitions are drawn by their TD errors (Schaul et al. 2016) with these options; {} "
+          "means the defaults, null draws uniformly.");
 }
 
 network_options hidden_section::options(network_kind kind) const {
@@ -110,19 +124,22 @@ void describe(options_schema<episode_log_section>& s) {
   s.field("episodes", &episode_log_section::episodes)
       .at_least(1)
       .at_most(1'000'000)
-      .help("of training between rows of progress.csv");
+      .help("progress.csv gets one row every so many episodes of training.");
 }
 
 void describe(options_schema<epsilon_schedule>& s) {
   s.field("initial", &epsilon_schedule::initial)
       .at_least(0)
       .at_most(1)
-      .help("share of random actions at the start");
-  s.field("final", &epsilon_schedule::final).at_least(0).at_most(1).help("the same later");
+      .help("The share of random actions at the start of training.");
+  s.field("final", &epsilon_schedule::final)
+      .at_least(0)
+      .at_most(1)
+      .help("The share of random actions after the first `fraction` of training.");
   s.field("fraction", &epsilon_schedule::fraction)
       .at_least(0)
       .at_most(1)
-      .help("of total_steps, over which it falls linearly");
+      .help("The share of total_steps over which the share of random actions changes linearly.");
 }
 
 void describe(enum_schema<noise_kind>& s) {
@@ -132,12 +149,17 @@ void describe(enum_schema<noise_kind>& s) {
 }
 
 void describe(options_schema<action_noise_options>& s) {
-  s.field("kind", &action_noise_options::kind).help("of the noise on actions of -1 to 1");
-  s.field("std", &action_noise_options::std).at_least(0).help("its standard deviation, sigma");
+  s.field("kind", &action_noise_options::kind)
+      .help("The kind of noise that is added to actions, which are within -1..1.");
+  s.field("std", &action_noise_options::std)
+      .at_least(0)
+      .help("The standard deviation of the noise, sigma.");
   s.field("theta", &action_noise_options::theta)
       .at_least(0)
-      .help("of ornstein_uhlenbeck: how fast it returns to 0");
-  s.field("dt", &action_noise_options::dt).above(0).help("of ornstein_uhlenbeck: its time step");
+      .help("The rate at which noise of kind ornstein_uhlenbeck returns to 0.");
+  s.field("dt", &action_noise_options::dt)
+      .above(0)
+      .help("The time step of noise of kind ornstein_uhlenbeck.");
 }
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 #pragma once
-// What the configurations of DQN, SAC, TD3 and DDPG have in common. `describe` of each struct has
-// the unit, the range and the meaning of its options. Defaults: Stable-Baselines3's.
+// The parts that the configurations of DQN, SAC, TD3 and DDPG have in common. The `describe`
+// function of each struct has the unit, the range and the meaning of its options. The defaults are
+// Stable-Baselines3's.
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +18,8 @@
 
 namespace troupe {
 
-/// What the options of every off-policy update rule begin with; each has defaults of its own. The
-/// learner leaves batch_size and gamma to its trainer.
+/// The base of the options of every off-policy update rule; each rule has its own defaults. The
+/// trainer uses batch_size and gamma; the learner does not read them.
 struct off_policy_options {
   double lr = 1e-3;
   annealing lr_schedule = annealing::constant;
@@ -46,8 +47,8 @@ struct ring_section {
   std::optional<priority_options> prioritised;
 };
 
-/// The same for actor and critics. SAC, TD3 and DDPG refuse convolutions, and another device than
-/// the CPU.
+/// The options of the networks, which actor and critics have in common. SAC, TD3 and DDPG refuse
+/// convolutions and devices other than the CPU.
 struct hidden_section {
   network_body body = network_body::automatic;
   cnn_options cnn;
@@ -56,7 +57,8 @@ struct hidden_section {
   std::vector<int> hidden = {256, 256};
   troupe::activation activation = activation::relu;
 
-  /// PyTorch's initial weights, as Stable-Baselines3 has them off-policy.
+  /// The options of a network of that kind. Its initial weights are PyTorch's defaults, as in
+  /// Stable-Baselines3's off-policy algorithms.
   network_options options(network_kind kind) const;
 };
 
@@ -64,9 +66,9 @@ struct episode_log_section {
   int episodes = 4;
 };
 
-/// The part of every off-policy algorithm's configuration that decides how it is run.
+/// The part of every off-policy algorithm's configuration that does not depend on its update rule.
 struct off_policy_config {
-  std::string algo;  ///< "dqn"; of a derived configuration there is but one
+  std::string algo;  ///< The algorithm's name, such as "dqn".
   env_section env;
   std::int64_t total_steps = 100'000;
   std::uint64_t seed = 1;
@@ -79,32 +81,33 @@ struct off_policy_config {
   bool deterministic = false;
   std::string faults;
 
-  /// Environment steps of one collection.
+  /// The number of environment steps of one collection.
   std::int64_t steps_of_collection() const;
-  /// Collections before the first update: training begins after more than learning_starts steps.
+  /// The number of collections before the one that the first update follows. Training begins after
+  /// more than learning_starts steps.
   std::int64_t warm_up() const;
-  /// Updates until total_steps are reached.
+  /// The number of updates until total_steps are reached.
   std::int64_t updates() const;
-  /// Gradient steps of one update.
+  /// The number of gradient steps of one update.
   std::int64_t gradient_steps() const;
 };
 
-/// The configuration of an algorithm that trains as `Options`, an off_policy_options, say. Policy:
-/// hidden_section, or one that is derived from it with options of its own.
+/// The configuration of an algorithm. Options, derived from off_policy_options, are those of its
+/// update rule; Policy is hidden_section or derived from it.
 template <class Options, class Policy = hidden_section>
 struct off_policy_config_with : off_policy_config {
-  Options trainer;  ///< its network is taken from `policy`
+  Options trainer;  ///< Its member `network` comes from `policy`.
   Policy policy;
 };
 
-/// What all of them leave unused.
+/// The rules about options without effect that all off-policy algorithms have.
 std::vector<idle_rule> idle_rules_of(const off_policy_config& config);
 
 void describe(options_schema<collection_section>& s);
 void describe(options_schema<priority_options>& s);
 void describe(options_schema<ring_section>& s);
 void describe(options_schema<hidden_section>& s);
-/// The fields of hidden_section as those of a Section that is derived from it.
+/// Describes the fields of hidden_section for a Section derived from it.
 template <class Section>
 void describe_hidden(options_schema<Section>& s) {
   describe_network(s, &hidden_section::body, &hidden_section::cnn, &hidden_section::backend,
@@ -113,15 +116,16 @@ void describe_hidden(options_schema<Section>& s) {
       .items(0, 8)
       .at_least(1)
       .at_most(16384)
-      .help("widths of the hidden layers, the same for all networks");
-  s.field("activation", &hidden_section::activation).help("between the layers");
+      .help("The widths of the hidden layers, which all networks have in common.");
+  s.field("activation", &hidden_section::activation)
+      .help("The activation function between the layers.");
 }
 void describe(options_schema<episode_log_section>& s);
 void describe(options_schema<epsilon_schedule>& s);
 void describe(enum_schema<noise_kind>& s);
 void describe(options_schema<action_noise_options>& s);
 
-/// The fields of off_policy_options as those of an Options that is derived from it.
+/// Describes the fields of off_policy_options for an Options derived from it.
 template <class Options>
 void describe_training(options_schema<Options>& s) {
   describe_lr(s);
@@ -130,36 +134,50 @@ void describe_training(options_schema<Options>& s) {
       .at_least(1)
       .at_most(16'777'216)
       .unit("rows")
-      .help("of a gradient step");
+      .help("The number of transitions that each gradient step draws from the replay.");
   s.field("tau", &Options::tau)
       .above(0)
       .at_most(1)
-      .help("share of the new weights in an update of the targets; 1: a copy");
-  s.field("adam_eps", &Options::adam_eps).above(0).help("Adam's epsilon");
+      .help(
+          "The share of the new weights in an update of the target networks; 1 copies the "
+          "weights.");
+  s.field("adam_eps", &Options::adam_eps)
+      .above(0)
+      .help("Adam's epsilon, which is added to the denominator of its step.");
   describe_skips(s);
 }
 
-/// The fields of every off_policy_config_with, as those of a Config that is derived from one.
+/// Describes the fields of off_policy_config_with for a Config derived from one.
 template <class Config>
 void describe_off_policy(options_schema<Config>& s) {
-  s.field("algo", &off_policy_config::algo).one_of({Config().algo}).help("what this configures");
-  s.field("env", &off_policy_config::env).help("what is learned on");
+  s.field("algo", &off_policy_config::algo)
+      .one_of({Config().algo})
+      .help("The name of the algorithm.");
+  s.field("env", &off_policy_config::env).help("The environment that the policy learns on.");
   s.field("total_steps", &off_policy_config::total_steps)
       .at_least(1)
       .at_most(1e15)
       .unit("environment steps")
-      .help("at least; whole collections are made");
+      .help(
+          "Training ends after at least so many environment steps; the last collection is "
+          "completed.");
   s.field("seed", &off_policy_config::seed)
-      .help("of weights, actions, minibatches and environments");
-  s.field("mode", &off_policy_config::mode).help("how collections and training are composed");
-  s.field("collection", &off_policy_config::collection).help("how experience is made");
-  s.field("replay", &off_policy_config::replay).help("what is trained on");
+      .help("The seed of weights, actions, minibatches and environments.");
+  s.field("mode", &off_policy_config::mode)
+      .help(
+          "sync alternates between collections and updates; async collects while the trainer "
+          "trains.");
+  s.field("collection", &off_policy_config::collection)
+      .help("The collection of experience and its ratio to training.");
+  s.field("replay", &off_policy_config::replay)
+      .help("The replay, from which training draws transitions.");
   s.field("evaluation", &off_policy_config::evaluation)
-      .help("deterministic episodes, nothing stored");
-  s.field("checkpoint", &off_policy_config::checkpoint).help("what a run is resumed from");
-  s.field("log", &off_policy_config::log).help("rows of progress.csv");
-  s.field("trainer", &Config::trainer).help("the update rule");
-  s.field("policy", &Config::policy).help("the networks");
+      .help("Evaluations play episodes without exploration and store nothing.");
+  s.field("checkpoint", &off_policy_config::checkpoint)
+      .help("The checkpoints from which a run can be resumed.");
+  s.field("log", &off_policy_config::log).help("The rows of progress.csv.");
+  s.field("trainer", &Config::trainer).help("The options of the update rule.");
+  s.field("policy", &Config::policy).help("The options of the networks.");
   describe_deterministic(s);
   option_rule(
       s, "replay.capacity",

@@ -1,4 +1,6 @@
 #pragma once
+// The critics of the learners of SAC, TD3 and DDPG.
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,21 +13,21 @@
 
 namespace troupe::detail {
 
-/// The critics Q_i(s, a) of SAC and TD3 with their targets and the gradients by hand. All
-/// parameters lie in one block [Q], a critic after the other, each padded to a whole cache line:
-/// one pass optimises them, one averages the targets. A critic's input is a row [D + A] of
-/// observation and action.
+/// The critics Q_i(s, a) of SAC and TD3 with their target networks and hand-written gradients. All
+/// parameters are in one block [Q], one critic after the other, each padded to a whole cache line,
+/// so that one pass optimises them and one pass averages the targets. A critic's input is a row of
+/// observation and action, [D + A].
 class critic_ensemble {
  public:
   critic_ensemble(const network_shape& shape, const network_options& options, int count);
 
-  /// Random weights; the targets are their copies.
+  /// Draws random weights and copies them to the targets.
   void initialise(action_random& random, bool orthogonal);
 
   const mlp& network() const { return network_; }
   int count() const { return count_; }
   std::size_t parameter_count() const { return parameters_.size(); }  ///< Q
-  /// Floats from a critic's parameters to those of the next.
+  /// The number of floats from one critic's parameters to those of the next.
   std::size_t stride() const { return stride_; }
   std::span<float> parameters() { return parameters_; }
   std::span<const float> parameters() const { return parameters_; }
@@ -34,22 +36,23 @@ class critic_ensemble {
   std::span<float> gradient() { return gradient_; }
   std::span<const float> gradient() const { return gradient_; }
 
-  /// y [B] = min over target critics of Q_i(next_obs, next_action [B, A]).
+  /// Computes y [B] = min over target critics of Q_i(next_obs, next_action [B, A]).
   void smallest_target(const transition_batch& batch, const float* next_action, float* y);
 
-  /// q [B, K] = Q_i(next_obs, next_action [B, A]) of each of the K target critics.
+  /// Computes q [B, K] = Q_i(next_obs, next_action [B, A]) for each of the K target critics.
   void target_values(const transition_batch& batch, const float* next_action, float* q);
 
-  /// `scale` times the sum over critics of the mean of weight (Q_i(s, a) - y)^2, whose derivative
-  /// goes to gradient(); td_error [B] is the mean over critics of |Q_i(s, a) - y|.
   struct fit_result {
     double loss = 0.0;
-    double q_mean = 0.0;  ///< of the first critic
+    double q_mean = 0.0;  ///< The mean Q(s, a) of the first critic.
   };
+  /// Computes the loss, `scale` times the sum over critics of the mean of weight (Q_i(s, a) - y)^2,
+  /// and writes its derivative to gradient(). td_error [B] is the mean over critics of
+  /// |Q_i(s, a) - y|.
   fit_result fit(const transition_batch& batch, const float* y, float scale, float* td_error);
 
-  /// For actions [B, A] chosen in the batch's observations: value [B] = the smallest of the first
-  /// `among` critics, and its derivative by the action, d_action [B, A].
+  /// Computes, for actions [B, A] in the batch's observations, value [B], the smallest value of the
+  /// first `among` critics, and its derivative by the action, d_action [B, A].
   void value_and_slope(const transition_batch& batch, const float* action, int among, float* value,
                        float* d_action);
 
@@ -65,7 +68,7 @@ class critic_ensemble {
   float_block parameters_, target_, gradient_;
   float_block joined_, d_q_, slope_;
   std::vector<int> smallest_;
-  std::vector<mlp_buffers> buffers_;  // of each critic
+  std::vector<mlp_buffers> buffers_;  // one for each critic
 };
 
 }  // namespace troupe::detail

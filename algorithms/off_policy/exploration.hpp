@@ -1,4 +1,5 @@
 #pragma once
+// Exploration of the collectors: random actions for DQN, action noise for TD3 and DDPG.
 
 #include <cstdint>
 #include <vector>
@@ -7,12 +8,12 @@
 
 namespace troupe {
 
-/// Falls linearly from `initial` to `final` over the first `fraction` of a run: Mnih et al. 2015,
-/// https://doi.org/10.1038/nature14236.
+/// The share of random actions in DQN. It falls linearly from `initial` to `final` over the first
+/// `fraction` of a run: Mnih et al. 2015, https://doi.org/10.1038/nature14236.
 struct epsilon_schedule {
   double initial = 1.0;
   double final = 0.05;
-  double fraction = 0.1;  ///< of total_steps
+  double fraction = 0.1;  ///< A share of total_steps.
 
   /// The share of random actions after `step` of `total_steps` environment steps.
   double at(std::int64_t step, std::int64_t total_steps) const;
@@ -20,15 +21,15 @@ struct epsilon_schedule {
 
 enum class noise_kind { none, normal, ornstein_uhlenbeck };
 
-/// Added to actions on the scale of [-1, 1], which are then clipped.
+/// The options of the noise that is added to continuous actions in [-1, 1].
 struct action_noise_options {
   noise_kind kind = noise_kind::none;
-  double std = 0.1;     ///< sigma
-  double theta = 0.15;  ///< of ornstein_uhlenbeck: how fast it returns to 0
-  double dt = 0.01;     ///< of ornstein_uhlenbeck: its time step
+  double std = 0.1;     ///< The standard deviation, sigma.
+  double theta = 0.15;  ///< The rate at which noise of kind ornstein_uhlenbeck returns to 0.
+  double dt = 0.01;     ///< The time step of noise of kind ornstein_uhlenbeck.
 };
 
-/// Noise of B environments side by side. Ornstein-Uhlenbeck: Lillicrap et al. 2016,
+/// The action noise of B environments. Ornstein-Uhlenbeck noise is that of Lillicrap et al. 2016,
 /// https://arxiv.org/abs/1509.02971, section 7, with Stable-Baselines3's discretisation; it starts
 /// at 0 in each episode.
 class action_noise {
@@ -38,9 +39,9 @@ class action_noise {
     if (options.kind == noise_kind::ornstein_uhlenbeck) state_.resize(environments * actions);
   }
 
-  /// Adds to [B, A] and clips to [-1, 1].
+  /// Adds noise to actions [B, A] and clips them to [-1, 1].
   void add(std::vector<float>& actions, action_random& random);
-  /// That environment begins an episode.
+  /// Restarts the noise of an environment that begins an episode.
   void reset(std::size_t environment);
 
   const std::vector<double>& state() const { return state_; }
@@ -49,15 +50,15 @@ class action_noise {
  private:
   action_noise_options options_;
   std::size_t actions_;
-  std::vector<double> state_;  ///< [B, A] of ornstein_uhlenbeck, else empty
+  std::vector<double> state_;  ///< [B, A] with ornstein_uhlenbeck, else empty
 };
 
-/// How a collector acts beside its network.
+/// The exploration of a collector.
 struct exploration {
-  std::int64_t learning_starts = 0;  ///< Environment steps by uniformly random actions.
-  std::int64_t total_steps = 1;      ///< Of the run, for the schedule.
-  epsilon_schedule epsilon;          ///< Of discrete actions.
-  action_noise_options noise;        ///< Of continuous actions.
+  std::int64_t learning_starts = 0;  ///< The first so many environment steps take random actions.
+  std::int64_t total_steps = 1;      ///< The environment steps of the run, for `epsilon`.
+  epsilon_schedule epsilon;          ///< The share of random actions, if actions are discrete.
+  action_noise_options noise;        ///< The noise, if actions are continuous.
 };
 
 }  // namespace troupe

@@ -1,11 +1,13 @@
 #pragma once
-// What a learner needs to take part in a run. A new off-policy algorithm writes its learner, its
-// own options and their schema, and beside the learner
+// Makes an off-policy algorithm for a run from a learner. A new algorithm has its own learner, its
+// options and their schema, and a function beside the learner that returns the columns of
+// progress.csv:
 //
-//   named_values named(const metrics&)                    as columns of progress.csv, for means
+//   named_values named(const metrics&)
 //
-// and has the rest from here: algorithm_with(off_policy_algorithm_of<learner_rule<Learner>>(config,
-// kind)).
+// This file adds the rest:
+//
+//   algorithm_with(off_policy_algorithm_of<learner_rule<Learner>>(config, kind))
 
 #include <memory>
 #include <string>
@@ -17,18 +19,19 @@
 
 namespace troupe {
 
-/// An update rule without actors as off_policy_trainer wants it. Learner:
+/// Adapts a learner to off_policy_trainer. Learner is an update rule without actors, with these
+/// members:
 ///
 ///   Learner(shape, options, seed, more...)
 ///   metrics update(const transition_batch&, double progress_remaining,
 ///                  std::optional<double> chosen_lr)
-///   td_errors() const                                     float [B], of the last update
-///   policy().parameters()                                 float [P], of the network that acts
-///   state() const, set_state(state)                       of an encodable type
+///   td_errors() const                  the TD errors of the last update, float [B]
+///   policy().parameters()              the parameters of the network that acts, float [P]
+///   state() const, set_state(state)    the state, of an encodable type
 template <class Learner>
 class learner_rule : public off_policy_learner {
  public:
-  /// `more` goes to the learner's constructor.
+  /// `more` are further arguments of the learner's constructor.
   template <class Options, class... More>
   learner_rule(const network_shape& shape, const Options& options, std::uint64_t seed,
                const More&... more)
@@ -59,9 +62,10 @@ class learner_rule : public off_policy_learner {
   metrics_type last_;
 };
 
-/// What a configuration says of a run of that rule; options that have no effect by the overload of
-/// idle_rules_of for Config, where it has one of its own. `kind`: of the acting network. `explore`:
-/// its steps are taken from the configuration. `more` goes to the rule's constructor.
+/// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting
+/// network. `explore` gets its numbers of steps from the configuration. `more` are further
+/// arguments of the rule's constructor. Options without effect are those of idle_rules_of for
+/// Config, or for its base if Config has no overload.
 template <class Rule, class Config, class Json = nlohmann::json, class... More>
 off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
                                              exploration explore = {}, More... more) {

@@ -23,7 +23,8 @@ task<bool> off_policy::begin() {
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
-/// The trainer takes its gradient steps, and every collector has the new weights.
+/// Lets the trainer take the gradient steps of one update and send the new weights to the
+/// collectors.
 task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();
   off_policy_update due{.version = in.done.version,
@@ -48,7 +49,7 @@ task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   co_return in.done.version;
 }
 
-/// Tells the recorder of the episodes that ended in these collections.
+/// Records the episodes that ended in these collections and counts the collections' steps.
 task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
   for (const auto& one : made) {
     for (const auto& e : one.episodes) {
@@ -62,8 +63,8 @@ task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
 
 namespace {
 
-/// The gauges of learning have the numbers of the newest row. A loss in all has DQN alone; the
-/// actors' of the others is no measure of how well they learn.
+/// The numbers of the newest row for the metrics. The loss is the critics' if there are critics,
+/// because an actor's loss does not measure how well it learns; DQN has a single loss.
 update_figures figures_of(const named_values& learned) {
   const auto named = [&](const char* name) -> std::optional<double> {
     const auto found = std::ranges::find(learned, name, &named_values::value_type::first);
@@ -80,9 +81,9 @@ update_figures figures_of(const named_values& learned) {
 
 }  // namespace
 
-/// A row of progress.csv, which is due each few episodes, as in Stable-Baselines3. There the
-/// numbers of gradient steps are means over those of the last update, here over all since the row
-/// before.
+/// Writes a row of progress.csv, which is due every few episodes, as in Stable-Baselines3. The
+/// metrics of gradient steps are means over all steps since the row before; Stable-Baselines3 has
+/// means over the last update.
 task<> off_policy::record(named_values learned) {
   episodes_to_log_ = 0;
   progress_row row{in.done.steps, {learned.begin(), learned.end()}};

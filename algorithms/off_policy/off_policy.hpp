@@ -1,14 +1,14 @@
 #pragma once
-// What DQN, SAC, TD3 and DDPG are to a run: roles, an episode and an update.
+// DQN, SAC, TD3 and DDPG as algorithms for a run (algorithm.hpp): their roles, episode and update.
 //
-//   collectors   environments and the acting network, stepped together
-//   replay       the ring of transitions that is trained on
+//   collectors   step environments with the acting network, both in one role
+//   replay       keeps the ring of transitions
 //   trainer      draws minibatches and updates the weights; on a thread of its own in async mode
-//   evaluator    plays deterministic episodes now and then, and at the end
+//   evaluator    plays deterministic episodes between updates and at the end
 //
-// The way of one transition: generate_transitions (transition_rollout.hpp) asks a collector for
-// some steps; the loop puts them into the replay; `update` has the trainer draw minibatches from
-// there and take gradient steps, after which the collectors have the new weights.
+// generate_transitions (transition_rollout.hpp) asks a collector for some steps. The loop puts the
+// transitions into the replay. `update` tells the trainer to draw minibatches from the replay and
+// take gradient steps; the trainer then sends the new weights to the collectors.
 
 #include <functional>
 #include <memory>
@@ -23,12 +23,12 @@
 
 namespace troupe {
 
-/// What an off-policy algorithm says of itself.
+/// The settings, configuration and learner of an off-policy algorithm.
 struct off_policy_algorithm {
   run_settings settings;
   off_policy_config config;
-  std::size_t batch_size = 256;  ///< Rows of a gradient step.
-  double gamma = 0.99;           ///< Discount a step.
+  std::size_t batch_size = 256;  ///< The rows of a gradient step.
+  double gamma = 0.99;           ///< The discount per step.
   exploration explore;
   std::function<std::unique_ptr<off_policy_learner>(const network_shape&)> make_learner;
 };
@@ -63,14 +63,15 @@ class off_policy : public environment_algorithm {
 
   const off_policy_algorithm algorithm_;
   service<off_policy_trainer> trainer_;
-  std::int64_t episodes_to_log_ = 0;  ///< Ended since the last row of progress.csv.
+  std::int64_t episodes_to_log_ = 0;  ///< Episodes ended since the last row of progress.csv.
 };
 
-/// The settings of a run. `resolved`: the whole configuration as JSON.
+/// The settings of a run with that configuration. `acting` are the options of the network that
+/// acts; `resolved` is the whole configuration as JSON.
 run_settings settings_of(const off_policy_config& config, network_options acting,
                          std::string resolved);
 
-/// The algorithm for a run.
+/// Makes the algorithm for a run, for train().
 algorithm algorithm_with(off_policy_algorithm algorithm);
 
 }  // namespace troupe

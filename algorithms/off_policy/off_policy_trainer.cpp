@@ -50,7 +50,8 @@ task<> off_policy_trainer::catch_up() {
   }
 }
 
-/// Not an idempotent endpoint, whose arguments would be copied for another attempt.
+/// Draws a minibatch, and draws again if the replay's replica is lost. The endpoint is not
+/// idempotent, because the arguments of an idempotent call are copied for another attempt.
 task<transition_rows> off_policy_trainer::draw(double progress_remaining) {
   for (;;) {
     auto drawn = co_await transitions_.try_route<&transition_replay::draw>(

@@ -1,4 +1,5 @@
 #pragma once
+// The role that trains DQN, SAC, TD3 and DDPG, and the interface of their learners.
 
 #include <cstdint>
 #include <functional>
@@ -16,92 +17,96 @@
 
 namespace troupe {
 
-/// An update rule as off_policy_trainer wants it.
+/// The interface of the update rules that off_policy_trainer runs.
 class off_policy_learner {
  public:
   virtual ~off_policy_learner() = default;
 
-  /// One gradient step. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`: the
-  /// optimisers' step size in place of the schedule's, where it is set.
+  /// Takes one gradient step. `progress_remaining` falls from 1 to 0 during training. `chosen_lr`
+  /// replaces the learning rate and its schedule, if it is set.
   virtual void update(const transition_batch& batch, double progress_remaining,
                       std::optional<double> chosen_lr) = 0;
   /// |Q - target| of the rows of the last gradient step, for prioritised replay.
   virtual std::span<const float> td_errors() const = 0;
-  /// Every environment has made that many steps: DQN's target follows them.
+  /// Called before an update with the numbers of steps of each environment before and after its
+  /// collections. DQN updates its target network by them; by default it does nothing.
   virtual void stepped(std::int64_t before, std::int64_t after);
-  /// float [P], what collectors act with.
+  /// The parameters with which collectors act, float [P].
   virtual std::span<const float> acting() const = 0;
-  /// Of the last gradient step; nothing if it was skipped. A row of progress.csv has the means over
-  /// the gradient steps since the row before.
+  /// The metrics of the last gradient step; empty if it was skipped. A row of progress.csv has the
+  /// means over the gradient steps since the row before.
   virtual named_values metrics() const = 0;
-  /// What a row has as it is now: "train/learning_rate" of the last gradient step, and
-  /// "train/n_updates", the gradient steps since the start.
+  /// The values that a row has without averaging: "train/learning_rate" of the last gradient step,
+  /// and "train/n_updates", the number of gradient steps since the start.
   virtual named_values counts() const = 0;
-  /// Of the last gradient step.
+  /// The learning rate of the last gradient step.
   virtual double learning_rate() const = 0;
 
   virtual std::string save() const = 0;
-  /// Throws state_error, or std::invalid_argument if it is of another network.
+  /// Restores what `save` returned. Throws state_error, or std::invalid_argument if it is the state
+  /// of another network.
   virtual void restore(const std::string& bytes) = 0;
 };
 
-/// What an update is to do.
+/// The arguments of one update.
 struct off_policy_update {
-  std::int64_t version = 0;  ///< Of the weights that it begins from.
-  std::int64_t gradient_steps = 1;
-  std::int64_t steps_before = 0;  ///< Of each environment, before the collections it is due on.
-  std::int64_t steps_after = 0;
-  double progress_remaining = 1.0;       ///< Falls from 1 to 0 over the training.
-  std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
-  bool log = false;                      ///< A row of progress.csv follows.
+  std::int64_t version = 0;         ///< The version of the weights that the update begins from.
+  std::int64_t gradient_steps = 1;  ///< The number of gradient steps.
+  std::int64_t steps_before = 0;    ///< Steps of each environment before the update's collections.
+  std::int64_t steps_after = 0;     ///< Steps of each environment after them.
+  double progress_remaining = 1.0;  ///< Falls from 1 to 0 during training.
+  std::optional<double> chosen_lr = {};  ///< Replaces the schedule's learning rate, if it is set.
+  bool log = false;                      ///< True if a row of progress.csv follows.
 };
 
 struct off_policy_report {
-  std::int64_t version = 0;  ///< Of the weights now.
-  named_values metrics;      ///< Of that row; empty without one.
-  std::int64_t skipped = 0;  ///< Gradient steps of this update with non-finite numbers.
-  double learning_rate = 0;  ///< Of the last gradient step.
+  std::int64_t version = 0;  ///< The version of the new weights.
+  named_values metrics;      ///< The values for progress.csv; empty unless `log` was set.
+  std::int64_t skipped = 0;  ///< Gradient steps of this update skipped for non-finite numbers.
+  double learning_rate = 0;  ///< The learning rate of the last gradient step.
 };
 
-/// The role that learns: draws minibatches from the store itself, so that they never pass through
-/// the loop, and brings new weights to the collectors.
+/// The role that learns. It draws minibatches directly from the replay, so that they never pass
+/// through the loop, and sends new weights to the collectors.
 class off_policy_trainer {
  public:
   using maker = std::function<std::unique_ptr<off_policy_learner>()>;
 
-  /// The learner, and how far it has come. Given to `serve`, it outlives the replica: one that is
-  /// restarted goes on with the gradient step at which the one before it was. For one trainer.
+  /// The learner and its progress. It is passed to `serve` and outlives the replica, so that a
+  /// restarted replica goes on at the gradient step that its predecessor had reached. One trainer
+  /// uses it.
   struct shelf : shelf_base {
     std::unique_ptr<off_policy_learner> learner;
-    std::int64_t version = 0;
-    std::int64_t published = -1;
-    std::int64_t taken = 0;        ///< Gradient steps of the update under way.
-    std::int64_t skipped = 0;      ///< Those of them that were skipped; else of the last update.
-    bool begun = false;            ///< An update is under way.
-    metric_means means;            ///< Over the gradient steps since the last row.
-    bool logged = false;           ///< A row has them: they begin anew with the next update.
-    std::vector<float> obs_scale;  ///< That the weights go with; empty without normalize_obs.
+    std::int64_t version = 0;      ///< The version of the weights: the number of updates.
+    std::int64_t published = -1;   ///< The newest version in the weight store; -1 means none.
+    std::int64_t taken = 0;        ///< Gradient steps taken in the update under way.
+    std::int64_t skipped = 0;      ///< Gradient steps skipped in the update under way, or the last.
+    bool begun = false;            ///< True while an update is under way.
+    metric_means means;            ///< Means over the gradient steps since the last row.
+    bool logged = false;           ///< A row has `means`; the next update clears them.
+    std::vector<float> obs_scale;  ///< Published with the weights; empty without normalize_obs.
   };
 
-  /// `make` makes the learner, here in the trainer's own replica, where `on` has none yet.
+  /// `make` makes the learner inside the trainer's replica, if `on` has none yet.
   off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
                      service<transition_replay> transitions, service<weight_store> store,
                      std::shared_ptr<shelf> on);
 
-  /// Puts the first weights into the store.
+  /// Puts the first weights into the store, or takes the version of those that it has.
   task<> catch_up();
 
-  /// The gradient steps of one update; then every collector has the new weights, which it gets as a
-  /// control message, so it never queues behind work. Asked again for an update that is done, it
-  /// only gives them the weights.
+  /// Takes the gradient steps of one update and sends the new weights to every collector, as
+  /// control messages that do not queue behind work. Called again for an update that is done, it
+  /// only sends the weights.
   task<off_policy_report> train(off_policy_update due, service<collector> collectors);
 
-  /// The current weights, which the store has then too: it is given them only when somebody asks,
-  /// for there is an update every few hundred microseconds.
+  /// Puts the current weights into the store and returns them. This happens only on request,
+  /// because there may be an update every few hundred microseconds.
   task<weights> publish();
 
   std::string save() const;
-  /// Throws state_error, or std::invalid_argument if it is of another network.
+  /// Restores what `save` returned. Throws state_error, or std::invalid_argument if it is the state
+  /// of another network.
   void restore(std::string bytes);
 
  private:
@@ -117,8 +122,8 @@ class off_policy_trainer {
   transition_widths widths_;
   service<transition_replay> transitions_;
   service<weight_store> store_;
-  transition_rows rows_;    // travels to the store and back
-  transition_batch batch_;  // exchanges its columns with rows_
+  transition_rows rows_;    // its buffers travel to the replay and back
+  transition_batch batch_;  // swaps its columns with those of rows_
 };
 
 }  // namespace troupe

@@ -135,7 +135,7 @@ task<evaluation> off_policy::evaluate_at_the_end(weights of) {
 
 namespace {
 
-/// Throws std::invalid_argument if the environment's actions are not those that the network gives.
+/// Throws std::invalid_argument if the network can't choose the environment's kind of action.
 void require_actions(const run_settings& settings) {
   const auto kind = settings.network.kind;
   const bool discrete = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
@@ -150,7 +150,7 @@ void require_actions(const run_settings& settings) {
                : "dqn takes Discrete, ppo and a2c take any"));
 }
 
-/// Throws config_error if a full replay takes more than it may.
+/// Throws config_error if a full replay would need more than replay.max_bytes.
 void require_room(const run_settings& settings, const ring_section& replay) {
   const auto each = static_cast<double>(widths_of(shape_of(spec_of(settings.env))).bytes());
   const double wanted = each * static_cast<double>(replay.capacity);
@@ -178,7 +178,7 @@ run_settings settings_of(const off_policy_config& c, network_options acting, std
           .updates = c.updates(),
           .total_steps = (c.updates() + c.warm_up()) * c.steps_of_collection(),
           .config = std::move(resolved),
-          // In turn on one thread: no hand-over between threads, which costs tens of microseconds.
+          // Sync mode uses one thread; a switch between threads would cost tens of microseconds.
           .threads = c.mode == training_mode::sync ? std::size_t{1} : std::size_t{0}};
 }
 

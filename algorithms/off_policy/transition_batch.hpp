@@ -1,4 +1,6 @@
 #pragma once
+// The minibatch that off-policy learners train on.
+
 #include <cstdint>
 #include <vector>
 
@@ -6,29 +8,30 @@
 
 namespace troupe {
 
-/// Transitions drawn from a replay, for one gradient step. B = rows, D = floats in an observation,
-/// A = floats in an action. Plain memory that is filled again for each step.
+/// The transitions of one gradient step, drawn from a replay. B is the number of rows, D the number
+/// of floats in an observation, A that in an action. The memory is reused for each step.
 ///
-/// A transition of n steps holds the discounted sum of its n rewards, the observation after them,
-/// and discount = gamma^n; one step is n = 1.
+/// A transition of n steps has the discounted sum of its n rewards, the observation after them, and
+/// the discount gamma^n.
 struct transition_batch {
   int rows = 0;
   std::vector<float> obs;            ///< [B, D]
   std::vector<float> action;         ///< [B, A], scaled to -1..1; continuous actions only
   std::vector<std::int64_t> choice;  ///< [B], 0 to n - 1; discrete actions only
   std::vector<float> reward;         ///< [B]
-  std::vector<float> next_obs;       ///< [B, D]; the final one where an episode ended
-  /// [B], 1 or 0. An episode that was truncated is not terminated: its last observation has value.
+  std::vector<float> next_obs;       ///< [B, D]; an episode's last observation if it ended
+  /// [B], 1 if the episode terminated, else 0. A truncated episode is not terminated, because its
+  /// last observation has a value.
   std::vector<float> terminated;
   std::vector<float> discount;  ///< [B], gamma^n
-  std::vector<float> weight;    ///< [B], importance of a prioritised draw; empty: 1 for all
+  std::vector<float> weight;    ///< [B], importance weights of a prioritised draw; empty means 1
 
-  /// Makes room for `rows` transitions; importance weights are left empty.
+  /// Resizes all columns to `rows` transitions; importance weights are left empty.
   void resize(int rows, const network_shape& shape);
 };
 
-/// Throws std::invalid_argument naming the column whose size does not fit, or the choice that is
-/// none.
+/// Throws std::invalid_argument that names the column if its size does not fit, or the choice if it
+/// is out of range.
 void check(const transition_batch& batch, const network_shape& shape);
 
 }  // namespace troupe

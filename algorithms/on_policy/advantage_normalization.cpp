@@ -8,14 +8,14 @@
 namespace troupe::detail {
 namespace {
 
-/// Of `rows` advantages of that mean, the squares of whose distances from it have that sum.
+/// The scale for `rows` advantages. `squares` is the sum of their squared distances from `mean`.
 advantage_scale scale_of(std::size_t rows, double mean, double squares) {
   if (rows < 2) return {};
   const double deviation = std::sqrt(squares / static_cast<double>(rows - 1));
   return {static_cast<float>(mean), static_cast<float>(1.0 / (deviation + 1e-8))};
 }
 
-/// Of each minibatch of `batch_size` rows, by the statistics of all ranks' rows.
+/// The scale of each minibatch of `batch_size` rows, from the rows of all ranks.
 std::vector<advantage_scale> scales_over_ranks(row_order& order, std::size_t batch_size,
                                                const float* advantage, const rank_group& ranks) {
   const auto count = (order.size() + batch_size - 1) / batch_size;

@@ -1,7 +1,7 @@
 #pragma once
-// Advantages of a minibatch are brought to mean 0 and standard deviation 1, as Stable-Baselines3
+// Normalises the advantages of a minibatch to mean 0 and standard deviation 1, as Stable-Baselines3
 // does: (A - mean) / (deviation + 1e-8), with the unbiased deviation (N - 1 in its denominator).
-// The statistics are those of the minibatch's rows, of all ranks where there are several.
+// The statistics are those of the minibatch's rows on all ranks.
 
 #include <span>
 #include <vector>
@@ -11,26 +11,28 @@
 
 namespace troupe::detail {
 
-/// A normalised advantage is scale * (advantage - mean).
+/// The mean and scale of a minibatch: a normalised advantage is scale * (advantage - mean).
 struct advantage_scale {
   float mean = 0.0f;
   float scale = 1.0f;
 };
 
-/// By the statistics of these advantages; fewer than two stay as they are.
+/// The mean and scale of these advantages. Fewer than two advantages are not changed by it.
 advantage_scale scale_of(std::span<const float> advantage);
-/// Advantages [N] normalised by their own statistics; a single one stays as it is.
+/// Advantages [N] normalised by their own statistics. A single advantage is not changed.
 at::Tensor normalized(const at::Tensor& advantage);
 
-/// What a learner does to the advantages of its minibatches.
+/// Normalises the advantages of a learner's minibatches.
 class advantage_normalization {
  public:
-  /// `wanted`: false changes nothing. `fused`: statistics are sums of doubles; else they are
-  /// libtorch's, as in a training written in it.
+  /// If `wanted` is false, advantages are not changed. With `fused`, statistics are sums of
+  /// doubles; otherwise libtorch computes them, with the same numbers as a training loop written in
+  /// it.
   advantage_normalization(bool wanted, bool fused) : wanted_(wanted), fused_(fused) {}
 
-  /// Before an epoch of minibatches of `batch_size` rows in this order. `advantage`: [T, B].
-  /// Several ranks sum the statistics of all the epoch's minibatches at once.
+  /// Call it before an epoch of minibatches of `batch_size` rows in this order. `advantage` is
+  /// [T, B]. If there are several ranks, it computes the statistics of all minibatches of the
+  /// epoch.
   void begin_epoch(row_order& order, std::size_t batch_size, const at::Tensor& advantage,
                    const rank_group& ranks);
   /// Normalises the advantages of the epoch's minibatch `index`.
@@ -39,7 +41,7 @@ class advantage_normalization {
  private:
   bool wanted_;
   bool fused_;
-  std::vector<advantage_scale> of_ranks_;  // of each minibatch; empty: this rank is alone
+  std::vector<advantage_scale> of_ranks_;  // for each minibatch; empty if there is one rank
 };
 
 }  // namespace troupe::detail

@@ -41,9 +41,11 @@ void describe(options_schema<on_policy_options>& s) {
   describe_epochs(s);
   describe_optimizer(s);
   s.field("baseline", &on_policy_options::baseline)
-      .help("false: no critic; advantages are discounted returns");
+      .help("If false, there is no critic, and advantages are discounted returns.");
   s.field("whole_episodes", &on_policy_options::whole_episodes)
-      .help("true: steps of episodes under way at a rollout's end don't count");
+      .help(
+          "If true, the steps of episodes that have not ended when a rollout ends are not trained "
+          "on.");
 }
 
 void describe(options_schema<rollout_section>& s) {
@@ -51,27 +53,28 @@ void describe(options_schema<rollout_section>& s) {
       .at_least(1)
       .at_most(16'777'216)
       .unit("steps")
-      .help("of each environment in a rollout");
+      .help("The number of steps of each environment in a rollout.");
   s.field("batch", &rollout_section::batch)
       .at_least(1)
       .at_most(4096)
-      .help("rollouts of one update");
+      .help("The number of rollouts of one update.");
   s.field("groups", &rollout_section::groups)
       .at_least(1)
       .at_most(64)
       .help(
-          "of its environments: one group steps while the policy acts for another; worth it where "
-          "a "
-          "step takes as long as acting");
+          "The number of groups that a rollout's environments are divided into. One group steps "
+          "while the policy acts for another; this helps if a step takes as long as acting.");
   s.field("workers", &rollout_section::workers)
       .at_least(1)
       .at_most(4096)
-      .help("rollouts under way at once in async mode");
+      .help("The number of rollouts under way at once in async mode.");
   s.field("max_staleness", &rollout_section::max_staleness)
       .at_least(0)
       .at_most(1'000'000)
       .unit("versions")
-      .help("that a rollout may be behind the trainer in async mode");
+      .help(
+          "In async mode, a rollout may be at most so many versions behind the trainer; older ones "
+          "are dropped.");
 }
 
 void describe(options_schema<network_options>& s) {
@@ -83,33 +86,35 @@ void describe(options_schema<network_options>& s) {
       .example("[64,64]")
       .at_least(1)
       .at_most(16384)
-      .help("widths of the hidden layers of kind mlp");
+      .help("The widths of the hidden layers of a network of kind mlp.");
   s.field("critic_hidden", &network_options::critic_hidden)
-      .help("those of the critic, where they are others; null: the same");
+      .help("The widths of the critic's hidden layers; null means the same as hidden.");
   s.field("activation", &network_options::hidden_activation)
       .also_known_as({"activation_fn"})
-      .help("between the layers");
+      .help("The activation function between the layers.");
   s.field("ortho_init", &network_options::ortho_init)
-      .help("orthogonal initial weights; false: PyTorch's");
+      .help("If true, the initial weights are orthogonal matrices; if false, PyTorch's defaults.");
   s.field("log_std_init", &network_options::log_std_init)
-      .help("start of the log standard deviation of continuous actions");
+      .help("The initial log standard deviation of continuous actions.");
   describe_sde(s);
 }
 
 void describe(options_schema<placement_section>& s) {
   describe_placement(s, "policy", &placement_section::policy)
-      .help("of what acts: shared, thread, process or node:PATTERN, as env.placement");
+      .help(
+          "Where the policy runs: shared, thread, process or node:PATTERN, with the meanings of "
+          "env.placement.");
   describe_placement(s, "trainer", &placement_section::trainer, true)
       .help(
-          "of what learns, the same; auto: a thread of its own in async mode or with several "
-          "replicas, else shared");
+          "Where the trainer runs, with the meanings of env.placement; auto is a thread of its own "
+          "in async mode or with several replicas, else shared.");
 }
 
 void describe(options_schema<log_section>& s) {
   s.field("every_updates", &log_section::every_updates)
       .also_known_as({"log_interval"})
       .at_least(1)
-      .help("one row of progress.csv in so many updates");
+      .help("progress.csv gets one row every so many updates.");
 }
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 #pragma once
-// What the configurations of PPO, A2C and REINFORCE have in common. `describe` of each struct has
-// the unit, the range and the meaning of its options.
+// The parts that the configurations of PPO, A2C and REINFORCE have in common. The `describe`
+// function of each struct has the unit, the range and the meaning of its options.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,12 +18,13 @@ namespace troupe {
 
 enum class optimizer_kind {
   adam,
-  rmsprop,                 ///< as PyTorch
-  rmsprop_tensorflow_like  ///< Stable-Baselines3's RMSpropTFLike
+  rmsprop,                 ///< PyTorch's RMSprop.
+  rmsprop_tensorflow_like  ///< Stable-Baselines3's RMSpropTFLike.
 };
 
-/// Options of an on-policy learner. Those of PPO, A2C and REINFORCE are derived from it, with
-/// defaults of their own. Defaults are those of Stable-Baselines3's PPO and its MlpPolicy.
+/// The options of an on-policy learner. The options of PPO, A2C and REINFORCE are derived from this
+/// struct and have their own defaults. The defaults here are those of Stable-Baselines3's PPO and
+/// its MlpPolicy.
 struct on_policy_options {
   double lr = 3e-4;
   annealing lr_schedule = annealing::constant;
@@ -46,7 +47,7 @@ struct on_policy_options {
   double rmsprop_alpha = 0.99;
   int replicas = 1;
   double rank_timeout = 30.0;
-  network_options network;  ///< A run's is taken from its configuration's section `policy`.
+  network_options network;  ///< In a run, it comes from the configuration's section `policy`.
 };
 
 struct rollout_section {
@@ -61,14 +62,14 @@ struct log_section {
   int every_updates = 1;
 };
 
-/// Where roles run, besides the environments (env.placement). Weights, replay and recorder stay
-/// with the program.
+/// The placement of the policy and the trainer; env.placement is that of the environments. Weight
+/// store, replay and recorder always run in the program itself.
 struct placement_section {
   std::string policy = "shared";
   std::string trainer = "auto";
 };
 
-/// What the configurations of all on-policy algorithms begin with.
+/// The base of the configurations of all on-policy algorithms.
 struct on_policy_config {
   std::string algo;
   env_section env;
@@ -84,17 +85,17 @@ struct on_policy_config {
   bool deterministic = false;
   std::string faults;
 
-  /// The network, which normalises its own observations.
+  /// The options of the network, which normalises its observations itself if env.normalize_obs.
   network_options network() const;
-  /// Environment steps of one update.
+  /// The number of environment steps of one update.
   std::int64_t steps_of_update() const;
-  /// Updates until total_steps are reached.
+  /// The number of updates until total_steps are reached.
   std::int64_t updates() const;
-  /// `faults`, read. Throws fault_plan_error.
+  /// Reads `faults`. Throws fault_plan_error.
   fault_plan plan() const;
 };
 
-/// What all on-policy algorithms leave unused.
+/// The rules about options without effect that all on-policy algorithms have.
 std::vector<idle_rule> idle_rules_of(const on_policy_config& config);
 
 void describe(enum_schema<optimizer_kind>& s);
@@ -103,8 +104,9 @@ void describe(options_schema<log_section>& s);
 void describe(options_schema<network_options>& s);
 void describe(options_schema<placement_section>& s);
 
-/// The fields of on_policy_options that every algorithm offers, as those of an Options that is
-/// derived from it. `eps`: what a configuration calls optimizer_eps.
+/// Describes the fields that every on-policy algorithm offers, for an Options derived from
+/// on_policy_options. `eps` is the name of optimizer_eps in the configuration, and `eps_elsewhere`
+/// are its names in other libraries.
 template <class Options>
 void describe_update_rule(options_schema<Options>& s, const char* eps,
                           std::vector<std::string> eps_elsewhere = {}) {
@@ -113,47 +115,52 @@ void describe_update_rule(options_schema<Options>& s, const char* eps,
   s.field("ent_coef", &Options::ent_coef)
       .also_known_as({"entropy_coef"})
       .at_least(0)
-      .help("weight of the entropy bonus");
+      .help("The weight of the entropy bonus in the loss.");
   s.field("vf_coef", &Options::vf_coef)
       .also_known_as({"value_coef"})
       .at_least(0)
-      .help("weight of the value loss");
+      .help("The weight of the value loss in the loss.");
   s.field("max_grad_norm", &Options::max_grad_norm)
       .at_least(0)
-      .help("of all parameters together; 0: no clipping");
+      .help(
+          "The largest norm of the gradient of all parameters together; larger gradients are "
+          "scaled down to it. 0 means no clipping.");
   s.field(eps, &Options::optimizer_eps)
       .also_known_as(std::move(eps_elsewhere))
       .above(0)
-      .help("the optimiser's epsilon");
+      .help("The optimiser's epsilon, which is added to the denominator of its step.");
   s.field("importance_cap", &Options::importance_cap)
       .above(0)
-      .help("largest importance weight of stale data");
+      .help("The largest importance weight of stale data; larger weights are cut to it.");
   describe_skips(s);
   s.field("replicas", &Options::replicas)
       .at_least(1)
       .at_most(64)
       .help(
-          "learners that share each minibatch's rows; where one is lost, a run with checkpoints "
-          "goes on from the last");
+          "The number of learners that share the rows of each minibatch. If one is lost, a run "
+          "with checkpoints goes on from the last checkpoint.");
   s.field("rank_timeout", &Options::rank_timeout)
       .at_least(0.001)
       .at_most(86'400)
       .unit("s")
-      .help("that one of several replicas waits for the others before the step fails");
+      .help("A step fails if one of several replicas has waited for the others so many seconds.");
 }
 
-/// The fields `gae_lambda` and `normalize_advantage`.
+/// Describes the fields `gae_lambda` and `normalize_advantage`.
 template <class Options>
 void describe_advantages(options_schema<Options>& s) {
   s.field("gae_lambda", &Options::gae_lambda)
       .also_known_as({"lambda", "lam"})
       .at_least(0)
       .at_most(1)
-      .help("Schulman et al. 2016, equation 16; 1: n-step returns");
-  s.field("normalize_advantage", &Options::normalize_advantage).help("in each minibatch");
+      .help(
+          "The lambda of generalised advantage estimation (Schulman et al. 2016, equation 16); 1 "
+          "gives n-step returns.");
+  s.field("normalize_advantage", &Options::normalize_advantage)
+      .help("If true, advantages are normalised to mean 0 and deviation 1 in each minibatch.");
 }
 
-/// The fields of an algorithm that passes over a rollout several times, in minibatches.
+/// Describes the fields of an algorithm that passes over a rollout several times, in minibatches.
 template <class Options>
 void describe_epochs(options_schema<Options>& s) {
   s.field("batch_size", &Options::batch_size)
@@ -161,53 +168,66 @@ void describe_epochs(options_schema<Options>& s) {
       .at_least(2)
       .at_most(1 << 28)
       .unit("rows")
-      .help("of a minibatch");
+      .help("The number of rows in a minibatch.");
   s.field("n_epochs", &Options::n_epochs)
       .also_known_as({"epochs", "update_epochs"})
       .at_least(1)
-      .help("passes over a rollout");
+      .help("The number of passes over each rollout.");
   s.field("target_kl", &Options::target_kl)
       .above(0)
-      .help("an update stops at an approximate KL of 1.5 times this; null: never");
+      .help(
+          "An update ends early once the approximate KL divergence exceeds 1.5 times this; null "
+          "means never.");
   s.field("proximal_correction", &Options::proximal_correction)
-      .help("correct fresh data as if it were stale: decoupled PPO");
+      .help("If true, fresh data is corrected as stale data is, as in decoupled PPO.");
 }
 
-/// The fields `optimizer` and `rmsprop_alpha`.
+/// Describes the fields `optimizer` and `rmsprop_alpha`.
 template <class Options>
 void describe_optimizer(options_schema<Options>& s) {
   s.field("optimizer", &Options::optimizer)
-      .help("rmsprop: PyTorch's; rmsprop_tensorflow_like: Stable-Baselines3's RMSpropTFLike");
+      .help(
+          "The optimiser: adam, PyTorch's rmsprop, or rmsprop_tensorflow_like, which is "
+          "Stable-Baselines3's RMSpropTFLike.");
   s.field("rmsprop_alpha", &Options::rmsprop_alpha)
       .at_least(0)
       .below(1)
-      .help("decay of rmsprop's mean square");
+      .help("The decay per step of rmsprop's mean of squared gradients.");
 }
 
-/// All of them, for what checks a learner's options, whatever a configuration offers of them.
+/// Describes all fields, including those that some configurations don't offer, so that a learner's
+/// options can be checked.
 void describe(options_schema<on_policy_options>& s);
 
-/// The fields of on_policy_config as those of a Config that is derived from it.
+/// Describes the fields of on_policy_config for a Config derived from it.
 template <class Config>
 void describe_on_policy(options_schema<Config>& s) {
-  s.field("algo", &on_policy_config::algo).one_of({Config().algo}).help("what this configures");
-  s.field("env", &on_policy_config::env).help("what is learned on");
+  s.field("algo", &on_policy_config::algo)
+      .one_of({Config().algo})
+      .help("The name of the algorithm.");
+  s.field("env", &on_policy_config::env).help("The environment that the policy learns on.");
   s.field("total_steps", &on_policy_config::total_steps)
       .also_known_as({"total_timesteps", "steps"})
       .at_least(1)
       .at_most(1e15)
       .unit("environment steps")
-      .help("at least; whole rollouts are made");
+      .help(
+          "Training ends after at least so many environment steps; the last rollout is completed.");
   s.field("seed", &on_policy_config::seed)
-      .help("of weights, actions, minibatches and environments");
-  s.field("mode", &on_policy_config::mode).help("how rollouts and training are composed");
-  s.field("rollout", &on_policy_config::rollout).help("how experience is made");
-  s.field("policy", &on_policy_config::policy).help("the network");
-  s.field("placement", &on_policy_config::placement).help("where roles run");
+      .help("The seed of weights, actions, minibatches and environments.");
+  s.field("mode", &on_policy_config::mode)
+      .help(
+          "sync alternates between rollouts and updates; async makes rollouts while the trainer "
+          "trains.");
+  s.field("rollout", &on_policy_config::rollout).help("The size and number of rollouts.");
+  s.field("policy", &on_policy_config::policy).help("The network of policy and critic.");
+  s.field("placement", &on_policy_config::placement)
+      .help("The placement of the policy and the trainer.");
   s.field("evaluation", &on_policy_config::evaluation)
-      .help("deterministic episodes, nothing stored");
-  s.field("checkpoint", &on_policy_config::checkpoint).help("what a run is resumed from");
-  s.field("log", &on_policy_config::log).help("what is written down");
+      .help("Evaluations play episodes with the likeliest actions and store nothing.");
+  s.field("checkpoint", &on_policy_config::checkpoint)
+      .help("The checkpoints from which a run can be resumed.");
+  s.field("log", &on_policy_config::log).help("The rows of progress.csv.");
   describe_deterministic(s);
   option_rule(
       s, "rollout.groups",
@@ -223,7 +243,7 @@ void describe_on_policy(options_schema<Config>& s) {
       [](const Config& c) { return c.steps_of_update() <= std::int64_t{1} << 28; });
 }
 
-/// The options of the learner that such a Config configures, with its network.
+/// The options of the learner that a Config configures, including its network.
 template <class Config>
 on_policy_options learner_options(const Config& config) {
   on_policy_options options = config.trainer;
@@ -231,20 +251,20 @@ on_policy_options learner_options(const Config& config) {
   return options;
 }
 
-/// The same where an update is one gradient step on the whole batch.
+/// The options of a learner whose update is one gradient step on the whole batch.
 template <class Config>
 on_policy_options whole_batch_options(const Config& config) {
   auto options = learner_options(config);
-  // A batch of one row is one minibatch of two that is short.
+  // batch_size must be at least 2; a batch of one row is then an incomplete minibatch.
   options.batch_size = static_cast<int>(std::max<std::int64_t>(config.steps_of_update(), 2));
   options.n_epochs = 1;
   return options;
 }
 
-/// The update rule's section of a Config that is derived from on_policy_config.
+/// Describes the section `trainer` of a Config derived from on_policy_config.
 template <class Config>
 void describe_trainer(options_schema<Config>& s) {
-  s.field("trainer", &Config::trainer).help("the update rule");
+  s.field("trainer", &Config::trainer).help("The options of the update rule.");
   option_rule(
       s, "trainer.replicas",
       [](const Config&) {

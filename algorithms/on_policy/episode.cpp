@@ -13,18 +13,18 @@ namespace troupe {
 
 namespace {
 
-/// Other rollouts' steps would come between this one's.
+/// The session is exclusive, because otherwise steps of other rollouts would come between.
 constexpr session_options alone{.exclusive = true};
-/// Replicas lost in a row, without a step between, after which a rollout is given up.
+/// A rollout fails after it has lost so many replicas in a row without a step.
 constexpr int losses_max = 20;
 
-/// Environments of one replica, those from `first` on of a rollout's.
+/// The environments of one replica. Among those of the rollout they begin at index `first`.
 struct env_group {
   session<hosted_environment> where;
-  recycled_vector<float> obs;  ///< [environments, D] what they show
-  std::int64_t environments = 0;
+  recycled_vector<float> obs;     ///< [environments, D] the present observations
+  std::int64_t environments = 0;  ///< How many they are.
   std::int64_t first = 0;
-  bool begun = false;  ///< Nothing has been made of these rows yet.
+  bool begun = false;  ///< True if the environments were just reset, so that `obs` is new.
 };
 
 bool is_lost(const call_error& e) { return e.kind() == error_kind::session_lost; }
@@ -53,7 +53,8 @@ task<std::vector<env_group>> open_groups(rollout_roles roles) {
   co_return groups;
 }
 
-/// The rows that groups show when they are opened, as they are acted on.
+/// Normalises the observations of groups that have just been opened. The observations of new
+/// episodes are added to the statistics first.
 void normalize(rollout_normalizer& by, std::span<env_group> groups) {
   for (const auto& group : groups) {
     if (group.begun) by.add_begun(group.obs);
@@ -61,7 +62,8 @@ void normalize(rollout_normalizer& by, std::span<env_group> groups) {
   for (auto& group : groups) by.normalize(group.obs);
 }
 
-/// The rows of group `index`. In its turns it stores what its last step gave, and acts.
+/// Makes the rows of group `index`. In each of its turns it stores the results of its last step and
+/// asks the policy for actions; between turns its environments step.
 task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size_t index,
                   rollout& made, rollout_normalizer* normalizer, turns& turn) {
   auto& mine = groups[index];

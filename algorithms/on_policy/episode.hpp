@@ -1,4 +1,5 @@
 #pragma once
+// The roles and the episode function of PPO, A2C and REINFORCE.
 
 #include <cstdint>
 #include <memory>
@@ -10,28 +11,28 @@
 
 namespace troupe {
 
-/// The services that PPO's rollouts are made with.
+/// The services and options of generate_rollout.
 struct rollout_roles {
   service<hosted_environment> environments;
   service<policy> policies;
   service<replay_queue<rollout>> replay;
-  std::int64_t n_steps = 2048;
-  std::size_t groups = 1;      ///< Replicas of environments that one rollout takes.
-  bool deterministic = false;  ///< Takes the likeliest action: for evaluation.
-  int sde_sample_freq = -1;    ///< Steps after which other noise is explored by; -1: a rollout's.
-  /// Of observations and rewards. Null: the policy is given observations as they are, and rewards
-  /// stay so.
+  std::int64_t n_steps = 2048;  ///< T, the number of steps of each environment.
+  std::size_t groups = 1;       ///< The number of environment replicas that one rollout uses.
+  bool deterministic = false;   ///< If true, the policy takes the likeliest action.
+  int sde_sample_freq = -1;  ///< Steps between draws of exploration noise; -1 means one a rollout.
+  /// Normalises observations and rewards. Null means they are not normalised here.
   std::shared_ptr<run_normalizer> normalizer = nullptr;
 };
 
-/// The episode function of PPO, for every loop: T steps on one replica of the environments, which
-/// no other rollout uses meanwhile, by whatever weights the policies have. Where the replica dies
-/// it goes on with another's: that costs the episodes under way, not the rollout.
+/// The episode function of on-policy algorithms, for every loop. It makes T steps on one replica of
+/// the environments, which no other rollout uses meanwhile, with the weights that the policies have
+/// at each step. If the replica dies, the rollout goes on with another replica and loses only the
+/// episodes under way.
 ///
-/// With several groups, each a replica, one group's environments step while the policy acts for
-/// another's. It acts for them in turn, in the order of the replicas: what comes out is that of as
-/// many environments in one replica, if they are seeded alike; but for normalised observations, as
-/// a group's are normalised before those after it have stepped.
+/// With several groups, each group is a replica, and one group's environments step while the policy
+/// acts for another group. The policy acts for the groups in the order of their replicas. If they
+/// are seeded alike, the result equals that of as many environments in one replica, except with
+/// normalised observations: a group's are normalised before the groups after it have stepped.
 task<rollout> generate_rollout(rollout_roles roles);
 
 }  // namespace troupe

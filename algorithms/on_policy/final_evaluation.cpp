@@ -11,8 +11,8 @@ namespace troupe {
 
 namespace {
 
-/// What the evaluation at the end gathers from rollouts: as many episodes of each environment, so
-/// that short ones don't weigh more.
+/// The episodes that the evaluation at the end takes from rollouts. It takes equally many of each
+/// environment, so that short episodes don't weigh more.
 struct final_returns {
   final_returns(std::size_t wanted, std::size_t environments, std::size_t tasks)
       : wanted(wanted), tasks(tasks) {
@@ -21,11 +21,12 @@ struct final_returns {
     }
   }
 
-  /// True once there are enough, or none will come. Throws evaluation_error if no episode ends.
+  /// Takes the episodes of a rollout. Returns true once there are enough, or once a replica was
+  /// lost. Throws evaluation_error if no episode ends.
   bool add(const rollout& r) {
     lost = lost || r.losses > 0;
     if (lost) return true;
-    // Where episodes are dropped, each environment's steps are waited for in vain.
+    // If an environment has failed, the steps of all environments count towards the patience.
     waited += r.failure.empty() ? r.steps : r.steps * r.environments;
     if (waited > evaluator::patience) {
       throw evaluation_error("the evaluation at the end was given up, no episode has ended in " +
@@ -36,7 +37,7 @@ struct final_returns {
       auto& owed = left[static_cast<std::size_t>(e.environment)];
       if (owed == 0) continue;
       --owed;
-      // Nobody tells these environments their turns.
+      // These environments are not told turns, so environment i plays task i modulo the tasks.
       const auto task = static_cast<std::size_t>(e.environment) % std::max<std::size_t>(tasks, 1);
       played.push_back({e.episode_return, static_cast<double>(e.length), task});
       waited = 0;
@@ -45,10 +46,10 @@ struct final_returns {
   }
 
   std::size_t wanted, tasks;
-  std::vector<std::size_t> left;  ///< Episodes that each environment still owes.
+  std::vector<std::size_t> left;  ///< How many episodes of each environment are still needed.
   std::vector<evaluated_episode> played;
   std::int64_t waited = 0;  ///< Steps since an episode that counts ended.
-  bool lost = false;        ///< Environments died: long episodes would be missing from the mean.
+  bool lost = false;  ///< A replica was lost, so long episodes would be missing from the mean.
 };
 
 }  // namespace
@@ -61,8 +62,8 @@ task<evaluation> on_policy::evaluate_at_the_end(weights of) {
   auto playing = roles;
   playing.deterministic = true;
   playing.groups = 1;
-  playing.normalizer = nullptr;  // the statistics are those in the weights
-  playing.n_steps = 250;         // little is played in vain when the last episode ends
+  playing.normalizer = nullptr;  // the network normalises with the statistics in the weights
+  playing.n_steps = 250;         // few steps are wasted after the last episode has ended
   serve_options hosting{.name = "evaluation", .placement = place_of_evaluation(c.env)};
   playing.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, environments), seed);

@@ -15,7 +15,8 @@
 namespace troupe {
 namespace {
 
-/// A loss that is given for autograd alone needs the libtorch backend.
+/// Returns the options of the network, with the libtorch backend if the loss has no derivatives of
+/// its own.
 network_options network_for(const on_policy_loss& loss, network_options network) {
   if (loss.of_rows) return network;
   if (network.backend == gradient_backend::fused) {
@@ -57,7 +58,7 @@ on_policy_learner::on_policy_learner(const network_shape& shape, const on_policy
 
 on_policy_report on_policy_learner::update(const rollout_batch& given, double progress_remaining,
                                            std::optional<double> chosen_lr) {
-  // Rows of other ranks are in the same minibatches; so all ranks correct for staleness or none.
+  // Ranks share minibatches, so either all ranks correct for staleness or none does.
   const bool stale = ranks_.sum(given.proximal_correction || options_.proximal_correction) > 0;
   check(given, model_.shape(), stale);
   const at::NoGradGuard no_grad;
@@ -117,7 +118,7 @@ bool on_policy_learner::train_epoch(const rollout_batch& batch,
     advantages_.apply(minibatch_, from / batch_size);
 
     const auto metrics = gradient_.evaluate(model_, minibatch_, rows, progress_remaining);
-    // The loss is summed in double; what overflows a float is no number to learn from either.
+    // The loss is a double; a loss that overflows a float is skipped, too.
     if (!std::isfinite(static_cast<float>(metrics.loss))) {
       sums.skipped();
       skips_.skipped("loss", metrics.loss);

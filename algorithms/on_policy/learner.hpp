@@ -1,4 +1,6 @@
 #pragma once
+// The learner of PPO, A2C and REINFORCE. It can be used without a run.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@
 
 namespace troupe {
 
-/// Everything an exact continuation needs.
+/// The state from which a learner goes on exactly.
 struct on_policy_learner_state {
   at::Tensor parameters;  ///< float [P], a copy
   optimizer_state optimizer;
@@ -26,48 +28,49 @@ struct on_policy_learner_state {
   int skipped_in_a_row = 0;
 };
 
-/// The update rule of all on-policy algorithms, Schulman et al. 2017,
-/// https://arxiv.org/abs/1707.06347, algorithm 1, with the details of Stable-Baselines3. What tells
-/// one algorithm from another is the loss. A plain class: rollouts come in, new weights are in
-/// model(). With normalize_obs their observations are normalised already, and so are those that
-/// model() takes.
+/// The update rule of all on-policy algorithms (Schulman et al. 2017,
+/// https://arxiv.org/abs/1707.06347, algorithm 1) with the details of Stable-Baselines3. Algorithms
+/// differ in their loss. The class has no actors: `update` takes a batch, and model() has the new
+/// weights. With normalize_obs the observations of batches must already be normalised, and so must
+/// those passed to model().
 class on_policy_learner {
  public:
-  /// The seed decides the initial weights and the order of the minibatches. Throws
-  /// std::invalid_argument naming an option out of range.
+  /// `seed` decides the initial weights and the order of the minibatches. Throws
+  /// std::invalid_argument that names the option if one is out of range.
   on_policy_learner(const network_shape& shape, const on_policy_options& options,
                     on_policy_loss loss, std::uint64_t seed);
 
-  /// Advantages, then n_epochs of shuffled minibatches, the last of which may be short. Invalid
-  /// rows and those with numbers that are not finite are dropped. A step whose loss or gradient is
-  /// not finite is skipped, so that the weights stay finite; max_skipped_steps in a row throw
-  /// non_finite_training. `progress_remaining` falls from 1 to 0 over the training. `chosen_lr`:
-  /// the optimiser's step size in place of lr and its schedule. Throws c10::Error if the batch has
-  /// other shapes.
+  /// Makes one update: computes advantages, then trains n_epochs of shuffled minibatches, the last
+  /// of which may be incomplete. Rows that are invalid or have numbers that are not finite are
+  /// dropped. A step whose loss or gradient is not finite is skipped; max_skipped_steps in a row
+  /// throw non_finite_training. `progress_remaining` falls from 1 to 0 during training. `chosen_lr`
+  /// replaces lr and its schedule. Throws c10::Error if the shapes of the batch don't fit.
   on_policy_report update(const rollout_batch& batch, double progress_remaining = 1.0,
                           std::optional<double> chosen_lr = {});
 
-  /// From now on these ranks have the other rows of every batch, of which update is given the rows
-  /// of this one. All of them report the same. See data_parallel, which calls this.
+  /// Makes this learner one of several ranks. `update` is then called with this rank's rows of each
+  /// batch, and all ranks return the same report. data_parallel calls this.
   void join(rank_group ranks);
 
-  /// Of the algorithm.
+  /// The name of the algorithm.
   const char* name() const { return gradient_.loss().name; }
   actor_critic& model() { return model_; }
   const actor_critic& model() const { return model_; }
   const at::Tensor& parameters() const { return model_.parameters(); }
 
   on_policy_learner_state state() const;
-  /// Throws c10::Error or std::invalid_argument if the state is of another network.
+  /// Throws c10::Error or std::invalid_argument if the state is that of another network.
   void set_state(const on_policy_learner_state& state);
 
-  /// The state but for the parameters, as bytes.
+  /// The state without the parameters, as bytes.
   std::string save() const;
-  /// Throws state_error, also if it is of another network or optimiser.
+  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
+  /// of another network or optimiser.
   void restore(const std::string& bytes);
 
  private:
-  /// One pass over the rows in this order. False where the KL divergence ends the update.
+  /// Makes one pass over the rows in this order. Returns false if the KL divergence ends the
+  /// update.
   bool train_epoch(const rollout_batch& batch, const detail::training_targets& targets,
                    detail::row_order& order, double lr, double progress_remaining,
                    detail::update_sums& sums);

@@ -1,4 +1,5 @@
 #pragma once
+// Sends the making of an on-policy learner to the trainer's replica.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace troupe {
 
-/// Makes the learner of a configuration, in the trainer's replica: here, or in another process,
-/// where the configuration arrives as JSON.
+/// A function that makes the learner of a configuration inside the trainer's replica. It can be
+/// sent to another process; the configuration travels as JSON.
 template <class Config>
 struct learner_maker {
   network_shape shape;
@@ -36,7 +37,8 @@ struct wire_codec<learner_maker<Config>> {
   }
 
  private:
-  /// An algorithm may be known by another name; the schema has its own.
+  /// The configuration as JSON, with the algorithm's name in the schema; a run may have another
+  /// name.
   static std::string text_of(const learner_maker<Config>& of) {
     auto config = of.config;
     config.algo = Config{}.algo;

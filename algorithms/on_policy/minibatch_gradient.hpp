@@ -1,4 +1,6 @@
 #pragma once
+// The loss and gradient of a minibatch, with either backend. on_policy_learner uses it.
+
 #include <vector>
 
 #include "actors/networks/actor_critic.hpp"
@@ -8,22 +10,23 @@
 
 namespace troupe::detail {
 
-/// The loss of a minibatch and its gradient, by whichever backend the network is of: with
-/// hand-written kernels, or with libtorch's autograd. Both give the same to rounding. Where ranks
-/// share the minibatch, each with some of its rows, all get the whole one's.
+/// Computes the loss of a minibatch and its gradient with the network's backend: hand-written
+/// kernels or libtorch's autograd. Both give the same up to rounding. If several ranks share the
+/// minibatch, all of them get the loss and gradient of the whole minibatch.
 class minibatch_gradient {
  public:
   explicit minibatch_gradient(on_policy_loss loss) : loss_(std::move(loss)) {}
 
   const on_policy_loss& loss() const { return loss_; }
-  /// From now on these have the other rows of minibatches.
+  /// Sets the ranks that share minibatches from now on.
   void join(rank_group ranks) { ranks_ = std::move(ranks); }
 
-  /// The loss under the present weights of a minibatch of `rows` rows, of which `of` are this
-  /// rank's.
+  /// Computes the loss of a minibatch of `rows` rows under the present weights. `of` are the rows
+  /// of this rank.
   ppo_loss_metrics evaluate(actor_critic& model, const minibatch& of, std::size_t rows,
                             double progress_remaining);
-  /// After evaluate with the same arguments: model.gradient() is overwritten.
+  /// Overwrites model.gradient() with the gradient. Call it after `evaluate` with the same
+  /// arguments.
   void differentiate(actor_critic& model, const minibatch& of);
 
  private:
@@ -32,9 +35,9 @@ class minibatch_gradient {
 
   on_policy_loss loss_;
   rank_group ranks_;
-  double share_ = 1.0;                                   ///< of the minibatch's rows, this rank's
-  std::vector<float> d_log_prob_, d_entropy_, d_value_;  ///< by the hand-written kernels, [rows]
-  at::Tensor loss_with_graph_;                           ///< by libtorch, a scalar
+  double share_ = 1.0;                                   ///< This rank's share of the rows.
+  std::vector<float> d_log_prob_, d_entropy_, d_value_;  ///< [rows], of the hand-written kernels.
+  at::Tensor loss_with_graph_;                           ///< libtorch's loss, a scalar.
 };
 
 }  // namespace troupe::detail

@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// Of the rows that are valid.
+/// Counts the actions of the valid rows.
 action_histogram actions_of(const std::vector<rollout>& rollouts, const env_spec& spec,
                             const network_shape& shape) {
   action_histogram counted(spec, shape);
@@ -56,7 +56,7 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_return in.done.version;
 }
 
-/// Tells the recorder of the episodes that ended in these rollouts.
+/// Records the episodes that ended in these rollouts and counts the rollouts' steps.
 task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
   for (const auto& r : rollouts) {
     for (const auto& e : r.episodes) {

@@ -1,15 +1,16 @@
 #pragma once
-// What PPO, A2C and REINFORCE are to a run: roles, an episode and an update.
+// PPO, A2C and REINFORCE as algorithms for a run (algorithm.hpp): their roles, episode and update.
 //
-//   environments   one or more replicas, B environments each
-//   policies       act on observations, in batches
-//   replay         hands each rollout to the trainer once, none too stale
+//   environments   one or more replicas with B environments each
+//   policies       choose actions for batches of observations
+//   replay         gives each rollout to the trainer once, unless it is too stale
 //   trainer        updates the weights, on a thread of its own in async mode
-//   evaluator      plays deterministic episodes now and then
+//   evaluator      plays deterministic episodes between updates
 //
-// The way of one rollout: generate_rollout (episode.hpp) asks policies and environments in turn,
-// T steps of B environments; the loop puts it into the replay; `update` gives it to the trainer,
-// whose learner takes its gradient steps; the new weights go to the store and to the policies.
+// generate_rollout (episode.hpp) calls policies and environments in turn for T steps of B
+// environments, which gives one rollout. The loop puts the rollout into the replay. `update` sends
+// it to the trainer, whose learner takes gradient steps. The new weights go to the store and to the
+// policies.
 
 #include <cstdint>
 #include <functional>
@@ -30,19 +31,19 @@
 
 namespace troupe {
 
-/// What an on-policy algorithm says of itself besides its configuration.
+/// Properties of an on-policy algorithm that its configuration does not contain.
 struct on_policy_traits {
-  /// The column of the policy's loss: Stable-Baselines3's PPO calls it policy_gradient_loss, its
-  /// A2C policy_loss.
+  /// The column of progress.csv for the policy's loss. Stable-Baselines3's PPO calls it
+  /// policy_gradient_loss, its A2C policy_loss.
   std::string policy_loss = "train/policy_loss";
-  bool clips = false;  ///< Whether there is a clip fraction to be told.
+  bool clips = false;  ///< True if the loss clips, so that a clip fraction is reported.
 };
 
-/// The part of a configuration that the roles are served by.
+/// The parts of a configuration with which the roles are served.
 struct on_policy_setup {
   on_policy_config config;
   on_policy_options learner;
-  /// Makes the learner's maker, which crosses processes.
+  /// Returns a function that makes the learner and can be sent to another process.
   std::function<portable_function<rollout_learner()>(const network_shape&)> maker;
   on_policy_traits traits;
 };
@@ -62,7 +63,7 @@ class on_policy : public environment_algorithm {
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
   const service<rollout_trainer>& trainer() const { return trainer_; }
-  /// Deterministic episodes on environments of their own, by the same episode function as training.
+  /// Plays deterministic episodes on separate environments, with the episode function of training.
   task<evaluation> evaluate_at_the_end(weights of);
 
  private:
@@ -76,29 +77,31 @@ class on_policy : public environment_algorithm {
   task<> record(on_policy_report learned);
 
   const on_policy_setup setup_;
-  std::optional<rendezvous_folder> meeting_;  ///< Of the trainer's ranks, if there are several.
+  std::optional<rendezvous_folder> meeting_;  ///< Set if the trainer has several ranks.
   service<rollout_trainer> trainer_;
 };
 
-/// The settings of a run by that configuration. `resolved`: the whole of it as JSON. `idle`: what
-/// changes nothing.
+/// The settings of a run with that configuration. `resolved` is the whole configuration as JSON,
+/// `idle` are its options without effect.
 run_settings settings_of(const on_policy_config& config, std::string resolved,
                          std::vector<idle_option> idle);
 
-/// An on-policy algorithm for a run. Config is derived from on_policy_config and has a section
-/// `trainer` that is derived from on_policy_options. Beside it stand
+/// Makes an on-policy algorithm for a run. Config is derived from on_policy_config and has a
+/// section `trainer` that is derived from on_policy_options. These functions must be declared
+/// beside it:
 ///
 ///   void describe(options_schema<Config>&)
 ///   on_policy_learner make_learner(const network_shape&, const Config&)
 ///
-/// and, where options may have no effect, std::vector<idle_rule> idle_rules_of(const Config&).
+/// If some options may have no effect, declare std::vector<idle_rule> idle_rules_of(const Config&).
 template <class Config, class Json = nlohmann::json>
 algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}) {
   auto settings = settings_of(config, to_json<Config, Json>(config).dump(),
                               idle_options_of<Config, Json>(config, idle_rules_of(config)));
   auto check = [settings, config] {
     require_network(settings);
-    // The fused backend needs a loss that gives its derivatives. The learner refuses any other.
+    // The fused backend needs a loss that computes its derivatives. The learner refuses other
+    // losses.
     if (settings.network.backend == gradient_backend::fused) {
       make_learner(shape_of(spec_of(settings.env)), config);
     }

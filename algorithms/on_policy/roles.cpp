@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// Throws state_error.
+/// Throws state_error if a rollout in the replay does not fit the network.
 void require_fit(const replay_state<rollout>& held, const network_shape& shape) {
   try {
     for (const auto& item : held.items) check(item, shape);
@@ -22,7 +22,7 @@ void require_fit(const replay_state<rollout>& held, const network_shape& shape) 
 
 placement place_of_trainer(const on_policy_config& config, int ranks) {
   if (config.placement.trainer != "auto") return placement_of(config.placement.trainer);
-  // Ranks wait for one another.
+  // Ranks wait for one another, which would block a thread of the pool.
   const bool blocks = config.mode == training_mode::async || ranks > 1;
   return blocks ? placement::thread : placement::shared;
 }
@@ -113,8 +113,9 @@ task<> on_policy::serve_environments(const checkpoint* from) {
 task<> on_policy::serve_replay(const checkpoint* from) {
   const auto& c = setup_.config;
   using queue = replay_queue<rollout>;
-  // In sync mode 1, because a policy that is restarted while weights are pushed may come back with
-  // those before: its rollout is corrected for. It would be waited for in vain if it were dropped.
+  // In sync mode the bound is 1: a policy that is restarted while weights are pushed may come back
+  // with the previous ones. Its rollout is used with a correction for staleness; if it were
+  // dropped, the update would lack a rollout.
   const bool async = c.mode == training_mode::async;
   replay_options kept{.batch = c.rollout.batch,
                       .max_staleness = async ? c.rollout.max_staleness : 1};

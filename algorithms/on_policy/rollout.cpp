@@ -60,7 +60,8 @@ void rollout::lose_environments(std::int64_t t, std::int64_t first, std::int64_t
   }
 }
 
-/// Its rows don't count, and nothing flows over its end.
+/// Marks the rows of the episode as invalid, and row t as terminated, so that no advantage is
+/// computed across its end.
 void rollout::drop_episode(std::int64_t t, std::int64_t index) {
   auto& began = episode_began_[static_cast<std::size_t>(index)];
   for (auto row = began; row <= t; ++row)
@@ -101,7 +102,7 @@ namespace {
 
 using sizes = std::vector<std::int64_t>;
 
-/// The memory of `numbers`.
+/// A tensor over the memory of `numbers`.
 template <class T>
 at::Tensor tensor_over(const std::vector<T>& numbers, sizes shape, std::int64_t width) {
   if (width > 0) shape.push_back(width);
@@ -112,7 +113,7 @@ at::Tensor joined(const std::vector<at::Tensor>& parts, std::int64_t dimension) 
   return parts.size() == 1 ? parts[0].clone() : at::cat(parts, dimension);
 }
 
-/// One column of actions, [T, sum of B, ...].
+/// One column of the actions of all rollouts, [T, sum of B, ...].
 template <class T>
 at::Tensor actions_of(const std::vector<rollout>& rollouts, std::vector<T> rollout::* column,
                       std::int64_t width) {
@@ -126,7 +127,7 @@ at::Tensor actions_of(const std::vector<rollout>& rollouts, std::vector<T> rollo
 template <class>
 using column_parts = std::vector<at::Tensor>;
 
-/// All columns of rollouts side by side.
+/// Joins all columns of the rollouts along their environments.
 void join_columns(const std::vector<rollout>& rollouts, std::int64_t obs_size,
                   rollout_batch& batch) {
   rollout_columns<column_parts> parts;

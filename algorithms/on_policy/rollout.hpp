@@ -1,4 +1,5 @@
 #pragma once
+// The rollout, which is the item that on-policy algorithms put into the replay.
 
 #include <cstdint>
 #include <string>
@@ -15,53 +16,53 @@
 
 namespace troupe {
 
-/// Flags are bytes, so that they can be given as memory.
+/// A column of a rollout as a vector. Flags are bytes, because a vector<bool> is not plain memory.
 template <class T>
 using rollout_column = std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
 
-/// T steps of the B environments of one replica (or of a group of them), as the policy saw them:
-/// PPO's experience. It begins where the one before it on that replica ended, in the middle of an
-/// episode or not. Observations and rewards are normalised, where the run normalises them; returns
-/// of episodes are not. Plain numbers, so that it travels anywhere.
+/// The experience of on-policy algorithms: T steps of the B environments of one replica, or of a
+/// group of replicas. A rollout begins where the previous one on that replica ended, possibly in
+/// the middle of an episode. Observations and rewards are normalised if the run normalises them;
+/// returns of episodes are not. It holds plain numbers, so it can be sent to other processes.
 struct rollout : rollout_columns<rollout_column> {
   /// An episode that ended in this rollout.
   struct episode {
-    std::int64_t step;  ///< Row, below T.
+    std::int64_t step;  ///< The row of its last step, below T.
     double episode_return;
-    std::int64_t length;
-    std::int64_t environment;  ///< Below B.
+    std::int64_t length;       ///< The number of its steps.
+    std::int64_t environment;  ///< Its environment, below B.
   };
-  /// Where an episode was cut, and what was seen last.
+  /// The step at which an episode was truncated.
   struct cut {
-    std::int64_t step;
-    std::int64_t index;  ///< Environment, below B.
+    std::int64_t step;   ///< The row, below T.
+    std::int64_t index;  ///< The environment, below B.
   };
 
   std::int64_t steps = 0;              ///< T
   std::int64_t environments = 0;       ///< B
   std::vector<std::int64_t> discrete;  ///< [T, B, choices], or empty
   std::vector<float> continuous;       ///< [T, B, A] not clipped, or empty
-  std::vector<cut> cuts;               ///< F, where `truncated`
+  std::vector<cut> cuts;               ///< [F] the truncated episodes
   std::vector<float> final_value;      ///< [F] V of final_obs
 
-  std::int64_t version = 0;       ///< Oldest weights that acted.
-  std::int64_t last_version = 0;  ///< Newest weights that acted.
+  std::int64_t version = 0;       ///< The version of the oldest weights that acted.
+  std::int64_t last_version = 0;  ///< The version of the newest weights that acted.
   std::vector<episode> episodes;
-  std::int64_t losses = 0;  ///< How often the environments were lost.
-  std::string failure;      ///< What an environment did wrong last, and which; empty: none did.
-  seen_statistics seen;     ///< What it has added to the run's; nothing where none are kept.
+  std::int64_t losses = 0;  ///< How often a replica of the environments was lost.
+  std::string failure;      ///< The latest error of an environment; empty means none.
+  seen_statistics seen;     ///< What it adds to the run's statistics; empty without normalisation.
   item_id id;
 
-  /// Room for `steps` rows of `environments` environments.
+  /// An empty rollout for `steps` rows of `environments` environments.
   rollout(std::int64_t steps, std::int64_t environments);
   rollout() = default;
 
-  /// Row t of the environments from `first` on, of which the others' rows follow: `before` was
-  /// seen, `acted` was done, `after` came of it.
+  /// Adds row t of the environments from `first` on: observations `before`, actions `acted` and the
+  /// results `after`. With several groups, row t of the next group is added next.
   void add(std::int64_t t, const recycled_vector<float>& before, const act_reply& acted,
            const env_step& after, std::int64_t first = 0);
-  /// `count` environments from `first` on were lost before row t: the episodes under way are
-  /// dropped, and others begin there.
+  /// Notes that `count` environments from `first` on were lost before row t. Their episodes under
+  /// way are dropped, and other episodes begin at row t.
   void lose_environments(std::int64_t t, std::int64_t first, std::int64_t count);
 
   auto wire_members() {
@@ -77,12 +78,13 @@ struct rollout : rollout_columns<rollout_column> {
       episode_began_;  ///< [B] the row in which the current episode began, or 0.
 };
 
-/// Throws std::invalid_argument naming a column that does not have the numbers of T steps of B
+/// Throws std::invalid_argument that names a column if its size does not fit T steps of B
 /// environments of that shape.
 void check(const rollout& r, const network_shape& shape);
 
-/// Rollouts side by side, as tensors. They have the same T and kinds of action; B adds up. `stale`:
-/// they were made by older weights than the trainer's.
+/// Joins rollouts as tensors, their environments side by side, so that B is the sum of theirs. They
+/// must have the same T and kind of action. `stale` says that weights older than the trainer's made
+/// them.
 rollout_batch to_batch(const std::vector<rollout>& rollouts, const network_shape& shape,
                        bool stale);
 

@@ -1,44 +1,44 @@
 #pragma once
-// The columns of a rollout, each stated once: as vectors they are what an episode writes and what
-// travels (rollout), as tensors what a learner is given (rollout_batch).
+// The columns of a rollout, each declared once. An episode writes them as vectors (rollout), a
+// learner reads them as tensors (rollout_batch).
 
 #include <tuple>
 #include <utility>
 
 namespace troupe {
 
-/// What a column has rows for, and its shape.
+/// The axis along which a column has rows.
 enum class axis {
-  steps,         ///< [T, B]
-  cuts,          ///< [F] where an episode was cut
-  environments,  ///< [B]
+  steps,         ///< [T, B]: one row per step
+  cuts,          ///< [F]: one row per truncated episode
+  environments,  ///< [B]: one row per environment
 };
 
 struct column_info {
   const char* name;
   axis along;
   bool is_obs = false;    ///< Each row is an observation [D].
-  bool is_flag = false;   ///< Each is true or false.
-  bool optional = false;  ///< A batch may lack it.
+  bool is_flag = false;   ///< Each row is true or false.
+  bool optional = false;  ///< A batch may lack the column.
 };
 
-/// Column<T>: how numbers of a T are kept; bool: flags.
+/// The columns. Column<T> is the type of a column of numbers T; T is bool for flags.
 template <template <class> class Column>
 struct rollout_columns {
-  Column<float> obs;              ///< [T, B, D] what the action was chosen from
-  Column<float> log_prob;         ///< [T, B] of the action, under the policy that acted
+  Column<float> obs;              ///< [T, B, D] the observation from which the action was chosen
+  Column<float> log_prob;         ///< [T, B] log pi(action | obs) under the policy that acted
   Column<float> value;            ///< [T, B] V(obs) under the policy that acted
   Column<float> reward;           ///< [T, B]
   Column<bool> terminated;        ///< [T, B] the episode ended with this step
   Column<bool> truncated;         ///< [T, B] the episode was cut after this step
-  Column<bool> valid;             ///< [T, B] false: of an episode that was dropped
+  Column<bool> valid;             ///< [T, B] false if the episode was dropped
   Column<float> final_obs;        ///< [F, D] last observations of truncated episodes
   Column<float> bootstrap_obs;    ///< [B, D] the observation after the last step
   Column<float> bootstrap_value;  ///< [B] its V under the policy that acted
 };
 
-/// Calls use(pair...) with a pair for each column above: its column_info and a tuple of that column
-/// of each of `of`.
+/// Calls use(pair...) with one pair for each column: its column_info, and a tuple of references to
+/// that column in each object of `of`.
 template <class Use, class... Of>
 auto with_columns(const Use& use, Of&... of) {
   const auto column = [](column_info info, auto&... each) {
@@ -59,7 +59,7 @@ auto with_columns(const Use& use, Of&... of) {
       column({.name = "bootstrap_value", .along = axis::environments}, of.bootstrap_value...));
 }
 
-/// Calls each(info, column...) for every column, with that of each of `of`.
+/// Calls each(info, column...) for every column, with that column of each object of `of`.
 template <class Each, class... Of>
 void for_each_column(const Each& each, Of&... of) {
   const auto call = [&](const auto& pair) {

@@ -1,4 +1,5 @@
 #pragma once
+// The learner inside the trainer role of on-policy algorithms.
 
 #include <optional>
 
@@ -8,15 +9,15 @@
 
 namespace troupe {
 
-/// An on-policy learner as trainer<> wants it: rollouts in, a report out.
+/// Adapts an on-policy learner to trainer<>: it trains on rollouts and returns a report.
 class rollout_learner {
  public:
   struct batch {
     std::vector<rollout> rollouts;
-    bool stale = false;                    ///< Older than the weights they train.
-    double progress_remaining = 1;         ///< Falls from 1 to 0 over the training.
-    std::optional<double> chosen_lr = {};  ///< In place of the schedule's, where it is set.
-    /// Of observations, with normalize_obs: those of the weights that come of it.
+    bool stale = false;             ///< True if older weights than the trainer's made a rollout.
+    double progress_remaining = 1;  ///< Falls from 1 to 0 during training.
+    std::optional<double> chosen_lr = {};  ///< Replaces lr and its schedule, if it is set.
+    /// With normalize_obs, the statistics of observations that the new weights get.
     running_moments obs_statistics = {};
   };
   using report = on_policy_report;
@@ -31,15 +32,16 @@ class rollout_learner {
     if (obs.width() > 0) model.set_obs_statistics(obs.mean(), obs.variance());
     return made;
   }
-  /// From now on this is one of several ranks, each of which trains on the steps of some
-  /// environments of every batch. See data_parallel::join.
+  /// Makes this learner one of several ranks. Each rank trains on the steps of some environments of
+  /// every batch. See data_parallel::join.
   void join(std::shared_ptr<collective> ranks) { learner_.join(std::move(ranks)); }
   const at::Tensor& parameters() const { return learner_.learner().parameters(); }
   void load_parameters(const at::Tensor& p) { learner_.learner().model().load_parameters(p); }
 
-  /// Everything but the parameters: optimiser, generator, counters.
+  /// The state without the parameters: optimiser, random generator and counters.
   std::string save() const { return learner_.learner().save(); }
-  /// Throws state_error, also if it is of another network or optimiser.
+  /// Restores what `save` returned. Throws state_error if it can't be read, or if it is the state
+  /// of another network or optimiser.
   void restore(const std::string& bytes) { learner_.learner().restore(bytes); }
 
  private:

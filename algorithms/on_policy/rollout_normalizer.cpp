@@ -86,8 +86,8 @@ void run_normalizer::take_in(std::vector<seen_statistics> batch) {
     update(reward_, each.reward);
     newest = std::max(newest, each.number);
   }
-  // Rollouts are trained on in the order in which they ended: one before that isn't in the batch
-  // has been dropped.
+  // Rollouts are trained on in the order in which they ended, so an earlier rollout that is not in
+  // the batch has been dropped.
   std::erase_if(pending_, [newest](const seen_statistics& s) { return s.number <= newest; });
 }
 

@@ -1,17 +1,17 @@
 #pragma once
-// Observations and rewards of rollouts brought to one scale by running statistics, as
-// Stable-Baselines3's VecNormalize does: each step's rows are added to the statistics of all that
-// was seen, and then normalised by them. What the policy acts on is normalised so, and what is
-// stored is what it acted on.
+// Normalises the observations and rewards of rollouts by running statistics, as Stable-Baselines3's
+// VecNormalize does: each step's rows are added to the statistics of all rows so far, and are then
+// normalised by them. The policy acts on normalised observations, and rollouts store them.
 //
-//   rollout    begins with the run's statistics and with what its environments have shown in
-//              rollouts that are not trained on yet; carries what it has added itself.
-//   update     joins what its rollouts carry to the run's statistics, in the order of the
-//              environments' replicas, whichever came first. They are part of the weights that it
-//              gives, for evaluations and models.
+//   rollout    begins with the run's statistics, plus the rows of its own replica in rollouts that
+//              have not been trained on yet. It carries the statistics that it has added itself.
+//   update     adds the statistics of its rollouts to those of the run, in the order of the
+//              environments' replicas, so that the order of arrival does not matter. The result is
+//              part of the new weights, for evaluations and models.
 //
-// With one replica in sync mode these are VecNormalize's numbers. Replicas learn of one another's
-// rows with the next rollout, where VecNormalize has those of all environments at each step.
+// With one replica in sync mode the numbers are those of VecNormalize. With several, a replica gets
+// the other replicas' rows with its next rollout, whereas VecNormalize has the rows of all
+// environments at each step.
 
 #include <cstdint>
 #include <optional>
@@ -25,28 +25,28 @@
 
 namespace troupe {
 
-/// What one rollout has added to the statistics.
+/// The statistics that one rollout has added.
 struct seen_statistics {
-  running_moments obs;       ///< Of observations [D]; no columns: they are not normalised.
-  running_moments reward;    ///< Of discounted returns [1]; the same.
-  std::int64_t replica = 0;  ///< Whose environments these are; of several groups the first.
-  std::int64_t number = 0;   ///< Rollouts of the run that ended before.
+  running_moments obs;     ///< Moments of observations [D]; no columns if these aren't normalised.
+  running_moments reward;  ///< Moments of discounted returns [1]; no columns as above.
+  std::int64_t replica = 0;  ///< The replica of the environments; the first of several groups.
+  std::int64_t number = 0;   ///< How many rollouts of the run had ended before this one.
 };
 
 /// The statistics of one rollout under way.
 class rollout_normalizer {
  public:
-  /// They begin with these; null: observations, or rewards, stay as they are.
+  /// Begins with these statistics. None means observations, or rewards, are not normalised.
   rollout_normalizer(std::optional<running_normalizer> obs,
                      std::optional<running_normalizer> reward, std::int64_t replica);
 
-  /// Adds the rows that environments show which have just been reset: obs [B, D].
+  /// Adds the observations [B, D] of environments that have just been reset.
   void add_begun(std::span<const float> obs);
-  /// Normalises obs [B, D] by all that was added.
+  /// Normalises obs [B, D] by the statistics so far.
   void normalize(std::span<float> obs) const;
-  /// Adds a step's observations and discounted returns, then normalises its observations, the last
-  /// ones of episodes that ended, and its rewards. Throws std::invalid_argument where rewards are
-  /// normalised and the step comes without discounted returns.
+  /// Adds a step's observations and discounted returns. Then normalises its observations, the last
+  /// observations of episodes that ended, and its rewards. Throws std::invalid_argument if rewards
+  /// are normalised and the step has no discounted returns.
   void take_step(env_step& after);
 
   const seen_statistics& seen() const { return seen_; }
@@ -56,30 +56,31 @@ class rollout_normalizer {
   seen_statistics seen_;
 };
 
-/// The statistics of a run. Its rollouts and its updates share one, all on the actor of the loop.
+/// The statistics of a run, which its rollouts and updates share on the actor of the loop.
 class run_normalizer {
  public:
-  /// `obs_size`: D; 0: observations stay as they are. `rewards`: whether they are normalised.
+  /// `obs_size` is D; 0 means observations are not normalised. `rewards` says whether rewards are.
   run_normalizer(std::size_t obs_size, bool rewards);
 
-  /// For a rollout that begins on the environments of `replica`.
+  /// The statistics for a rollout that begins on the environments of `replica`.
   rollout_normalizer begin(std::int64_t replica) const;
-  /// A rollout has ended. What it has added is given back with a number, and counts for its own
-  /// replica until an update has taken it in, or a later one.
+  /// Called when a rollout has ended. Returns the statistics that it has added, with a number. They
+  /// count for the next rollouts of its replica until an update takes in these or later ones.
   seen_statistics end(const rollout_normalizer& of);
-  /// What the rollouts of one update have added becomes the run's.
+  /// Adds the statistics of the rollouts of one update to those of the run.
   void take_in(std::vector<seen_statistics> batch);
 
-  /// Of observations, of all updates so far; no columns where they are not normalised.
+  /// The moments of observations in all updates so far; no columns if these aren't normalised.
   running_moments obs() const { return obs_ ? obs_->moments() : running_moments(); }
 
   std::string save() const;
-  /// Throws state_error if the bytes are not those of an equal one.
+  /// Restores what `save` returned. Throws state_error if it is the state of other observations or
+  /// rewards.
   void restore(std::string_view bytes);
 
  private:
   std::optional<running_normalizer> obs_, reward_;
-  std::vector<seen_statistics> pending_;  // of rollouts that no update has taken in, oldest first
+  std::vector<seen_statistics> pending_;  // rollouts that no update has taken in, oldest first
   std::int64_t ended_ = 0;
 };
 

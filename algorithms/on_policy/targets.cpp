@@ -19,7 +19,7 @@ rollout_batch contiguous(rollout_batch batch) {
   return batch;
 }
 
-/// `valid` without the steps after which no episode ends in this batch.
+/// `valid`, but false for steps of episodes that do not end in this batch.
 at::Tensor of_whole_episodes(const rollout_batch& batch) {
   const auto T = batch.steps();
   const auto B = batch.environments();
@@ -35,7 +35,7 @@ at::Tensor of_whole_episodes(const rollout_batch& batch) {
   return valid;
 }
 
-/// The present critic's values of the last observations, laid out as truncated is.
+/// The present critic's values of the last observations of truncated episodes, [T, B].
 at::Tensor final_values(const rollout_batch& batch, actor_critic& model) {
   const auto T = batch.steps();
   const auto B = batch.environments();

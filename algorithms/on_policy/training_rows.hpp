@@ -1,4 +1,6 @@
 #pragma once
+// Targets and minibatches of an on-policy update. on_policy_learner uses them.
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,23 +12,24 @@
 
 namespace troupe::detail {
 
-/// What the loss needs of each of the T * B steps of a rollout, step (t, b) at t * B + b.
+/// The targets of the T * B steps of a rollout, [T, B] each. Step (t, b) has index t * B + b.
 struct training_targets {
   at::Tensor value;
   at::Tensor advantage;
   at::Tensor returns;
-  at::Tensor proximal_log_prob;  ///< undefined unless the batch is stale
+  at::Tensor proximal_log_prob;  ///< Undefined unless the batch is stale.
 };
 
-/// Some steps of a rollout, copied next to one another. Used again for each minibatch.
+/// A minibatch: some steps of a rollout, copied into contiguous memory. The object keeps its
+/// buffers and is used for every minibatch.
 class minibatch {
  public:
   explicit minibatch(const network_shape& shape);
 
-  /// Copies the steps named by `index`. The tensors must be contiguous.
+  /// Copies the steps with these indices. The tensors must be contiguous.
   void gather(const rollout_batch& batch, const training_targets& targets,
               std::span<const row_index> index);
-  /// Observations and actions alone.
+  /// Copies only the observations and actions of the steps.
   void gather(const rollout_batch& batch, std::span<const row_index> index);
 
   int rows() const { return rows_; }
@@ -35,7 +38,7 @@ class minibatch {
   action_rows actions() const;
   ppo_loss_rows loss_rows(const evaluation_rows& evaluation) const;
 
-  /// The same as tensors, of the same memory: until the next gather.
+  /// Tensors over the same memory, which are valid until the next gather.
   at::Tensor obs_tensor() const;
   at::Tensor action_tensor() const;
   at::Tensor advantage_tensor() const;
@@ -52,8 +55,9 @@ class minibatch {
   std::vector<float> behaviour_log_prob_, proximal_log_prob_, advantage_, returns_, old_value_;
 };
 
-/// The steps to train on, environment by environment as Stable-Baselines3 orders them: those that
-/// are valid and whose numbers are all finite. Throws c10::Error for an action that is no choice.
+/// The indices of the steps to train on: those that are valid and whose numbers are all finite.
+/// They are ordered by environment, as in Stable-Baselines3. Throws c10::Error if an action is not
+/// one of the choices.
 std::vector<row_index> usable_rows(const rollout_batch& batch, const training_targets& targets,
                                    const network_shape& shape);
 

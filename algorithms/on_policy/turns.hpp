@@ -1,4 +1,5 @@
 #pragma once
+// Orders the work of the groups of a rollout. episode.cpp uses it.
 
 #include <cstddef>
 
@@ -6,8 +7,8 @@
 
 namespace troupe {
 
-/// Coroutines of one actor that take turns, in the order of their indices: what they do in them
-/// happens in an order that no timing changes, and what they do between them overlaps.
+/// Lets the coroutines of one actor take turns in the order of their indices. The work inside of
+/// turns happens in an order that does not depend on timing; the work between turns overlaps.
 ///
 ///   while (!turn.is_of(index)) co_await turn.passed();
 class turns {
@@ -16,7 +17,7 @@ class turns {
 
   bool is_of(std::size_t index) const noexcept { return now_ == index; }
   condition::waiting passed() { return passed_.wait(); }
-  /// The next one's.
+  /// Ends the turn; the next index has its turn.
   void pass() {
     now_ = (now_ + 1) % count_;
     passed_.notify_all();

@@ -1,4 +1,5 @@
 #pragma once
+// The counts of actions that run_control gives to on_update callbacks.
 
 #include <cstdint>
 #include <span>
@@ -9,24 +10,25 @@
 
 namespace troupe {
 
-/// How often each action was taken, number by number. An action has A numbers: choices, or
-/// continuous ones. Its memory does not grow with the actions that are counted.
+/// Counts how often each action was taken. An action has A numbers, which are either choices or
+/// continuous; each number is counted for itself. Memory does not grow with the actions counted.
 class action_histogram {
  public:
-  static constexpr int bins = 20;  ///< Of a continuous number.
+  static constexpr int bins = 20;  ///< The number of bins of each continuous number.
 
   action_histogram() = default;
-  /// Of the actions of such an environment; nothing is counted yet.
+  /// An empty histogram for the actions of such an environment.
   action_histogram(const env_spec& spec, const network_shape& shape);
 
-  /// One action: choices [A], each below its number of choices.
+  /// Counts one action of choices [A], each below its number of choices.
   void add(std::span<const std::int64_t> choices);
-  /// One action: numbers [A], in the environment's units. What is not finite is left out.
+  /// Counts one action of continuous numbers [A], in the environment's units. Numbers that are not
+  /// finite are left out.
   void add(std::span<const float> numbers);
 
-  /// counts()[k][i] with k below A: how often number k was choice i; or how often it lay in bin i
-  /// of low(k) to high(k), of which there are `bins` of the same width. What lies below the first
-  /// bin or above the last is counted there.
+  /// counts()[k][i], with k below A, is how often number k was choice i. For a continuous number it
+  /// is how often number k lay in bin i of the `bins` bins of equal width from low(k) to high(k);
+  /// the first and last bin also count the numbers beyond them.
   const std::vector<std::vector<std::int64_t>>& counts() const { return counts_; }
   /// The bounds of a continuous number: the environment's, or -1 and 1 where it names none.
   float low(std::size_t k) const { return bounds_.at(k).low; }
@@ -39,7 +41,7 @@ class action_histogram {
   };
 
   std::vector<std::vector<std::int64_t>> counts_;  // [A][choices or bins]
-  std::vector<range> bounds_;                      // [A] of continuous numbers, else empty
+  std::vector<range> bounds_;                      // [A]; empty unless numbers are continuous
 };
 
 }  // namespace troupe

@@ -1,20 +1,22 @@
 #pragma once
-// What an algorithm is to a run: a plain class with these members.
+// make_algorithm turns a plain class into an algorithm that train() runs. The class has these
+// members:
 //
 //   class my_algorithm {
 //    public:
-//     using experience = rollout;                  // what an episode gives
+//     using experience = rollout;                  // the result of one episode
 //
 //     explicit my_algorithm(training_run& in, ...);         // `in` outlives it
 //
-//     rollout_roles roles;                         // what the episode takes; it has a `replay`
-//     static task<rollout> generate(rollout_roles);           // the episode
-//     task<std::int64_t> update(std::vector<rollout> batch);  // learns, and gives everyone the
-//                                                  // new weights; returns their version
+//     rollout_roles roles;                         // the arguments of an episode, with a `replay`
+//     static task<rollout> generate(rollout_roles);           // plays one episode
+//     task<std::int64_t> update(std::vector<rollout> batch);  // learns, publishes the new weights
+//                                                  // and returns their version
 //     loop_sizes sizes() const;
 //
-//     task<> serve(const checkpoint* from);        // its roles, by in.serve; restored from `from`
-//     task<> save(checkpoint& to);                 // their state
+//     task<> serve(const checkpoint* from);        // serves its roles by in.serve, restored from
+//                                                  // `from` unless that is null
+//     task<> save(checkpoint& to);                 // adds the state of its roles
 //
 //     task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed);
 //     task<evaluation> evaluate_at_the_end(weights of);
@@ -23,11 +25,11 @@
 //     std::optional<double> threshold() const;
 //   };
 //
-// `evaluate`, `write_model`, `kept_score` and `threshold` come with environment_algorithm.hpp where
-// the algorithm learns on an environment.
-// Optional members: `task<bool> begin()`, which is awaited before the first update of a run or of a
-// part of it and says whether there is to be one, and `task<weights> newest()`, where the store may
-// be behind.
+// An algorithm that learns on an environment inherits `evaluate`, `write_model`, `kept_score` and
+// `threshold` from environment_algorithm.hpp.
+// Two members are optional. `task<bool> begin()` is awaited before the first update of a run or
+// segment; if it returns false, no update follows. `task<weights> newest()` returns the newest
+// weights, for an algorithm whose weight store may be behind.
 
 #include <functional>
 #include <memory>
@@ -40,13 +42,13 @@ namespace troupe {
 
 /// How many episodes a loop has under way.
 struct loop_sizes {
-  std::size_t batch = 1;     ///< Of an update in sync mode.
-  std::size_t rollouts = 1;  ///< At once in async mode.
+  std::size_t batch = 1;     ///< The episodes of one update in sync mode.
+  std::size_t rollouts = 1;  ///< The episodes under way at once in async mode.
 };
 
 namespace detail {
 
-/// An algorithm as a run holds it, whatever its experience is.
+/// The interface through which a run calls any algorithm, independent of its type of experience.
 class running_algorithm {
  public:
   virtual ~running_algorithm() = default;
@@ -56,7 +58,7 @@ class running_algorithm {
   virtual task<weights> newest() = 0;
   virtual task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed) = 0;
   virtual task<evaluation> evaluate_at_the_end(weights of) = 0;
-  /// What the replay has seen.
+  /// The counters of the replay.
   virtual task<replay_counts> counts() = 0;
   virtual void write_model(const std::filesystem::path& path, const weights& of,
                            std::optional<double> score) const = 0;
@@ -64,6 +66,7 @@ class running_algorithm {
   virtual std::optional<double> threshold() const = 0;
 };
 
+/// Implements running_algorithm for a class with the members listed above.
 template <class Algorithm>
 class running final : public running_algorithm {
  public:
@@ -88,7 +91,7 @@ class running final : public running_algorithm {
   }
   std::optional<double> threshold() const override { return what_.threshold(); }
 
-  /// The loop of the run's mode.
+  /// Runs the loop of the run's mode until the weights have that version.
   task<> train_until(std::int64_t version, bool drain) override {
     if constexpr (requires { what_.begin(); }) {
       const bool begun = co_await what_.begin();
@@ -146,9 +149,9 @@ class running final : public running_algorithm {
 
 }  // namespace detail
 
-/// An algorithm of that class, with these settings; `args` follow the run in its constructor.
-/// `check` throws unknown_environment, and std::invalid_argument if it does not fit the environment
-/// or the machine; it is called before anything is made.
+/// Makes an algorithm of the class Algorithm with these settings. Its constructor is called with
+/// the run and `args`. `check` is called before anything is made; it throws unknown_environment,
+/// and std::invalid_argument if the algorithm does not fit the environment or the machine.
 template <class Algorithm, class... A>
 algorithm make_algorithm(run_settings settings, std::function<void()> check, A... args) {
   settings = with_practice(std::move(settings));

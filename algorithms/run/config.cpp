@@ -28,7 +28,8 @@ env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spe
 
 namespace {
 
-/// No lambda, so that it crosses processes.
+/// A factory of environments. It is a struct and no lambda, because a struct can be sent to another
+/// process.
 struct registered_environments {
   std::string id;
   std::vector<env_task> tasks;
@@ -129,71 +130,78 @@ void describe(options_schema<cnn_options>& s) {
     return s.field(name, member).items(1, 8).example(example).at_least(1).at_most(most);
   };
   list("channels", &cnn_options::channels, 4096, "[32,64,64]")
-      .help("that each convolution makes; Mnih et al. 2015");
+      .help("The number of channels that each convolution makes (Mnih et al. 2015).");
   list("kernels", &cnn_options::kernels, 256, "[8,4,3]")
       .unit("pixels")
-      .help("height and width of each convolution's kernel");
-  list("strides", &cnn_options::strides, 256, "[4,2,1]").unit("pixels").help("of each convolution");
+      .help("The height and width of each convolution's kernel.");
+  list("strides", &cnn_options::strides, 256, "[4,2,1]")
+      .unit("pixels")
+      .help("The stride of each convolution.");
   s.field("features", &cnn_options::features)
       .also_known_as({"features_dim"})
       .at_least(1)
       .at_most(16384)
-      .help("width of the fully connected layer after them");
+      .help("The width of the fully connected layer after the convolutions.");
   s.rule("channels", "as many as kernels and strides", [](const cnn_options& c) {
     return c.channels.size() == c.kernels.size() && c.channels.size() == c.strides.size();
   });
 }
 
 void describe(options_schema<env_section>& s) {
-  s.field("id", &env_section::id).help("the environment; `troupe list` names them");
+  s.field("id", &env_section::id).help("The environment's name; `troupe list` prints all of them.");
   s.field("n_envs", &env_section::n_envs)
       .also_known_as({"num_envs"})
       .at_least(1)
       .at_most(65536)
-      .help("environments of one replica, stepped in one message");
+      .help("The number of environments of one replica; one message steps them all.");
   s.field("replicas", &env_section::replicas)
       .at_least(1)
       .at_most(4096)
-      .help("environment replicas; async mode starts as many as it has workers");
+      .help(
+          "The number of replicas of the environments; async mode starts at least as many as it "
+          "has workers.");
   s.field("normalize_obs", &env_section::normalize_obs)
       .help(
-          "observations are scaled by their running mean and variance, and cut to +-10; the "
-          "statistics are part of the weights");
+          "If true, observations are normalised by their running mean and variance and clipped to "
+          "+-10; the statistics are part of the weights.");
   s.field("normalize_reward", &env_section::normalize_reward)
       .help(
-          "rewards are scaled by the deviation of discounted returns, and cut to +-10, for the "
-          "trainer alone: returns are reported as they are");
+          "If true, the trainer sees rewards divided by the standard deviation of discounted "
+          "returns and clipped to +-10; reported returns are not scaled.");
   s.field("max_episode_steps", &env_section::max_episode_steps)
       .also_known_as({"time_limit"})
       .at_least(1)
       .unit("steps")
-      .help("after which an episode is truncated; null: the environment's own limit");
+      .help("An episode is truncated after so many steps; null means the environment's own limit.");
   s.field("frame_stack", &env_section::frame_stack)
       .also_known_as({"frames", "n_stack"})
       .at_least(1)
       .at_most(64)
       .unit("observations")
-      .help("the newest ones, shown at once, the oldest first; images gain channels");
+      .help(
+          "How many of the newest observations are shown at once, the oldest first; images gain "
+          "channels.");
   s.field("rescale_action", &env_section::rescale_action)
       .help(
-          "continuous actions are -1..1 and stretched to the environment's bounds; they are "
-          "clipped to those in any case");
+          "If true, continuous actions are within -1..1 and scaled to the environment's bounds; "
+          "actions are clipped to these bounds in any case.");
   describe_placement(s, "placement", &env_section::placement)
       .help(
-          "where its replicas run: shared (on the pool), thread, process (a child process each) or "
-          "node:PATTERN (machines that have joined under such a name; '*' stands for any text)");
+          "Where the environment replicas run: shared (on the pool), thread (on a thread each), "
+          "process (in a child process each) or node:PATTERN (on machines that have joined under "
+          "such a name; '*' stands for any text).");
   s.field("curriculum", &env_section::curriculum)
       .help(
-          "levels of the environment, from the easiest: the next begins once enough of a level's "
-          "episodes are successes; null: the last level, where evaluations are in any case");
+          "A curriculum over the environment's levels, from the easiest; the next level begins "
+          "once enough of a level's episodes succeed. null trains on the last level, on which "
+          "evaluations are in any case.");
   s.field("tasks", &env_section::tasks)
       .items(1, 64)
       .example(R"([{"id":"CartPole-v1","floor":10,"target":475}])")
       .help(
-          "environments that one policy learns together, instead of id; each is padded to the "
-          "widest "
-          "and shows which it is; null: id alone");
-  s.field("schedule", &env_section::schedule).help("whose turn of the tasks it is");
+          "Environments that one policy learns together, instead of env.id; observations are "
+          "padded to the widest and show which task it is. null means env.id alone.");
+  s.field("schedule", &env_section::schedule).help("The rule that chooses the next of env.tasks.");
 }
 
 void describe(options_schema<evaluation_section>& s) {
@@ -201,19 +209,23 @@ void describe(options_schema<evaluation_section>& s) {
       .also_known_as({"eval_freq"})
       .at_least(0)
       .unit("environment steps")
-      .help("between evaluations; 0: only at the end");
+      .help(
+          "An evaluation follows every so many environment steps of training; 0 evaluates only at "
+          "the end.");
   s.field("episodes", &evaluation_section::episodes)
       .also_known_as({"n_eval_episodes"})
       .at_least(1)
       .at_most(1'000'000)
-      .help("of an evaluation during training");
+      .help("The number of episodes of an evaluation during training.");
   s.field("final_episodes", &evaluation_section::final_episodes)
       .at_least(1)
       .at_most(1'000'000)
-      .help("of the evaluation at the end");
+      .help("The number of episodes of the evaluation at the end.");
   s.field("stop_at", &evaluation_section::stop_at)
       .unit("return")
-      .help("mean of an evaluation during training that ends it; null: total_steps alone do");
+      .help(
+          "Training ends once the mean return of an evaluation reaches this; null trains for "
+          "total_steps.");
 }
 
 void describe(options_schema<checkpoint_section>& s) {
@@ -221,12 +233,14 @@ void describe(options_schema<checkpoint_section>& s) {
       .at_least(0)
       .unit("updates")
       .help(
-          "between checkpoints, at which rollouts come to rest; 0, the default: none. 10 costs "
-          "a run of seconds little, 1 loses the least");
+          "A checkpoint is written every so many updates, when rollouts have come to rest; 0 "
+          "writes none. 10 costs a short run little, 1 loses the least.");
   s.field("keep", &checkpoint_section::keep)
       .at_least(1)
       .at_most(1000)
-      .help("checkpoints that stay; a damaged one is passed over for the one before");
+      .help(
+          "The number of newest checkpoints that are kept; if the newest is damaged, a run goes on "
+          "from the one before.");
 }
 
 }  // namespace troupe

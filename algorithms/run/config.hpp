@@ -1,6 +1,6 @@
 #pragma once
-// The sections that the configurations of all algorithms have in common. `describe` of each, in
-// config.cpp, has the unit, the range and the meaning of its options.
+// The sections that the configurations of all algorithms have in common. The `describe` function
+// of each section, in config.cpp, has the unit, the range and the meaning of its options.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ namespace troupe {
 
 /// How rollouts and training are composed.
 enum class training_mode {
-  sync,   ///< Rollouts, then an update with them, in turn.
+  sync,   ///< The run alternates between rollouts and an update with them.
   async,  ///< Rollouts go on while the trainer trains, within a staleness bound.
 };
 
@@ -39,18 +39,19 @@ struct env_section {
   std::optional<std::vector<task_section>> tasks;
   schedule_section schedule;
 
-  /// `id`, or the tasks' together.
+  /// The name of the environment: `id`, or the tasks' names together.
   std::string name() const;
   wrapper_options wrappers() const;
 };
 
-/// "shared", "thread", "process", "node:PATTERN". Throws std::invalid_argument.
+/// Reads "shared", "thread", "process" or "node:PATTERN". Throws std::invalid_argument for any
+/// other text.
 placement placement_of(const std::string& text);
 
-/// What such an environment is, in its wrappers. Throws unknown_environment, and
-/// std::invalid_argument where a wrapper does not fit.
+/// The specification of the environment inside its wrappers. Throws unknown_environment, and
+/// std::invalid_argument if a wrapper does not fit.
 env_spec spec_of(const env_section& env);
-/// `count` of them, as an environment role makes them.
+/// A factory, for an environment role, of `count` such environments.
 hosted_environment::factory environments_of(const env_section& env, int count);
 
 struct evaluation_section {
@@ -65,16 +66,16 @@ struct checkpoint_section {
   int keep = 3;
 };
 
-/// The rules of sections that all algorithms on environments have.
+/// The rules about options without effect in the sections that all algorithms on environments have.
 std::vector<idle_rule> idle_rules_of(const evaluation_section& evaluation,
                                      const checkpoint_section& checkpoint);
-/// Of checkpoints alone.
+/// The rule about options without effect in the section of checkpoints.
 idle_rule idle_rule_of(const checkpoint_section& checkpoint);
 
-/// Whether placement_of reads it.
+/// True if placement_of can read `text`.
 bool is_placement(const std::string& text);
 
-/// A field whose text is a placement, or also "auto" where that is one of its values.
+/// Describes a field whose value is a placement or, with `or_auto`, the text "auto".
 template <class Section>
 detail::field_schema& describe_placement(options_schema<Section>& s, const char* name,
                                          std::string Section::* member, bool or_auto = false) {
@@ -93,85 +94,101 @@ void describe(enum_schema<network_body>& s);
 void describe(enum_schema<gradient_backend>& s);
 void describe(options_schema<cnn_options>& s);
 
-/// What the policy sections of all algorithms begin with: kind, cnn, backend and device.
+/// Describes the fields that the policy sections of all algorithms begin with: kind, cnn, backend
+/// and device.
 template <class Policy, class Owner>
 void describe_network(options_schema<Policy>& s, network_body Owner::* body,
                       cnn_options Owner::* cnn, gradient_backend Owner::* backend,
                       std::string Owner::* device) {
   s.field("kind", body)
       .help(
-          "mlp: perceptrons, for any numbers; cnn: convolutions, for images; auto: cnn where the "
-          "environment shows images");
-  s.field("cnn", cnn).help("the layers of kind cnn");
+          "The kind of network: mlp is a multilayer perceptron for any numbers, cnn has "
+          "convolutions for images, auto is cnn if the environment shows images and else mlp.");
+  s.field("cnn", cnn).help("The layers of a network of kind cnn.");
   s.field("backend", backend)
       .help(
-          "whose gradients: fused, hand-written kernels; libtorch, its autograd; auto: fused where "
-          "the architecture allows it and no layer has 1024x1024 weights");
+          "The code that computes gradients: fused is hand-written kernels, libtorch is its "
+          "autograd, auto is fused if the architecture allows it and no layer has 1024x1024 "
+          "weights.");
   s.field("device", device)
-      .help("where networks act and learn: cpu, cuda or cuda:N; a GPU is not tried yet");
+      .help(
+          "The device on which networks act and learn: cpu, cuda or cuda:N. A GPU has not been "
+          "tried yet.");
   s.rule("device", "cpu, cuda or cuda:N",
          [device](const Policy& p) { return is_device_name(p.*device); });
 }
 
-/// How actors/networks/state_dependent_noise.hpp is configured, of any Section with these members.
+/// Describes the options of actors/networks/state_dependent_noise.hpp in a Section with these
+/// members.
 template <class Section>
 void describe_sde(options_schema<Section>& s) {
   s.field("use_sde", &Section::use_sde)
-      .help("generalised state-dependent exploration: Raffin et al. 2021; of continuous actions");
+      .help(
+          "If true, continuous actions are explored by generalised state-dependent exploration "
+          "(Raffin et al. 2021).");
   s.field("use_expln", &Section::use_expln)
-      .help("with use_sde, standard deviations grow as log(1 + p) + 1 above 1; else as exp(p)");
+      .help(
+          "With use_sde: if true, standard deviations grow as log(1 + p) + 1 above 1, else as "
+          "exp(p), for a parameter p.");
   s.field("sde_sample_freq", &Section::sde_sample_freq)
       .at_least(-1)
       .unit("steps")
-      .help("with use_sde, between draws of its noise; -1: one draw a rollout");
+      .help("With use_sde: the noise is drawn every so many steps; -1 draws it once a rollout.");
   s.rule("sde_sample_freq", "-1 or a number > 0",
          [](const Section& o) { return o.sde_sample_freq != 0; });
 }
 
-/// A plan as a configuration has it: empty: nothing goes wrong. Throws fault_plan_error.
+/// Reads a fault plan of a configuration; an empty text is the plan without faults. Throws
+/// fault_plan_error.
 fault_plan fault_plan_of(const std::string& text);
-/// Whether that can be read.
+/// True if fault_plan_of can read `text`.
 bool is_fault_plan(const std::string& text);
 
-/// The fields `deterministic` and `faults` of a Config that has them.
+/// Describes the fields `deterministic` and `faults` of a Config.
 template <class Config>
 void describe_deterministic(options_schema<Config>& s) {
   s.field("deterministic", &Config::deterministic)
       .help(
-          "one thread, virtual time, an order drawn from the seed: the same seed gives the same "
-          "weights");
+          "If true, the run has one thread, virtual time and an order drawn from the seed, so the "
+          "same seed gives the same weights.");
   s.field("faults", &Config::faults)
       .help(
-          "what goes wrong on purpose in a deterministic run: random, or such as "
-          "crash=0.001,delay=0.01:50ms; empty: nothing");
+          "The faults that a deterministic run injects: random, or a list such as "
+          "crash=0.001,delay=0.01:50ms; empty means none.");
   s.rule("faults", "\"\" where deterministic is false",
          [](const Config& c) { return c.faults.empty() || c.deterministic; });
   s.rule("faults", "random, or faults such as crash=0.001,delay=0.01:50ms",
          [](const Config& c) { return is_fault_plan(c.faults); });
 }
 
-/// The field `max_skipped_steps` of an update rule's Options.
+/// Describes the field `max_skipped_steps` of an update rule's Options.
 template <class Options>
 void describe_skips(options_schema<Options>& s) {
   s.field("max_skipped_steps", &Options::max_skipped_steps)
       .at_least(1)
-      .help("optimiser steps in a row with non-finite numbers that end training");
+      .help(
+          "Training ends with an error after so many optimiser steps in a row whose loss or "
+          "gradient was not finite.");
 }
 
-/// The fields `lr` and `lr_schedule` of an update rule that begins at lr.
+/// Describes the fields `lr` and `lr_schedule` of an update rule's Options.
 template <class Options>
 void describe_lr(options_schema<Options>& s) {
   s.field("lr", &Options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
-      .help("the optimiser's step size at the start");
-  s.field("lr_schedule", &Options::lr_schedule).help("linear: falls to 0 at the end");
+      .help("The optimiser's step size at the start of training.");
+  s.field("lr_schedule", &Options::lr_schedule)
+      .help("How lr changes: constant keeps it, linear lets it fall to 0 at the end of training.");
 }
 
-/// The field `gamma` of an update rule's Options.
+/// Describes the field `gamma` of an update rule's Options.
 template <class Options>
 void describe_gamma(options_schema<Options>& s) {
-  s.field("gamma", &Options::gamma).at_least(0).at_most(1).help("discount a step");
+  s.field("gamma", &Options::gamma)
+      .at_least(0)
+      .at_most(1)
+      .help("The discount of rewards per step.");
 }
 
 void describe(options_schema<env_section>& s);

@@ -48,8 +48,8 @@ std::optional<double> environment_algorithm::kept_score(const std::filesystem::p
 
 namespace {
 
-// What observes environments: no lambdas, so that they cross processes. What each has seen so far
-// it has seen in its own.
+// Observers of environments. They are structs and no lambdas, because structs can be sent to other
+// processes. The flag and the counter of an observer count only what happens in its own process.
 
 struct steps_observer {
   training_metrics metrics;
@@ -72,7 +72,7 @@ struct episode_observer {
   }
 };
 
-/// Of an environment that keeps failing only some failures are logged; the metric counts all.
+/// Counts every failure in the metric, and logs the first 20 and then every 1000th.
 struct failure_observer {
   training_metrics metrics;
   std::string id;

@@ -1,4 +1,5 @@
 #pragma once
+// The parts that algorithms on environments have in common: specification, evaluator, model files.
 
 #include <filesystem>
 #include <optional>
@@ -9,23 +10,22 @@
 
 namespace troupe {
 
-/// What every algorithm that learns on an environment has: what the environment is, an evaluator
-/// that plays on environments of its own, and models with the environment's shape. Algorithms are
-/// derived from it (algorithm.hpp).
+/// The base class of algorithms that learn on an environment (algorithm.hpp). It has the
+/// environment's specification, an evaluator that plays on environments of its own, and the writing
+/// and reading of model files.
 class environment_algorithm {
  public:
   /// Throws unknown_environment.
   explicit environment_algorithm(training_run& in);
 
-  /// Each evaluation has a seed of its own, so there is nothing to restore.
+  /// Serves the evaluator. It has no state to restore, because each evaluation has its own seed.
   task<> serve_evaluator();
-  /// How good these weights are. `seed` decides the episodes.
+  /// Plays so many episodes with these weights. `seed` decides the episodes.
   task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed);
-  /// Writes a model with the score that it is kept for, if any. Throws where the disk is full or
-  /// gone.
+  /// Writes a model file, with its score if it has one. Throws if the disk is full or gone.
   void write_model(const std::filesystem::path& path, const weights& of,
                    std::optional<double> score) const;
-  /// The score of the model at `path`, if it has one. Throws where it can't be read.
+  /// Returns the score of the model at `path`, if it has one. Throws if the file can't be read.
   std::optional<double> kept_score(const std::filesystem::path& path) const;
   /// The mean return at which the environment counts as solved, if it has one.
   std::optional<double> threshold() const { return spec.reward_threshold; }
@@ -36,15 +36,16 @@ class environment_algorithm {
   service<evaluator> evaluations;
 
  protected:
-  /// For evaluations of so many episodes.
+  /// The options of an evaluator for evaluations of so many episodes.
   evaluator_options evaluator_of(int episodes) const;
 };
 
-/// What these environments do, as metrics; some of their failures are logged.
+/// Observers that count the steps, episodes and failures of environments as metrics, and log some
+/// of the failures.
 env_observers observers_of(const training_metrics& metrics, const std::string& id);
 
-/// Where environments of evaluations run: on a thread of their own where training's have one, as
-/// theirs may block, else on the pool.
+/// The placement of the environments of evaluations: a thread of their own if training's have one,
+/// because such environments may block; otherwise the pool.
 placement place_of_evaluation(const env_section& env);
 
 }  // namespace troupe

@@ -1,10 +1,10 @@
 #pragma once
-// An algorithm under the name by which a command line and a run's config.json ask for it:
+// An algorithm with the name by which the command line and a run's config.json select it:
 //
 //   algorithm_of<ppo_config>("ppo", "proximal policy optimisation")
 //
-// A program's own is one as well: its configuration is a struct that `describe` describes, and
-// algorithm_with makes the rest of it.
+// A program adds its own algorithm in the same way. It needs a configuration struct, a function
+// `describe` of that struct and a function `algorithm_with` that makes the algorithm from it.
 
 #include <filesystem>
 #include <functional>
@@ -18,51 +18,51 @@
 
 namespace troupe {
 
-/// What the command line alone can allow, and no configuration file.
+/// Permissions that only the command line can give, not a configuration file.
 struct run_permissions {
-  bool unsandboxed_code = false;  ///< To run what a model writes without a sandbox.
+  bool unsandboxed_code = false;  ///< Allows code written by a model to run without a sandbox.
 };
 
-/// How well a language model answers.
+/// The result of evaluating a language model.
 struct model_evaluation {
   evaluation seen;
-  std::string verdict;  ///< For people: "93.5 % right of 200 held-out problems".
+  std::string verdict;  ///< A line for people: "93.5 % right of 200 held-out problems".
 };
 
-/// Something that a language model is taught, for lists.
+/// A task that a language model can be taught, as lists show it.
 struct named_task {
   std::string name;
-  std::string help;  ///< In a few words.
+  std::string help;  ///< A description of a few words.
 };
 
 struct named_algorithm {
   std::string name;
-  std::string help;  ///< In a few words.
-  /// Reads a configuration. Throws config_error.
+  std::string help;  ///< A description of a few words.
+  /// Reads a configuration and makes the algorithm. Throws config_error.
   std::function<algorithm(const nlohmann::json& document, const run_permissions& may)> configure;
-  /// The configuration's JSON Schema, with the defaults that a run has.
+  /// Returns the configuration's JSON Schema, with the defaults of a run.
   std::function<nlohmann::json()> schema;
-  /// What it teaches language models, which makes it one of theirs; none: it learns on an
+  /// The tasks that it teaches language models. Empty for an algorithm that learns on an
   /// environment.
   std::vector<named_task> tasks = {};
-  /// Of one with tasks: how well the model in a run's folder answers so many held-out problems; 0:
-  /// as many as the run's own evaluation at the end. Throws what configure does, and what is wrong
-  /// with the model.
+  /// Evaluates the model in a run's folder on so many held-out problems; 0 means as many as the
+  /// run's own evaluation at the end. Only an algorithm with tasks sets it. Throws config_error,
+  /// and an error if the model can't be read.
   std::function<model_evaluation(const nlohmann::json& document, const run_permissions& may,
                                  const std::filesystem::path& model, std::size_t problems)>
       evaluate = nullptr;
-  /// Puts what is meant in the place of what was typed, in a new run's configuration, before it is
-  /// read. May be null. Throws std::invalid_argument.
+  /// Replaces abbreviations in the configuration of a new run before it is read. May be null.
+  /// Throws std::invalid_argument.
   std::function<void(nlohmann::json& document)> complete = nullptr;
 };
 
 namespace detail {
 
-/// The document with `to` in the place of `from` where that is its algorithm's name.
+/// Returns the document with the algorithm's name `from`, if it has that name, replaced by `to`.
 nlohmann::json with_algorithm_name(nlohmann::json document, const std::string& from,
                                    const std::string& to);
 
-/// A configuration that may allow what `may` allows.
+/// Returns the configuration with the permissions `may`, if it has an option for them.
 template <class Config>
 Config permitted(Config config, const run_permissions& may) {
   if constexpr (requires { config.allow_unsandboxed_code; })
@@ -72,8 +72,8 @@ Config permitted(Config config, const run_permissions& may) {
 
 }  // namespace detail
 
-/// Reads a named algorithm's configuration, whose name may be another than the one in the Config's
-/// own schema.
+/// Reads a named algorithm's configuration. The algorithm's name, defaults.algo, may differ from
+/// the name in Config's own schema.
 template <described_options Config>
 Config read_named_config(const nlohmann::json& document, const run_permissions& may,
                          const Config& defaults) {
@@ -83,8 +83,9 @@ Config read_named_config(const nlohmann::json& document, const run_permissions& 
   return detail::permitted(std::move(config), may);
 }
 
-/// The algorithm that such a Config, which has a field `algo`, configures. `defaults`: what holds
-/// where a run's configuration says nothing, so that one algorithm can have several names.
+/// Makes the named algorithm that a Config with a field `algo` configures. `defaults` are the
+/// values of options that a run's configuration does not set; with other defaults one algorithm can
+/// have several names.
 template <described_options Config>
 named_algorithm algorithm_of(std::string name, std::string help, Config defaults = {}) {
   defaults.algo = name;

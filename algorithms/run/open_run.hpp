@@ -1,4 +1,5 @@
 #pragma once
+// Opens an earlier run so that train() can go on with it.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,15 +10,15 @@
 
 namespace troupe {
 
-/// A run that is to go on.
+/// An earlier run that is to go on.
 template <class Config>
 struct resumed_run {
-  Config config;                   ///< The one stored with the run.
-  std::optional<checkpoint> from;  ///< The newest good one; none: there was none yet.
+  Config config;                   ///< The configuration stored with the run.
+  std::optional<checkpoint> from;  ///< The newest good checkpoint, or none if there was none yet.
 };
 
-/// Opens the run directory of an earlier run. Throws run_directory_error and config_error, and as
-/// newest_checkpoint.
+/// Opens the run directory of an earlier run. Throws run_directory_error, config_error, and what
+/// newest_checkpoint throws.
 template <class Config>
 resumed_run<Config> open_run(const std::string& directory, metrics_registry& metrics) {
   const auto document = read_json_file(run_directory::open(directory).config_json());

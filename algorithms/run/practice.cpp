@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// What the environment is. Throws config_error where its tasks don't go together.
+/// The specification of the environment. Throws config_error if its tasks can't be combined.
 env_spec spec_of_practice(const env_section& env) {
   if (!env.tasks) return spec_of(env);
   if (env.tasks->empty()) throw config_error("/env/tasks", "expected null or tasks, got none");
@@ -48,10 +48,10 @@ practice::practice(const env_section& env) {
   }
 }
 
-/// The turns that follow, for all replicas together. They stay the schedule's until episodes of
-/// theirs have ended, so those that no replica comes to are given again.
+/// The next turns of all replicas together. The schedule advances only once the episodes of turns
+/// have ended, so turns that no replica reaches are given again.
 std::vector<std::size_t> practice::next_turns() const {
-  constexpr std::size_t rounds = 64;  // more than an update needs; else they begin again
+  constexpr std::size_t rounds = 64;  // more than an update needs; after the last, turns repeat
   auto schedule = *schedule_;
   std::vector<std::size_t> turns(rounds * tasks_ * replicas_);
   for (auto& turn : turns) turn = schedule.next();

@@ -1,5 +1,6 @@
 #pragma once
-// What the environments of a run practise: the level of a curriculum, or tasks in turn.
+// Chooses what the environments of a run practise: the level of a curriculum, or one of several
+// tasks. training_run uses it.
 
 #include <functional>
 #include <map>
@@ -15,18 +16,18 @@
 
 namespace troupe {
 
-/// Grades the episodes that end in a run's environments, and tells all of these what comes next.
-/// Messages are of control priority: they don't wait for the steps queued at a replica.
+/// Grades the episodes that end in a run's environments and tells the environments what to practise
+/// next. Its messages have control priority, so they don't wait for the steps queued at a replica.
 class practice {
  public:
   /// Throws config_error naming the option if the environment has no levels for a curriculum, or
   /// if its tasks don't go together.
   explicit practice(const env_section& env);
-  /// Whether there is anything to choose.
+  /// True if the configuration has a curriculum or tasks.
   static bool is_needed(const env_section& env) { return env.curriculum || env.tasks; }
 
-  /// The role in which the run's environments are replicated; it has hosted_environment's
-  /// set_level, set_turns and take_graded.
+  /// Sets the service of the run's environments. Role has hosted_environment's set_level, set_turns
+  /// and take_graded.
   template <class Role>
   void use(service<Role> environments, std::size_t replicas) {
     replicas_ = replicas;
@@ -38,15 +39,15 @@ class practice {
     };
   }
 
-  /// Tells all replicas what to practise, also those that know it: one that was restarted knows
-  /// nothing.
+  /// Tells all replicas what to practise. It tells those that know it, too, because a replica that
+  /// was restarted knows nothing.
   task<> tell();
-  /// Takes in the episodes that have ended since the last call, before update number `updates`, and
-  /// tells what comes next. Whether training is to end, as the level is mastered or the tasks are
-  /// learned, if the options say so.
+  /// Grades the episodes that have ended since the last call and tells the replicas what to
+  /// practise next. `updates`, the number of updates so far, is for the log. Returns true if
+  /// training is to end because stop_when_mastered or stop_when_learned is set and holds.
   task<bool> take_in(std::int64_t updates);
 
-  /// What is known of it, as columns of progress.csv.
+  /// The level and success rate, or the mean return of each task, as columns of progress.csv.
   std::map<std::string, double> columns() const;
 
   std::string save() const;
@@ -88,8 +89,8 @@ class practice {
   std::function<task<>(std::vector<std::size_t>)> set_turns_;
 };
 
-/// The settings of a run whose environment is called after its tasks, if it has some; options that
-/// then change nothing, or change nothing without, are among the idle ones.
+/// Returns the settings with the environment named after its tasks, if it has some. Adds options of
+/// tasks and schedules that have no effect to the idle options.
 run_settings with_practice(run_settings settings);
 
 }  // namespace troupe

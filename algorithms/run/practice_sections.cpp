@@ -23,35 +23,37 @@ void describe(options_schema<curriculum_section>& s) {
   s.field("promote_at", &curriculum_section::promote_at)
       .above(0)
       .at_most(1)
-      .help("success rate of a level's last episodes at which the next level begins");
+      .help("The success rate of a level's last episodes at which the next level begins.");
   s.field("window", &curriculum_section::window)
       .at_least(1)
       .at_most(1'000'000)
       .unit("episodes")
-      .help("that the rate is of");
+      .help("The success rate is over the last so many episodes at a level.");
   s.field("min_episodes", &curriculum_section::min_episodes)
       .at_least(1)
-      .help("at a level, before it is left");
+      .help("A level is not left before so many of its episodes have ended.");
   s.field("demote_at", &curriculum_section::demote_at)
       .at_least(0)
-      .help("success rate at which the level before begins again; null: never");
+      .help("The success rate at which the level before begins again; null means never.");
   s.field("stop_when_mastered", &curriculum_section::stop_when_mastered)
-      .help("training ends once the last level's rate has reached promote_at");
+      .help("If true, training ends once the last level's success rate has reached promote_at.");
   s.rule("demote_at", "a rate below promote_at",
          [](const curriculum_section& c) { return !c.demote_at || *c.demote_at < c.promote_at; });
 }
 
 void describe(options_schema<task_section>& s) {
-  s.field("id", &task_section::id).help("the environment; `troupe list` names them");
+  s.field("id", &task_section::id)
+      .help("The environment's name; `troupe list` prints all of them.");
   s.field("weight", &task_section::weight)
       .above(0)
-      .help("share of the turns, where the schedule is proportional");
+      .help(
+          "The task's share of the turns, relative to the other weights, if rule is proportional.");
   s.field("floor", &task_section::floor)
       .unit("return")
-      .help("of somebody who can do nothing: a relative return of 0");
+      .help("The return of a policy that has learned nothing; it is the relative return 0.");
   s.field("target", &task_section::target)
       .unit("return")
-      .help("of somebody who can do it: a relative return of 1");
+      .help("The return at which the task counts as learned; it is the relative return 1.");
   s.rule("target", "a return above floor",
          [](const task_section& task) { return task.target > task.floor; });
 }
@@ -66,20 +68,22 @@ void describe(enum_schema<loops::schedule_rule>& s) {
 void describe(options_schema<schedule_section>& s) {
   s.field("rule", &schedule_section::rule)
       .help(
-          "whose turn it is. round_robin: one task after the other; proportional: by their "
-          "weights; "
-          "by_need: the task with the worst relative return");
+          "The rule that chooses the next task: round_robin takes one after the other, "
+          "proportional gives turns by weight, by_need takes the task with the worst relative "
+          "return.");
   s.field("window", &schedule_section::window)
       .at_least(1)
       .at_most(1'000'000)
       .unit("episodes")
-      .help("of a task that its mean return is of");
+      .help("A task's mean return is over its last so many episodes.");
   s.field("longest_wait", &schedule_section::longest_wait)
       .at_least(0)
       .unit("turns")
-      .help("of others after which a task has its own in any case; 0: as many as there are tasks");
+      .help(
+          "With rule by_need, a task gets a turn in any case after so many turns of others; "
+          "0 means the number of tasks.");
   s.field("stop_when_learned", &schedule_section::stop_when_learned)
-      .help("training ends once the mean return of each task has reached its target");
+      .help("If true, training ends once the mean return of each task has reached its target.");
 }
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 #pragma once
+// The endpoints of a replay queue that may be called again, for the algorithms that serve one.
 
 #include <vector>
 
@@ -7,8 +8,8 @@
 
 namespace troupe {
 
-/// Every endpoint of a replay queue that a run calls: each may be called again where the replica
-/// is lost, as what it holds is on a shelf.
+/// Every endpoint of a replay queue that a run calls. Each may be called again if the replica is
+/// lost, because the items are in storage that outlives the replica.
 template <class Experience>
 std::vector<const endpoint_info*> replay_endpoints() {
   using queue = replay_queue<Experience>;

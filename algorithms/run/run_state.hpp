@@ -1,5 +1,6 @@
 #pragma once
-// The state of a run as the files of a checkpoint.
+// Converts the state of a run to the files of a checkpoint and back. The roles of every algorithm
+// use it to save and restore themselves.
 
 #include <chrono>
 #include <string>
@@ -12,10 +13,11 @@
 
 namespace troupe {
 
-/// The bytes of one file of a checkpoint. Throws state_error if it is missing.
+/// Returns the bytes of one file of a checkpoint. Throws state_error if the file is missing.
 const std::string& file_of(const checkpoint& from, const std::string& name);
 
-/// The value that a file holds, by state_bytes. Throws state_error, naming the file.
+/// Returns the value that state_bytes wrote into a file. Throws state_error, naming the file, if it
+/// is missing or can't be read.
 template <class T>
 T state_in(const checkpoint& from, const std::string& name) {
   try {
@@ -25,28 +27,30 @@ T state_in(const checkpoint& from, const std::string& name) {
   }
 }
 
-/// The states of a service's replicas, one file.
+/// The states of a service's replicas, which one file of a checkpoint holds.
 using replica_states = std::vector<std::string>;
 
-/// Where the run was: run.bin. Whether it is at its goal is judged by the goal that it has now, so
-/// one that is to go on gets another, or none.
+/// Returns the progress of the run, from run.bin. Its `at_goal` is judged by the goal in
+/// `settings`: a run that is to go on past its goal gets another goal, or none.
 run_progress progress_of(const checkpoint& from, const run_settings& settings);
-/// weights.bin
+/// Returns the weights, from weights.bin.
 weights weights_of(const checkpoint& from);
 
-/// What the configuration of a run that goes on has to have in common with the one that wrote the
-/// checkpoint: all but its length, and the goal that may end it before.
+/// The SHA-256 of the configuration without total_steps and evaluation.stop_at, which may change
+/// when a run goes on.
 std::string sha256_of_config(const run_settings& settings);
 
-/// Takes progress and callbacks from a checkpoint; its weights are for the store.
+/// Restores the run's progress, control and callbacks from a checkpoint. The weight store restores
+/// the weights.
 void begin_from(training_run& run, const checkpoint& from);
-/// A checkpoint with what every run has: progress, weights, recorder.
+/// Returns a checkpoint with the state that every run has: progress, control, callbacks, weights
+/// and recorder. The algorithm adds its own.
 task<checkpoint> begin_checkpoint(training_run& run);
 
-/// Attempts at giving replicas their states, or at getting them, while some of them die.
+/// How often restore_each and save_each try again while replicas die.
 inline constexpr int attempts_at_states = 1000;
 
-/// Once; false if a replica died meanwhile.
+/// Gives each replica its own state, in one attempt. Returns false if a replica died meanwhile.
 template <auto Restore, class Role>
 task<bool> try_restore_each(service<Role> which, const std::vector<std::string>& states) {
   constexpr session_options alone{.exclusive = true};  // each with another replica
@@ -66,7 +70,8 @@ task<bool> try_restore_each(service<Role> which, const std::vector<std::string>&
   co_return true;
 }
 
-/// Gives each replica its own state.
+/// Gives each replica its own state. Throws call_error of kind replica_lost after too many
+/// attempts.
 template <auto Restore, class Role>
 task<> restore_each(service<Role> which, std::vector<std::string> states) {
   for (int attempt = 1;; ++attempt) {
@@ -79,7 +84,7 @@ task<> restore_each(service<Role> which, std::vector<std::string> states) {
   }
 }
 
-/// The state of each replica, by its index; waits for one that is being restarted.
+/// Returns the state of each replica, by its index. Waits for replicas that are being restarted.
 template <auto Save, class Role>
 task<std::vector<std::string>> save_each(service<Role> which, std::size_t replicas) {
   for (int attempt = 1;; ++attempt) {

@@ -1,5 +1,6 @@
 #pragma once
-// What goes into a run of any algorithm, and what comes out of it.
+// The inputs of a run of any algorithm (algorithm, run_output, run_options) and its results
+// (run_summary, run_result). Callers of train() and train_in() in train.hpp use them.
 
 #include <filesystem>
 #include <functional>
@@ -27,54 +28,61 @@ namespace detail {
 class running_algorithm;
 }
 
-/// What a run leaves on the screen and on the disk.
+/// The place where a run writes its files, and the output that it prints.
 struct run_output {
   std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
-  std::string prefix;         ///< Before the names of its services; for one of several in a system.
-  std::string directory;      ///< Where not empty, the run directory: a run that goes on in it.
-  bool table = false;         ///< Stable-Baselines3's table on stdout, after each update.
-  bool progress_bar = false;  ///< On stderr.
-  int metrics_port = 0;       ///< For the summary alone.
-  std::int64_t resumed_from_step = 0;  ///< The same.
-  /// Of `directory`, where the caller holds it already; else the run takes it.
+  /// The names of the run's services begin with it. Give each of several runs in one system
+  /// another prefix.
+  std::string prefix;
+  /// An existing run directory in which the run goes on. Empty means a new one is made.
+  std::string directory;
+  bool table = false;         ///< Print Stable-Baselines3's table on stdout after each update.
+  bool progress_bar = false;  ///< Print a progress bar on stderr.
+  int metrics_port = 0;       ///< Copied into the summary; the run does not use it.
+  /// The environment step of the checkpoint that the run goes on from, for the summary. 0 means
+  /// the run begins anew. train() sets it.
+  std::int64_t resumed_from_step = 0;
+  /// The lock of `directory`, if the caller holds it already. Null means the run takes it.
   std::shared_ptr<const run_lock> lock = nullptr;
 };
 
-/// How a run went. The names are those of summary.json.
+/// How a run went. The members have the names of summary.json's keys.
 struct run_summary {
   std::string algo;
   std::string env;
   training_mode mode = training_mode::sync;
   std::uint64_t seed = 0;
   std::int64_t steps = 0;  ///< Environment steps trained on.
-  double start_s = 0;      ///< Of warm start and first evaluation, before the first rollout.
-  double wall_s = 0;       ///< From the first rollout to the last update.
-  double cpu_s = 0;        ///< Of the whole process, until the end of the final evaluation.
-  double steps_per_s = 0;  ///< steps / wall_s; 0 in virtual time
-  double eval_mean = 0;
-  double eval_std = 0;
-  std::int64_t eval_episodes = 0;
-  bool solved = false;  ///< eval_mean reached the environment's reward threshold.
-  std::optional<double> reward_threshold;  ///< None: the environment names none.
+  double start_s = 0;      ///< Seconds of warm start and first evaluation, before any rollout.
+  double wall_s = 0;       ///< Seconds from the first rollout to the last update.
+  double cpu_s = 0;        ///< CPU seconds of the whole process until the final evaluation ended.
+  double steps_per_s = 0;  ///< steps / wall_s; 0 in virtual time.
+  double eval_mean = 0;    ///< The mean return of the final evaluation.
+  double eval_std = 0;     ///< The standard deviation of its returns.
+  std::int64_t eval_episodes = 0;  ///< The number of its episodes.
+  bool solved = false;             ///< eval_mean reached the environment's reward threshold.
+  std::optional<double> reward_threshold;  ///< None if the environment names no threshold.
   bool stopped = false;  ///< A callback, or evaluation.stop_at, ended training before total_steps.
-  std::int64_t rollouts_failed = 0;  ///< They ended with an error, and were generated anew.
-  double staleness_mean = 0;
-  std::int64_t staleness_max = 0;
-  std::int64_t stale_dropped = 0;  ///< Rollouts or groups that were too stale to be trained on.
-  /// Their mean length: of groups the mean length of an answer in tokens, of rollouts 0.
+  std::int64_t rollouts_failed = 0;  ///< Rollouts that ended with an error and were made again.
+  double staleness_mean = 0;         ///< Mean age in versions of what was trained on.
+  std::int64_t staleness_max = 0;    ///< The largest such age.
+  std::int64_t stale_dropped = 0;    ///< Rollouts or groups that were too stale to be trained on.
+  /// For dropped groups of a language model, the mean length of their answers in tokens; for
+  /// dropped rollouts 0.
   double stale_dropped_length = 0;
   double overlap_fraction = 0;  ///< Share of wall_s in which rollouts and training both ran.
-  int metrics_port = 0;
-  std::int64_t resumed_from_step = 0;  ///< Of the checkpoint this process began with; 0: none.
-  std::string weights_sha256;
-  std::string run_directory;
+  int metrics_port = 0;         ///< A copy of run_output::metrics_port.
+  /// The step of the checkpoint that this process began with; 0 means there was none.
+  std::int64_t resumed_from_step = 0;
+  std::string weights_sha256;  ///< The SHA-256 of the last weights.
+  std::string run_directory;   ///< The path of the run directory.
 
-  std::string to_json() const;  ///< One line.
+  std::string to_json() const;  ///< The summary as JSON on one line.
 };
 
-/// What every algorithm's configuration says, and what the parts of a run need of the rest.
+/// The settings that a run takes from the configuration of any algorithm.
 struct run_settings {
-  std::string algo;  ///< "ppo"
+  std::string algo;  ///< The name of the algorithm, such as "ppo".
   env_section env;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
@@ -82,79 +90,88 @@ struct run_settings {
   checkpoint_section checkpoint;
   bool deterministic = false;
   fault_plan faults;
-  network_options network;  ///< As the evaluator and the model file need it.
-  /// What the network is, for checkpoints, where it is none of these options on an environment:
-  /// env.id is then no environment's.
+  network_options network;  ///< The network that the evaluator plays with and model files hold.
+  /// The language model's name, by which checkpoints recognise it. Empty means the network is
+  /// `network` on the environment env.id; otherwise env.id names no environment.
   std::string model = {};
-  /// No episode is played on an environment: language models answer problems.
+  /// True for language models that answer problems: no episode is played on an environment.
   bool without_environment = false;
-  std::int64_t updates = 0;            ///< Of the whole run.
-  std::int64_t total_steps = 0;        ///< Environment steps of the whole run.
-  run_words words = {};                ///< What these are called, and how good the run is.
-  std::string config;                  ///< The resolved configuration, as JSON.
-  std::size_t threads = 0;             ///< That its roles can use at once; 0: any number.
-  std::vector<idle_option> idle = {};  ///< Told when a run begins.
+  std::int64_t updates = 0;      ///< The number of updates of the whole run.
+  std::int64_t total_steps = 0;  ///< The number of environment steps of the whole run.
+  run_words words = {};          ///< The words for steps, episodes and scores in output.
+  std::string config;            ///< The resolved configuration, as JSON.
+  std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
+  std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
 };
 
-/// What a user adds to a run. All of it runs on the loop's own actor, and what it refers to
-/// outlives the run. Everything counts from the run's beginning, whether or not the run was
-/// resumed.
+/// The functions that a user adds to a run. They run on the loop's own actor, and everything they
+/// refer to must outlive the run. Progress counts from the run's beginning, whether or not the run
+/// was resumed.
 struct run_callbacks {
-  /// Asked after each update, and after the evaluation that is then due; a verdict of `stop` ends
-  /// training, the evaluation at the end follows. Several: loops::in_turn. May be null.
+  /// Called after each update, and after the evaluation that is then due. A verdict of `stop` ends
+  /// training; the evaluation at the end follows. loops::in_turn combines several callbacks. May be
+  /// null.
   loops::callback called = nullptr;
   /// Called after each update, before the evaluation that is then due and before the update's row
-  /// is written: reads and sets the learning rate, records values of its own, sees the actions
-  /// (run_control.hpp). A verdict of `stop` ends training, as above. May be null.
+  /// is written. It may read and set the learning rate, record values of its own and read the
+  /// actions (run_control.hpp). A verdict of `stop` ends training, as above. May be null.
   std::function<task<loops::verdict>(loops::progress now, run_control& control)> on_update =
       nullptr;
-  /// Told each evaluation during training, in which the weights of now.version played. May be null.
+  /// Called after each evaluation during training, in which the weights of now.version played. May
+  /// be null.
   std::function<task<>(loops::progress now, evaluation seen)> evaluated = nullptr;
-  /// Looked at after each of those; true ends training: `{loops::score_reached(475)}`.
+  /// Rules that are asked after each evaluation during training, such as
+  /// `{loops::score_reached(475)}`. Training ends if one returns true.
   std::vector<loops::stop_rule> stop = {};
-  /// What the above keep between updates, for checkpoints; and how they go on from it, before the
-  /// first update. Both or none.
+  /// `save` returns the state of the functions above for a checkpoint; `restore` takes it back
+  /// before the first update of a run that goes on. Set both or neither.
   std::function<std::string()> save = nullptr;
   std::function<void(const std::string&)> restore = nullptr;
 };
 
+/// How train() runs: on which system, with which metrics, and how it is stopped.
 struct run_options {
-  std::size_t threads = 0;  ///< Of the pool; 0: what the algorithm can use, at most one a core.
-  std::string listen;       ///< Where nodes join, HOST:PORT with a fixed port; empty: nowhere.
-  std::string certs;        ///< See system_options.
-  std::string join_secret;  ///< The same.
-  std::size_t nodes = 0;    ///< To wait for before anything is trained.
-  std::shared_ptr<metrics_registry> metrics;  ///< Of all segments; null: one of its own.
-  std::shared_ptr<class trace> trace;         ///< Of all segments; null: none.
-  /// Asked after each update, in a warm start and in evaluations, and without checkpoints all the
-  /// time, on any thread: true stops the run, and it stays true then. An evaluation between updates
-  /// that is ended so is played when the run goes on. May be null.
+  /// Threads of the pool. 0 means as many as the algorithm can use, at most one a core.
+  std::size_t threads = 0;
+  std::string listen;       ///< HOST:PORT, with a fixed port, where nodes join; empty means none.
+  std::string certs;        ///< See system_options::certs.
+  std::string join_secret;  ///< See system_options::join_secret.
+  std::size_t nodes = 0;    ///< How many nodes the run waits for before it trains.
+  std::shared_ptr<metrics_registry>
+      metrics;                         ///< Metrics of all segments; null means a new registry.
+  std::shared_ptr<class trace> trace;  ///< The trace of all segments; null means no trace.
+  /// Returns true to stop the run, and must return true from then on. It is called on any thread:
+  /// after each update, during a warm start and during evaluations. A run without checkpoints that
+  /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates,
+  /// that evaluation is played when the run goes on. May be null.
   std::function<bool()> stop_asked;
   run_callbacks callbacks;
 };
 
-/// What a run came to.
+/// The result of train().
 struct run_result {
-  /// None: it was stopped. Its last model is that of this moment, and with checkpoints there is
-  /// one, if they could be written.
+  /// None if the run was stopped. The last model of a stopped run has the weights of that moment,
+  /// and a run with checkpoints has one of that moment, if the disk took them.
   std::optional<run_summary> summary;
-  /// Empty: it was stopped before there was a model, or with checkpoints before there was a
-  /// directory.
+  /// The path of the run directory. Empty if the run was stopped before there was a model or, with
+  /// checkpoints, before there was a directory.
   std::string run_directory;
-  std::int64_t steps = 0;  ///< Trained on; of a stopped run with checkpoints, up to the newest.
-  std::int64_t saved_steps = 0;  ///< Of the newest checkpoint on the disk; 0: there is none.
-  /// What it should have left and could not be written: models, summary.json, the last checkpoint
-  /// of a run that has ended.
+  /// Environment steps trained on. For a stopped run with checkpoints, the steps up to its newest
+  /// state.
+  std::int64_t steps = 0;
+  std::int64_t saved_steps = 0;  ///< The step of the newest checkpoint on the disk; 0 means none.
+  /// The files that the run should have left and could not write: models, summary.json, the last
+  /// checkpoint of a run that has ended.
   std::vector<std::filesystem::path> unwritten = {};
 };
 
-/// An algorithm with its configuration: all that a run takes. See algorithm.hpp.
+/// An algorithm with its configuration, which is all that a run needs. See algorithm.hpp.
 struct algorithm {
   run_settings settings;
-  /// Makes the algorithm in a run.
+  /// Constructs the algorithm for the run `in`.
   std::function<std::unique_ptr<detail::running_algorithm>(training_run& in)> make;
-  /// Throws unknown_environment, and std::invalid_argument if it does not fit the environment or
-  /// the machine. Called before anything is made.
+  /// Checks the configuration before anything is made. Throws unknown_environment, and
+  /// std::invalid_argument if the algorithm does not fit the environment or the machine.
   std::function<void()> check;
 };
 

@@ -35,9 +35,10 @@ bool is_stop(const training_run& run, const call_error& error) {
   return error.kind() == error_kind::cancelled && run.is_stop_asked();
 }
 
-/// The state after the update that ends the segment, or the one before a stop. None: it was stopped
-/// before there was one, or in deterministic mode, where what goes on from a rest that nobody else
-/// takes would be another run.
+/// Returns the state after the segment's last update, or after the last update before a stop.
+/// Returns none if the run was stopped before there was a state. A deterministic run that is
+/// stopped inside a segment returns none, too: an uninterrupted run does not rest there, so going
+/// on from that state would be another run.
 task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoint* from,
                                               std::int64_t until) {
   bool stopped = false;
@@ -65,10 +66,10 @@ task<run_summary> finish_segment(training_run& run, const checkpoint* from) {
   co_return co_await run.conclude();
 }
 
-/// Attempts at one segment while a data-parallel trainer loses ranks.
+/// The number of attempts at one segment while a data-parallel trainer loses ranks.
 constexpr int failures_max = 10;
 
-/// How often a run without checkpoints looks whether it is asked to stop.
+/// The interval at which a run without checkpoints checks whether it is asked to stop.
 constexpr auto stop_poll = std::chrono::milliseconds(50);
 
 task<std::optional<run_summary>> finish_whole(training_run& run) {
@@ -76,15 +77,16 @@ task<std::optional<run_summary>> finish_whole(training_run& run) {
   co_return summary;
 }
 
-/// Where time is virtual, training itself asks after each update, and nobody else may: a run would
-/// depend on when it is asked.
+/// Returns once the run is asked to stop. In a deterministic run it never returns, because the
+/// result would depend on when it asks; there, training itself asks after each update.
 task<std::optional<run_summary>> wait_for_stop(training_run& run) {
   if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
   while (!run.stop_asked()) co_await sleep_for(stop_poll);
   co_return std::nullopt;
 }
 
-/// Without a summary if it is stopped; and without a run directory if that was before it trained.
+/// Runs without checkpoints. The result has no summary if the run is stopped, and no run directory
+/// if it is stopped before it trained.
 task<run_result> run_whole(training_run& run) {
   std::optional<run_summary> summary;
   try {
@@ -186,7 +188,7 @@ class segments {
   template <class Play>
   std::invoke_result_t<const Play&, training_run&> in_system(std::int64_t version,
                                                              const Play& play) {
-    // Drawn anew for each segment, and from nothing that an interruption could change.
+    // Each segment has its own seed, which depends on nothing that an interruption could change.
     const auto seed = derived_seed(settings_.seed, "system", {static_cast<std::uint64_t>(version)});
     system sys({.threads = options_.threads > 0 ? options_.threads : settings_.threads,
                 .deterministic = settings_.deterministic,
@@ -218,7 +220,7 @@ class segments {
                  {{"path", place.string()}, {"bytes", state.size()}, {"seconds", took.count()}});
     } catch (const std::exception& e) {
       metrics_.not_written();
-      log::error("a checkpoint was not written; training goes on, those before are kept",
+      log::error("a checkpoint was not written; training goes on and earlier checkpoints are kept",
                  {{"step", state.step}, {"error", e.what()}});
     }
   }
@@ -228,11 +230,13 @@ class segments {
   run_output output_;
   run_options options_;
   const checkpoint_metrics metrics_;
-  std::int64_t saved_steps_ = 0;         ///< Of the newest checkpoint on the disk.
-  std::vector<std::int64_t> abandoned_;  ///< Steps of checkpoints that another future left.
+  std::int64_t saved_steps_ = 0;  ///< The step of the newest checkpoint on the disk.
+  /// The steps of checkpoints after the one that the run goes on from. They are from an abandoned
+  /// continuation and are removed when the next checkpoint is written.
+  std::vector<std::int64_t> abandoned_;
 };
 
-/// Holds the run's directory, or finds out whether one can be made.
+/// Takes the lock of the run's directory, or checks that a new directory can be made.
 void require_place(run_output& output, const run_settings& settings) {
   if (output.directory.empty()) {
     require_run_folder(output.root, settings.algo);
@@ -241,7 +245,8 @@ void require_place(run_output& output, const run_settings& settings) {
   }
 }
 
-/// A run that begins anew removes what is recorded of the one before, and in time its checkpoints.
+/// Throws run_directory_error if the directory has checkpoints. A run that begins anew there would
+/// remove the records of the earlier run and, in time, its checkpoints.
 void refuse_checkpoints(const std::string& directory, const run_settings& settings) {
   const auto run = run_directory::open(directory);
   std::error_code ignored;
@@ -317,7 +322,7 @@ checkpoint_kind kind_of(const run_settings& settings) {
 void require_network(const run_settings& settings) {
   const auto spec = spec_of(settings.env);
   auto network = settings.network;
-  network.ortho_init = false;  // slow where layers are wide, and it is thrown away
+  network.ortho_init = false;  // it is slow for wide layers, and this network is discarded
   make_acting_network(shape_of(spec), network, spec.action_space, 0);
 }
 

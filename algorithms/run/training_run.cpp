@@ -29,7 +29,7 @@ double process_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// What a callback is told: of the whole run, of which this loop may be a part.
+/// The progress of the whole run for callbacks; `now` is that of a loop that began at `before`.
 loops::progress whole_progress(const run_progress& done, const run_progress& before,
                                loops::progress now) {
   now.updates = done.version;
@@ -66,7 +66,7 @@ training_run::~training_run() {
 serve_options training_run::prepared(serve_options options) const {
   options.name = output.prefix + options.name;
   if (!sys.options().faults.any() || !options.faults) return options;
-  options.deadline = no_limit;  // else a message that is lost on purpose is waited for until then
+  options.deadline = no_limit;  // a call whose message is dropped on purpose must not time out
   options.max_restarts = options.max_retries = options.poison_limit = 1'000'000;
   options.backoff_limit = std::chrono::milliseconds(100);
   return options;
@@ -81,7 +81,8 @@ task<> training_run::serve_roles(const checkpoint* from) {
   serves_ = true;
 }
 
-/// Before the recorder is served, whose replica's error would not be told here.
+/// Opens or makes the run directory. This happens before the recorder is served, because an error
+/// in the recorder's replica would not be thrown here.
 held_run training_run::hold_directory() const {
   if (!output.directory.empty()) return {run_directory::open(output.directory), output.lock};
   return begin_run(output.root, settings.algo, settings.env.id,
@@ -108,7 +109,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
                            std::string board) { metrics->show(name, std::move(board)); },
       .on_failure = [](const std::string& what) { log::error(what); },
       .write_failed = [metrics = metrics] { metrics.write_failed(); }};
-  // It stands for the disk.
+  // The recorder stands for the disk, so it is not restarted and no faults are injected into it.
   serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
   records = co_await serve<recorder>(std::move(options), std::move(recorded));
   const auto path = directory.path().string();
@@ -119,7 +120,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   }
 }
 
-/// Trainers and those who act take the newest weights from it.
+/// Serves the store from which trainers and policies take the newest weights.
 task<> training_run::serve_weight_store(const checkpoint* from) {
   serve_options keeping{
       .name = "weights",
@@ -185,7 +186,7 @@ task<> training_run::record(progress_row row) {
   }
 }
 
-/// Calls on_update and writes the update's row, also where that throws.
+/// Calls on_update and writes the update's row, even if on_update throws.
 task<> training_run::tell_update(loops::progress now) {
   auto said = loops::verdict::go_on;
   std::exception_ptr failure;
@@ -214,7 +215,7 @@ task<> training_run::make_up_for_stop() {
   co_await end_update(now);
 }
 
-/// Evaluates when another `every_steps` have passed, then asks the callback.
+/// Evaluates if another `every_steps` have passed, then calls the callback `called`.
 task<> training_run::end_update(loops::progress now) {
   const auto every = settings.evaluation.every_steps;
   const auto before = done.steps - now.steps_of_update;
@@ -268,7 +269,7 @@ void training_run::keep_last_model(const weights& last) {
 }
 
 task<> training_run::keep_model_of_now() {
-  // A trainer that is in the middle of an update ends it first.
+  // A trainer in the middle of an update finishes that update before it answers.
   constexpr auto limit = std::chrono::seconds(5);
   try {
     const auto last = co_await with_timeout(newest(), limit);
@@ -278,9 +279,9 @@ task<> training_run::keep_model_of_now() {
   }
 }
 
-/// The score of the best model on the disk. That may be newer than the checkpoint that the run went
-/// on from, and older than its last evaluation, if it could not be written then. One without a
-/// score was the best of those the run knows of.
+/// Returns the score of the best model on the disk. The file may be newer than the checkpoint that
+/// the run went on from, or older than the best evaluation, if the disk did not take that model. A
+/// model file without a score counts as the best evaluation that the run knows of.
 double training_run::score_to_beat() const {
   constexpr auto none = -std::numeric_limits<double>::infinity();
   const auto path = directory.best_model();
@@ -294,13 +295,12 @@ double training_run::score_to_beat() const {
   }
 }
 
-/// Evaluates the newest weights, and keeps them if they are the best so far. None where a stop ends
-/// the evaluation, or where it fails, which is logged.
+/// Evaluates the newest weights, and keeps them if they are the best so far. Returns none if a stop
+/// request ends the evaluation, or if it fails, which is logged.
 task<std::optional<evaluation>> training_run::evaluate_newest() {
   auto last = co_await newest();
   const auto episodes = static_cast<std::size_t>(settings.evaluation.episodes);
-  // Evaluations have numbers by the weights' versions, so that a run that is resumed plays the
-  // same.
+  // The weights' version decides the seed, so a resumed run plays the same evaluations.
   const auto seed =
       derived_seed(settings.seed, "evaluation", {static_cast<std::uint64_t>(last.version)});
   evaluation result;
@@ -343,7 +343,8 @@ task<> training_run::record_evaluation(evaluation seen) {
                                                 std::move(of_tasks));
 }
 
-/// The evaluation at the end. A stop may end it; it then throws call_error of kind cancelled.
+/// Makes the evaluation at the end. Throws call_error of kind cancelled if the run is asked to
+/// stop.
 task<evaluation> training_run::evaluate_unless_stopped(weights last) {
   std::exception_ptr failure;
   try {
@@ -398,9 +399,9 @@ run_summary training_run::summary_of(const evaluation& final, const weights& new
 }
 
 /// Records the evaluation at the end and the summary. The best model is the one with the best mean
-/// among evaluations of evaluation.episodes episodes: the last weights get such an evaluation, too,
-/// if they have had none, because a mean of final_episodes can't be compared with the largest of
-/// many means of fewer. What of all this the disk has not taken is unwritten.
+/// among evaluations of evaluation.episodes episodes. The last weights get such an evaluation, too,
+/// if they have had none, because a mean over final_episodes can't be compared with the largest of
+/// many means over fewer episodes. Files that can't be written are added to `unwritten`.
 task<> training_run::finish(evaluation final, weights newest, run_summary summary) {
   if (done.scores.evaluations == 0) {
     keep_model(directory.best_model(), newest);
@@ -408,7 +409,7 @@ task<> training_run::finish(evaluation final, weights newest, run_summary summar
     const auto seen = co_await evaluate_newest();
     if (!seen) require_no_stop();
   }
-  // It may have been written, or not, in another segment.
+  // An earlier segment may have failed to write the best model.
   if (score_to_beat() < done.scores.best) {
     unwritten.insert(directory.best_model());
   }

@@ -1,5 +1,6 @@
 #pragma once
-// One run in a system: the roles that every algorithm has, and what is done with them.
+// One run in a system: it serves the roles that every algorithm has, trains, evaluates, saves and
+// concludes. Algorithms serve their own roles through it; train() drives it.
 
 #include <chrono>
 #include <filesystem>
@@ -27,47 +28,46 @@ namespace troupe {
 
 /// How far a run has come.
 struct run_progress {
-  std::int64_t version = 0;     ///< Version of the weights in use: the number of updates.
-  std::int64_t steps = 0;       ///< Environment steps trained on.
-  std::int64_t episodes = 0;    ///< Rollouts that the loop generated.
-  std::int64_t failed = 0;      ///< Rollouts that ended with an error.
-  loops::score_history scores;  ///< The means of the evaluations, each over as many episodes.
-  std::int64_t evaluated = -1;  ///< Version of the weights that the latest evaluation was of.
-  std::int64_t owed = 0;        ///< Steps of the last update, if a stop has ended its evaluation.
-  bool stopped = false;         ///< A callback or a stop rule has ended training.
-  bool at_goal = false;         ///< An evaluation has reached evaluation.stop_at.
-  double start = 0;             ///< Seconds of warm start and first evaluation.
-  double wall = 0;              ///< Seconds in the loop.
-  double overlapped = 0;        ///< Seconds in which rollouts and training both ran.
+  std::int64_t version = 0;     ///< The version of the weights in use: the number of updates.
+  std::int64_t steps = 0;       ///< The environment steps trained on.
+  std::int64_t episodes = 0;    ///< The rollouts that the loop generated.
+  std::int64_t failed = 0;      ///< The rollouts that ended with an error.
+  loops::score_history scores;  ///< The means of the evaluations during training.
+  std::int64_t evaluated = -1;  ///< The weights' version in the latest evaluation; -1 means none.
+  std::int64_t owed = 0;  ///< Steps of the last update, if a stop ended its evaluation; else 0.
+  bool stopped = false;   ///< A callback or a stop rule has ended training.
+  bool at_goal = false;   ///< An evaluation has reached evaluation.stop_at.
+  double start = 0;       ///< Seconds of warm start and first evaluation.
+  double wall = 0;        ///< Seconds in the loop.
+  double overlapped = 0;  ///< Seconds in which rollouts and training both ran.
 
-  /// Training has ended, however many steps are left.
+  /// True if training has ended, however many steps are left.
   bool over() const { return stopped || at_goal; }
 };
 
-/// Whether the latest evaluation reaches evaluation.stop_at.
+/// True if the latest evaluation reaches evaluation.stop_at.
 bool reaches_goal(const loops::score_history& scores, const evaluation_section& of);
 
-/// The deadline of calls that compute or wait for as long as the work takes, however slow the cores
-/// are: updates, evaluations, collections, and admission between updates. Only a call that is stuck
-/// passes it, and the run ends with its error.
+/// The deadline of calls that take as long as the work takes, however slow the cores are: updates,
+/// evaluations, collections, and admission between updates. Only a call that is stuck exceeds it;
+/// the run then ends with that call's error.
 inline constexpr duration long_call = std::chrono::hours(24);
 
-/// A run that trains, evaluates and is saved, by whatever algorithm (algorithm.hpp). It serves the
-/// weight store and the recorder; the algorithm serves its own roles through it. It outlives all
-/// of its coroutines, which share it.
+/// A run of any algorithm (algorithm.hpp). It serves the weight store and the recorder; the
+/// algorithm serves its own roles through it. It outlives all of its coroutines, which share it.
 class training_run {
  public:
-  /// `what` makes the algorithm; one that makes none trains nothing. Throws unknown_environment,
-  /// and what that throws.
+  /// `what.make` makes the algorithm; if it is null, the run can't train. Throws
+  /// unknown_environment, and everything that the algorithm's constructor throws.
   training_run(system& sys, const algorithm& what, run_output output, run_callbacks callbacks,
                std::function<bool()> stop_asked = nullptr);
-  /// Ends the services that were served, the latest first.
+  /// Stops the services that the run served, the latest first.
   ~training_run();
   training_run(const training_run&) = delete;
 
-  /// Serves a role that ends with the run. Its name gets the run's prefix. A call that is lost with
-  /// a replica is made again if it is one of options.idempotent; where faults are injected none is
-  /// given up, since these say nothing about a role or a call.
+  /// Serves a role until the run ends. Its name gets the run's prefix. A call that is lost with a
+  /// replica is made again if its endpoint is one of options.idempotent. If the run injects faults,
+  /// no replica and no call is given up, since injected faults say nothing about a role or a call.
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
     options = prepared(std::move(options));
@@ -76,76 +76,80 @@ class training_run {
     co_return served;
   }
 
-  /// Told by the algorithm which role its environments are replicated in, once they are as they are
-  /// to begin: it is told what to practise. See practice.hpp.
+  /// The algorithm calls this once its environments are served or restored. It tells their replicas
+  /// the level or the tasks that they practise (practice.hpp); without these it does nothing.
   template <class Role>
   task<> practise_on(service<Role> environments, std::size_t replicas) {
     if (!practice_) co_return;
     practice_->use(environments, replicas);
     co_await practice_->tell();
   }
-  /// Whether there is anything to choose for the environments.
+  /// True if the environments practise levels or tasks.
   bool practises() const { return practice_.has_value(); }
-  /// Before each update: takes in the episodes that have ended, and tells what comes next.
+  /// Grades the episodes that have ended and tells the environments what to practise next. Called
+  /// before each update.
   task<> practise();
 
-  /// Serves every role. Where `from` is given, all of them go on from it: in `output.directory`,
-  /// else in a new run directory. Throws state_error if `from` is of another configuration, and
-  /// call_error of kind cancelled if it is asked to stop meanwhile.
+  /// Serves every role. With a checkpoint `from`, the roles go on from it in `output.directory`;
+  /// if that is empty, in a new run directory. Throws state_error if `from` has another
+  /// configuration, and call_error of kind cancelled if the run is asked to stop meanwhile.
   task<> serve_roles(const checkpoint* from);
-  /// Whether all of them serve.
+  /// True once all roles are served.
   bool serves() const { return serves_; }
-  /// Serves the weight store alone.
+  /// Serves the weight store, without the other roles.
   task<> serve_weight_store(const checkpoint* from);
-  /// Trains until the weights have that version, or until it is asked to stop. `drain`: rollouts
-  /// under way end before this returns, so that the run can be saved. Throws call_error of kind
-  /// cancelled if it is asked to stop before there is anything to save.
+  /// Trains until the weights have that version, or until the run is asked to stop. With `drain`,
+  /// rollouts under way end before this returns, so that the run can be saved. Throws call_error of
+  /// kind cancelled if the run is asked to stop before there is anything to save.
   task<> train_until(std::int64_t version, bool drain);
-  /// The state of every role, each of which is at rest.
+  /// Returns the state of every role. All roles must be at rest.
   task<checkpoint> save();
-  /// The evaluation at the end, and all that a run leaves behind. Throws evaluation_error, and
-  /// call_error of kind cancelled if it is asked to stop meanwhile.
+  /// Evaluates the last weights and writes the last and best model and the summary. Throws
+  /// evaluation_error, and call_error of kind cancelled if the run is asked to stop meanwhile.
   task<run_summary> conclude();
-  /// Serves, trains and concludes. Throws call_error of kind cancelled if it is asked to stop.
-  /// Where training fails the model of that moment is kept.
+  /// Serves the roles, trains and concludes. Throws call_error of kind cancelled if the run is
+  /// asked to stop. If training fails, the model of that moment is kept and the error is thrown.
   task<run_summary> train_from_the_start();
 
-  /// The newest weights, also where the store has not been given them yet.
+  /// Returns the newest weights, also if the weight store has not received them yet.
   task<weights> newest();
-  /// Writes these weights as the run's last model. A disk that is full or gone does not end
-  /// training: that is logged, and the model is one of what is unwritten.
+  /// Writes these weights as the run's last model. An error of the disk is logged, the model is
+  /// added to `unwritten`, and training goes on.
   void keep_last_model(const weights& last);
-  /// The weights of now as the run's last model, also in the middle of an update. Where they can't
-  /// be had that is logged.
+  /// Writes the weights of this moment as the run's last model, also in the middle of an update.
+  /// Logs a warning if the trainer does not return them in time.
   task<> keep_model_of_now();
 
-  /// The row of progress.csv of the update under way. Where there is callbacks.on_update it is
-  /// written after that, with what it records.
+  /// Writes the row of progress.csv for the update under way. With callbacks.on_update, the row is
+  /// written after that callback, together with the values that it recorded.
   task<> record(progress_row row);
 
-  /// What is done after each update of a loop that began at `before`: calls on_update, evaluates if
-  /// another evaluation.every_steps have passed, keeps the best model, and asks who may end the
-  /// loop. Where a stop ends the evaluation, that and the callback are owed.
+  /// The loop calls this after each update; `before` is the progress at the loop's beginning. It
+  /// calls on_update, evaluates if another evaluation.every_steps have passed, keeps the best
+  /// model, and returns `stop` if a callback, a stop rule, the goal or a stop request ends the
+  /// loop. If a stop request ends the evaluation, done.owed says that the evaluation and the
+  /// callback `called` are still to come.
   task<loops::verdict> after_update(const run_progress& before, loops::progress now);
-  /// Both, when the run goes on.
+  /// Makes the evaluation and the call that done.owed says are still to come. Called when a stopped
+  /// run goes on.
   task<> make_up_for_stop();
-  /// An evaluation of the newest weights during training: it is recorded, its model kept if it is
-  /// the best so far, and who looks at it may end training. None where a stop ends it, or where it
-  /// fails, which is logged.
+  /// Evaluates the newest weights during training, records the result, keeps their model if it is
+  /// the best so far, and asks the stop rules. Returns none if a stop request ends the evaluation,
+  /// or if it fails, which is logged.
   task<std::optional<evaluation>> evaluate_and_judge(loops::progress now);
 
-  /// Whether the run is asked to stop.
+  /// True if the run is asked to stop.
   bool is_stop_asked() const { return stop_asked && stop_asked(); }
-  /// Throws call_error of kind cancelled if it is.
+  /// Throws call_error of kind cancelled if the run is asked to stop.
   void require_no_stop() const;
 
   /// The share of the run that is left, for schedules, as Stable-Baselines3 counts it:
-  /// 1 - num_timesteps / total_timesteps, after the steps that are trained on now have been
-  /// counted. So three updates take 2/3, 1/3 and 0 of what falls linearly.
+  /// 1 - num_timesteps / total_timesteps, where num_timesteps includes the steps that the current
+  /// update trains on. With three updates, a linear schedule takes 2/3, 1/3 and 0.
   double progress_remaining() const;
-  /// The seed of what can't be saved: another one after each checkpoint.
+  /// A seed for state that can't be saved. It differs after each checkpoint.
   std::uint64_t seed_of_segment(std::string_view use) const;
-  /// Adds what a loop has done.
+  /// Adds a loop's report to the progress of the run.
   void add_report(const loops::report& report);
 
   system& sys;
@@ -153,17 +157,17 @@ class training_run {
   const run_output output;
   const run_callbacks callbacks;
   const training_metrics metrics;
-  /// See run_options. May be null.
+  /// See run_options::stop_asked. May be null.
   const std::function<bool()> stop_asked;
 
   service<weight_store> store;
   service<recorder> records;
   run_directory directory = run_directory::open(".");
-  std::shared_ptr<const run_lock> lock;  ///< Of `directory`.
+  std::shared_ptr<const run_lock> lock;  ///< The lock of `directory`.
 
   run_progress done;
   run_control control;
-  std::set<std::filesystem::path> unwritten;  ///< Results that the disk has not taken.
+  std::set<std::filesystem::path> unwritten;  ///< Files that could not be written.
 
  private:
   serve_options prepared(serve_options options) const;
@@ -183,7 +187,7 @@ class training_run {
   task<> finish(evaluation final, weights newest, run_summary summary);
 
   bool serves_ = false;
-  std::optional<progress_row> row_;  ///< Of the update under way, which waits for on_update.
+  std::optional<progress_row> row_;  ///< The row of the update under way, until on_update returns.
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;
   std::optional<practice> practice_;

@@ -20,21 +20,28 @@ void describe(options_schema<dqn_options>& s) {
   s.field("target_update_interval", &dqn_options::target_update_interval)
       .at_least(1)
       .unit("environment steps")
-      .help("between updates of the target network");
+      .help("The number of environment steps between updates of the target network.");
   s.field("max_grad_norm", &dqn_options::max_grad_norm)
       .at_least(0)
-      .help("of all parameters together; 0: no clipping");
+      .help(
+          "The largest norm of the gradient of all parameters together; larger gradients are "
+          "scaled down to it. 0 means no clipping.");
   s.field("double_q", &dqn_options::double_q)
       .also_known_as({"double", "double_dqn", "is_double"})
-      .help("the online network chooses the target's action: van Hasselt et al. 2016");
+      .help(
+          "If true, the online network chooses the action whose target value is used (van Hasselt "
+          "et al. 2016).");
   s.field("dueling", &dqn_options::dueling)
       .also_known_as({"dueling_dqn"})
-      .help("a state's value and the actions' advantages, from one network: Wang et al. 2016");
+      .help(
+          "If true, the network gives a state's value and the advantages of actions (Wang et al. "
+          "2016).");
 }
 
 void describe(options_schema<dqn_config>& s) {
   describe_off_policy(s);
-  s.field("exploration", &dqn_config::exploration).help("random actions of the collectors");
+  s.field("exploration", &dqn_config::exploration)
+      .help("The share of random actions in collections.");
 }
 
 }  // namespace troupe

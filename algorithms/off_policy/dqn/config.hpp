@@ -1,11 +1,12 @@
 #pragma once
+// The options and the configuration of DQN.
 
 #include "algorithms/off_policy/config.hpp"
 
 namespace troupe {
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of
-/// Stable-Baselines3's DQN and its MlpPolicy.
+/// The options of DQN's update rule; `describe` has their units, ranges and meanings. The defaults
+/// are those of Stable-Baselines3's DQN and its MlpPolicy.
 struct dqn_options : off_policy_options {
   dqn_options() {
     lr = 1e-4;
@@ -19,13 +20,13 @@ struct dqn_options : off_policy_options {
   bool dueling = false;
 };
 
-/// Everything that decides a DQN run. Defaults: Stable-Baselines3's.
+/// The configuration of a DQN run. The defaults are Stable-Baselines3's.
 struct dqn_config : off_policy_config_with<dqn_options> {
   dqn_config();
 
   epsilon_schedule exploration;
 
-  /// Steps of each environment between target updates.
+  /// The number of steps of each environment between updates of the target network.
   std::int64_t target_update_steps() const;
 };
 

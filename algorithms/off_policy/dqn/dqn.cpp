@@ -12,8 +12,8 @@ named_values named(const dqn_metrics& m) {
 
 namespace {
 
-/// With the target updated after every so many steps of each environment: several times a
-/// collection where that has more.
+/// DQN's rule, which updates the target network every `every` steps of each environment. If a
+/// collection has more steps, it updates it several times.
 class dqn_rule final : public learner_rule<dqn_learner> {
  public:
   dqn_rule(const network_shape& shape, const dqn_options& options, std::uint64_t seed,

@@ -1,4 +1,6 @@
 #pragma once
+// The gradient of DQN with libtorch, for networks without hand-written kernels.
+
 #include <ATen/core/Tensor.h>
 
 #include "actors/networks/network_stack.hpp"
@@ -10,11 +12,11 @@ namespace troupe::detail {
 struct dqn_autograd_result {
   dqn_loss_metrics metrics;
   at::Tensor gradient;  ///< [P]
-  at::Tensor td_error;  ///< [B], absolute
+  at::Tensor td_error;  ///< [B] |Q(s, a) - target|
 };
 
-/// One gradient of dqn_learner by libtorch's autograd. `online` and `target` are the parameters
-/// [P] of `net`, both float or both double, which is then the arithmetic's precision.
+/// Computes the gradient of dqn_learner with libtorch's autograd. `online` and `target` are
+/// parameters [P] of `net`, both float or both double; the computation has their precision.
 dqn_autograd_result dqn_gradient_by_autograd(const network_stack& net, bool dueling, bool double_q,
                                              const at::Tensor& online, const at::Tensor& target,
                                              const transition_batch& batch);

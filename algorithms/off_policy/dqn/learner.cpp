@@ -76,7 +76,7 @@ dqn_metrics dqn_learner::update(const transition_batch& batch, double progress_r
 
 void dqn_learner::update_target(std::int64_t times) {
   if (times == 0) return;
-  // The online weights are the same each time, so one pass does.
+  // The online weights don't change in between, so one pass replaces all updates.
   const double stays = std::pow(1.0 - options_.tau, static_cast<double>(times));
   polyak_average(std::as_const(online_).parameters(), 1.0 - stays, target_);
 }

@@ -1,4 +1,6 @@
 #pragma once
+// DQN's learner. It can be used without a run.
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,17 +18,17 @@
 
 namespace troupe {
 
-/// One gradient step, in Stable-Baselines3's names where it has one.
+/// The metrics of one gradient step, with Stable-Baselines3's names where it has them.
 struct dqn_metrics {
-  double loss = 0.0;           ///< mean Huber loss
-  double q_mean = 0.0;         ///< mean Q(s, a) of the batch
-  double grad_norm = 0.0;      ///< before clipping
-  std::int64_t n_updates = 0;  ///< gradient steps since the start
+  double loss = 0.0;           ///< The mean Huber loss.
+  double q_mean = 0.0;         ///< The mean Q(s, a) of the batch.
+  double grad_norm = 0.0;      ///< The norm of the gradient before clipping.
+  std::int64_t n_updates = 0;  ///< Gradient steps since the start.
   double learning_rate = 0.0;
-  bool skipped = false;  ///< loss or gradient was not finite: the weights stayed
+  bool skipped = false;  ///< Loss or gradient was not finite, so the weights were not changed.
 };
 
-/// Everything an exact continuation needs.
+/// The state from which a learner goes on exactly.
 struct dqn_learner_state {
   std::vector<float> parameters;  ///< [P]
   std::vector<float> target;      ///< [P]
@@ -36,27 +38,27 @@ struct dqn_learner_state {
   int skipped_in_a_row = 0;
 };
 
-/// The update rule of deep Q-learning: Mnih et al. 2015, https://doi.org/10.1038/nature14236, with
-/// the Huber loss and the details of Stable-Baselines3; double (https://arxiv.org/abs/1509.06461)
-/// and dueling (https://arxiv.org/abs/1511.06581) by option. A plain class: transitions come in,
-/// new weights are in policy().
+/// The update rule of deep Q-learning (Mnih et al. 2015, https://doi.org/10.1038/nature14236) with
+/// the Huber loss and the details of Stable-Baselines3. Double DQN
+/// (https://arxiv.org/abs/1509.06461) and dueling networks (https://arxiv.org/abs/1511.06581) are
+/// options. The class has no actors: `update` takes transitions, and policy() has the new weights.
 class dqn_learner {
  public:
-  /// The seed decides the initial weights. Throws std::invalid_argument naming an option out of
-  /// range, or a shape without exactly one discrete choice.
+  /// `seed` decides the initial weights. Throws std::invalid_argument if an option is out of range,
+  /// or if the shape does not have exactly one discrete choice.
   dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed);
 
-  /// One gradient step. One whose loss or gradient is not finite is skipped; max_skipped_steps in a
-  /// row throw non_finite_training. `progress_remaining` falls from 1 to 0 over the training.
-  /// `chosen_lr`: the optimisers' step size in place of lr and its schedule. Throws
-  /// std::invalid_argument if the batch does not fit.
+  /// Takes one gradient step. A step whose loss or gradient is not finite is skipped;
+  /// max_skipped_steps in a row throw non_finite_training. `progress_remaining` falls from 1 to 0
+  /// during training. `chosen_lr` replaces lr and its schedule. Throws std::invalid_argument if the
+  /// batch does not fit.
   dqn_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
                      std::optional<double> chosen_lr = {});
   /// |Q(s, a) - target| of the rows of the last update [B], for a prioritised replay.
   std::span<const float> td_errors() const { return td_errors_; }
 
-  /// target <- (1 - tau) target + tau online, so many times in a row. The caller counts when:
-  /// Stable-Baselines3 every 10,000 environment steps.
+  /// Updates the target network `times` times: target <- (1 - tau) target + tau online. The caller
+  /// decides when; Stable-Baselines3 does it every 10,000 environment steps.
   void update_target(std::int64_t times = 1);
 
   const dqn_options& options() const { return options_; }
@@ -64,11 +66,11 @@ class dqn_learner {
   acting_policy& policy() { return online_; }
   const acting_policy& policy() const { return online_; }
   std::span<const float> target() const { return target_; }
-  /// That of the last update [P], before clipping.
+  /// The gradient of the last update [P], before clipping.
   std::span<const float> gradient() const { return gradient_; }
 
   dqn_learner_state state() const;
-  /// Throws std::invalid_argument if the state is of another network.
+  /// Throws std::invalid_argument if the state is that of another network.
   void set_state(const dqn_learner_state& state);
 
  private:

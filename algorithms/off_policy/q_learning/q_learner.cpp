@@ -33,22 +33,25 @@ void describe(options_schema<q_learning_options>& s) {
   s.field("lr", &q_learning_options::lr)
       .above(0)
       .at_most(1)
-      .help("share of an error that is learned");
-  s.field("gamma", &q_learning_options::gamma).at_least(0).at_most(1).help("discount a step");
+      .help("The share of a TD error by which a value changes.");
+  s.field("gamma", &q_learning_options::gamma)
+      .at_least(0)
+      .at_most(1)
+      .help("The discount of rewards per step.");
   s.field("epsilon_begin", &q_learning_options::epsilon_begin)
       .at_least(0)
       .at_most(1)
-      .help("share of actions drawn at random at the start, which falls linearly");
+      .help("The share of random actions at the start; it changes linearly to epsilon_end.");
   s.field("epsilon_end", &q_learning_options::epsilon_end)
       .at_least(0)
       .at_most(1)
-      .help("the same from epsilon_steps on");
+      .help("The share of random actions after epsilon_steps transitions.");
   s.field("epsilon_steps", &q_learning_options::epsilon_steps)
       .at_least(0)
       .unit("transitions")
-      .help("learned on until epsilon_end is reached");
+      .help("epsilon_end is reached after so many transitions were learned from.");
   s.field("initial_value", &q_learning_options::initial_value)
-      .help("of every entry; a high one makes the greedy policy explore");
+      .help("The initial value of every entry; a high value makes the greedy policy explore.");
 }
 
 q_learner::q_learner(std::int64_t states, std::int64_t actions, const q_learning_options& options)

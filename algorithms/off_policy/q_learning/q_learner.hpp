@@ -1,4 +1,5 @@
 #pragma once
+// The learner of tabular Q-learning: its transitions, table and options.
 
 #include <cstdint>
 #include <memory>
@@ -10,25 +11,25 @@
 
 namespace troupe {
 
-/// One step of an environment whose states and actions are numbered.
+/// One step of an environment with numbered states and actions.
 struct q_transition {
   std::int64_t state = 0;
   std::int64_t action = 0;
   double reward = 0;
-  bool terminated = false;  ///< The task ended; a step that was only cut off has a next state.
+  bool terminated = false;  ///< True if the episode ended; a truncated step has a next state.
   std::int64_t next_state = 0;
 };
 
-/// Q(s, a) of S states and A actions as it was at one time; immutable, so replicas share it.
+/// A snapshot of Q(s, a) for S states and A actions. It is immutable, so replicas share it.
 struct q_table {
   std::int64_t version = 0;                           ///< How many batches it has learned from.
-  double epsilon = 0;                                 ///< Share of actions to be drawn at random.
+  double epsilon = 0;                                 ///< The share of random actions.
   std::int64_t actions = 1;                           ///< A
   std::shared_ptr<const std::vector<double>> values;  ///< [S, A]
 };
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of Gymnasium's
-/// tutorial on Blackjack.
+/// The options of q_learner; `describe` has their units, ranges and meanings. The defaults are
+/// those of Gymnasium's tutorial on Blackjack.
 struct q_learning_options {
   double lr = 0.01;
   double gamma = 0.95;
@@ -45,30 +46,32 @@ void describe(options_schema<q_learning_options>& s);
 ///
 ///     Q(s, a) <- Q(s, a) + lr * (r + gamma * max_a' Q(s', a') - Q(s, a))
 ///
-/// with nothing after r where the task terminated. Off-policy: transitions of any age and order do.
+/// After a terminated step the value of the next state is 0. The method is off-policy: transitions
+/// may be of any age and in any order.
 class q_learner {
  public:
-  /// Throws std::invalid_argument naming an option out of range.
+  /// Throws std::invalid_argument that names the option if one is out of range.
   q_learner(std::int64_t states, std::int64_t actions, const q_learning_options& options);
 
-  /// Learns from one transition; returns the error before it, r + gamma * max Q(s') - Q(s, a).
-  /// Throws std::invalid_argument for a state or action out of range and a reward that is not
-  /// finite; nothing is learned then.
+  /// Learns from one transition. Returns the error before the update, r + gamma * max Q(s') -
+  /// Q(s, a). Throws std::invalid_argument, without learning, if the state or action is out of
+  /// range or the reward is not finite.
   double update(const q_transition& one);
-  /// Learns from all in order, and gives the table after them.
+  /// Learns from all transitions in order and returns the table after them.
   q_table learn(const std::vector<q_transition>& batch);
 
-  /// Q(state, .) [A]
+  /// The values Q(state, .) [A].
   std::span<const double> values(std::int64_t state) const;
-  /// The best action in `state`; of equal ones the first.
+  /// The best action in `state`; the first if several are equal.
   std::int64_t greedy(std::int64_t state) const;
-  /// After as many transitions as were learned from.
+  /// The share of random actions after the transitions that were learned from so far.
   double epsilon() const;
   q_table table() const;
 
-  /// Everything that what comes hangs on. Floats keep their bits.
+  /// The state from which a learner goes on exactly.
   std::string save() const;
-  /// Throws state_error for what is no state of a table of this size.
+  /// Restores what `save` returned. Throws state_error if it is not the state of a table of this
+  /// size.
   void restore(std::string bytes);
 
  private:
@@ -79,7 +82,7 @@ class q_learner {
   std::int64_t states_, actions_;
   q_learning_options options_;
   std::vector<double> values_;    // [S, A]
-  std::int64_t transitions_ = 0;  // learned from
+  std::int64_t transitions_ = 0;  // how many were learned from
   std::int64_t version_ = 0;
 };
 

@@ -19,13 +19,13 @@ std::vector<std::int64_t> number(const discrete_states& states, const std::vecto
 
 void append(q_rollout& made, const discrete_states& states, const std::vector<std::int64_t>& before,
             const tabular_actions& acted, const env_step& step, std::vector<std::int64_t> after) {
-  // Where an episode ended, the next one's first state stands in `after`.
+  // If an episode ended, `after` has the next episode's first state instead of its last.
   for (const auto& ended : step.finished) {
     after[ended.index] = states.index(ended.final_obs);
     made.returns.push_back(ended.episode_return);
   }
   std::vector<bool> failed(before.size(), false);
-  // The reset after a step that failed may fail, too, and stands in the list then.
+  // The list also has failures of resets, which do not concern the step.
   for (const auto& failure : step.failures) {
     if (!failure.at_reset) failed[failure.index] = true;
   }

@@ -1,4 +1,5 @@
 #pragma once
+// The roles and the episode function of tabular Q-learning, for the loops in algorithms/loops.
 
 #include <cstdint>
 #include <memory>
@@ -12,24 +13,25 @@
 
 namespace troupe {
 
-/// What B environments did in T steps under a tabular policy.
+/// The experience of tabular Q-learning: T steps of B environments under a tabular policy.
 struct q_rollout {
-  std::vector<q_transition> transitions;  ///< At most T * B: a failed episode's step is left out.
-  std::vector<double> returns;            ///< Of the episodes that ended in it, undiscounted.
-  std::int64_t version = 0;               ///< The oldest table that acted.
+  std::vector<q_transition> transitions;  ///< At most T * B; steps that failed are left out.
+  std::vector<double> returns;            ///< Undiscounted returns of the episodes that ended.
+  std::int64_t version = 0;               ///< The version of the oldest table that acted.
   item_id id;
 };
 
-/// The services that a rollout talks to.
+/// The services and options of generate_q_rollout.
 struct q_roles {
   service<hosted_environment> environments;
   service<tabular_policy> policies;
   service<replay_queue<q_rollout>> replay;
-  std::shared_ptr<const discrete_states> states;  ///< Of the environments' observations.
+  std::shared_ptr<const discrete_states> states;  ///< Numbers the environments' observations.
   std::int64_t n_steps = 1;                       ///< T
 };
 
-/// T steps of one replica's environments, from where they are.
+/// The episode function of tabular Q-learning, for every loop: makes T steps of one replica's
+/// environments, from their present states.
 task<q_rollout> generate_q_rollout(q_roles roles);
 
 }  // namespace troupe

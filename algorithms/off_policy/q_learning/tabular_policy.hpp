@@ -1,4 +1,5 @@
 #pragma once
+// The acting role of tabular Q-learning.
 
 #include <cstdint>
 #include <vector>
@@ -15,17 +16,19 @@ struct tabular_actions {
   std::int64_t version = 0;
 };
 
-/// The role that acts by a table: the best action in each state, or with probability epsilon any
-/// one (Sutton and Barto 2018, section 2.2).
+/// The role that acts by a table. It takes the best action in each state, or with probability
+/// epsilon a random one (Sutton and Barto 2018, section 2.2).
 class tabular_policy {
  public:
-  /// `seed`: of the draws; each replica has a stream of its own. Throws std::invalid_argument for a
-  /// table without whole rows.
+  /// `seed` decides the random actions; each replica has its own stream. Throws
+  /// std::invalid_argument if the table does not have whole rows.
   tabular_policy(const replica_info& info, q_table first, std::uint64_t seed);
 
-  /// Of equally good actions the first. Throws std::invalid_argument for a state out of range.
+  /// Chooses actions; the first if several are equally good. Throws std::invalid_argument if a
+  /// state is out of range.
   tabular_actions act(std::vector<std::int64_t> states);
-  /// Takes another table, older or newer. Throws std::invalid_argument as the constructor.
+  /// Takes another table, older or newer. Throws std::invalid_argument if the table does not have
+  /// whole rows.
   void update(q_table fresh);
 
  private:

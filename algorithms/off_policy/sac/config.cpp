@@ -14,20 +14,22 @@ void describe(options_schema<sac_options>& s) {
   s.field("target_update_interval", &sac_options::target_update_interval)
       .at_least(1)
       .unit("gradient steps")
-      .help("between updates of the targets");
+      .help("The number of gradient steps between updates of the target networks.");
   s.field("n_critics", &sac_options::n_critics)
       .at_least(1)
       .at_most(64)
-      .help("the smallest of their values counts");
+      .help("The number of critics; the smallest of their values is used.");
   s.field("ent_coef", &sac_options::ent_coef)
       .at_least(0)
-      .help("weight of the entropy, alpha; null: adapted");
+      .help("The weight of the entropy, alpha; null adapts it during training.");
   s.field("initial_ent_coef", &sac_options::initial_ent_coef)
       .above(0)
-      .help("where an adapted alpha starts");
+      .help("The initial value of an adapted alpha.");
   s.field("target_entropy", &sac_options::target_entropy)
       .unit("nats")
-      .help("of an adapted alpha; null: minus the numbers of an action");
+      .help(
+          "The entropy that an adapted alpha aims at; null means minus the number of numbers in an "
+          "action.");
 }
 
 network_options sac_policy_section::options(network_kind kind) const {
@@ -43,7 +45,7 @@ void describe(options_schema<sac_policy_section>& s) {
   describe_hidden(s);
   describe_sde(s);
   s.field("log_std_init", &sac_policy_section::log_std_init)
-      .help("with use_sde, start of the log standard deviations of its noise");
+      .help("With use_sde: the initial log standard deviation of the noise.");
 }
 
 void describe(options_schema<sac_config>& s) { describe_off_policy(s); }

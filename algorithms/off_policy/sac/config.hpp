@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of SAC.
 
 #include <optional>
 
@@ -6,8 +7,8 @@
 
 namespace troupe {
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of
-/// Stable-Baselines3's SAC and its MlpPolicy.
+/// The options of SAC's update rule; `describe` has their units, ranges and meanings. The defaults
+/// are those of Stable-Baselines3's SAC and its MlpPolicy.
 struct sac_options : off_policy_options {
   sac_options() {
     lr = 3e-4;
@@ -30,7 +31,7 @@ struct sac_policy_section : hidden_section {
   network_options options(network_kind kind) const;
 };
 
-/// Everything that decides a SAC run. Defaults: Stable-Baselines3's.
+/// The configuration of a SAC run. The defaults are Stable-Baselines3's.
 struct sac_config : off_policy_config_with<sac_options, sac_policy_section> {
   sac_config();
 };

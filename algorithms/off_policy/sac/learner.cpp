@@ -75,7 +75,8 @@ sac_learner::actor_result sac_learner::actor_gradient(const transition_batch& ba
   return result;
 }
 
-// False if something was not finite. What was stepped before that stays stepped, and is finite.
+// Steps critics, actor and alpha. Returns false as soon as a loss or gradient is not finite;
+// networks that were stepped before that keep their finite new weights.
 bool sac_learner::step_networks(const transition_batch& batch, sac_metrics& metrics) {
   const double lr = metrics.learning_rate;
   const auto alpha = static_cast<float>(metrics.ent_coef);

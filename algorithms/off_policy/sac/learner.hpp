@@ -1,4 +1,6 @@
 #pragma once
+// SAC's learner. It can be used without a run.
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,20 +19,20 @@
 
 namespace troupe {
 
-/// One gradient step, in Stable-Baselines3's names.
+/// The metrics of one gradient step, with Stable-Baselines3's names.
 struct sac_metrics {
-  double actor_loss = 0.0;     ///< mean of alpha log pi(a|s) - min Q(s, a)
-  double critic_loss = 0.0;    ///< half the sum over critics of their mean squared error
-  double ent_coef = 0.0;       ///< alpha that this step used
-  double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is held
-  double entropy = 0.0;        ///< -mean log pi(a|s), nats
+  double actor_loss = 0.0;     ///< The mean of alpha log pi(a|s) - min Q(s, a).
+  double critic_loss = 0.0;    ///< Half the sum over critics of their mean squared errors.
+  double ent_coef = 0.0;       ///< The alpha that this step used.
+  double ent_coef_loss = 0.0;  ///< -log alpha (mean log pi + target entropy); 0 if alpha is fixed.
+  double entropy = 0.0;        ///< -mean log pi(a|s), in nats.
   bool trained_ent_coef = false;
-  std::int64_t n_updates = 0;  ///< gradient steps since the start
+  std::int64_t n_updates = 0;  ///< Gradient steps since the start.
   double learning_rate = 0.0;
-  bool skipped = false;  ///< a loss or gradient was not finite: the weights stayed
+  bool skipped = false;  ///< The step was ended because a loss or gradient was not finite.
 };
 
-/// Everything an exact continuation needs.
+/// The state from which a learner goes on exactly.
 struct sac_learner_state {
   std::vector<float> actor;    ///< [P]
   std::vector<float> critics;  ///< [Q], as critic_ensemble's parameters()
@@ -44,21 +46,21 @@ struct sac_learner_state {
   int skipped_in_a_row = 0;
 };
 
-/// The update rule of soft actor-critic with an adapted temperature: Haarnoja et al. 2018,
-/// https://arxiv.org/abs/1812.05905, algorithm 1, with the details of Stable-Baselines3.
+/// The update rule of soft actor-critic with an adapted temperature (Haarnoja et al. 2018,
+/// https://arxiv.org/abs/1812.05905, algorithm 1) with the details of Stable-Baselines3.
 class sac_learner {
  public:
-  /// The seed decides the initial weights and the actions drawn in updates. Throws
-  /// std::invalid_argument naming an option out of range, or a shape without continuous actions.
+  /// `seed` decides the initial weights and the actions drawn in updates. Throws
+  /// std::invalid_argument if an option is out of range or the shape has no continuous actions.
   sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed);
 
-  /// One gradient step of critics, actor and alpha. One with a loss or gradient that is not finite
-  /// is skipped; max_skipped_steps in a row throw non_finite_training. `progress_remaining` falls
-  /// from 1 to 0 over the training. `chosen_lr`: the optimisers' step size in place of lr and its
+  /// Takes one gradient step of critics, actor and alpha. It is skipped from the first loss or
+  /// gradient on that is not finite; max_skipped_steps in a row throw non_finite_training.
+  /// `progress_remaining` falls from 1 to 0 during training. `chosen_lr` replaces lr and its
   /// schedule. Throws std::invalid_argument if the batch does not fit.
   sac_metrics update(const transition_batch& batch, double progress_remaining = 1.0,
                      std::optional<double> chosen_lr = {});
-  /// Mean over critics of |Q(s, a) - target| of the rows of the last update [B].
+  /// The mean over critics of |Q(s, a) - target| for each row of the last update [B].
   std::span<const float> td_errors() const { return td_errors_; }
 
   const sac_options& options() const { return options_; }
@@ -66,17 +68,18 @@ class sac_learner {
   acting_policy& policy() { return actor_; }
   const acting_policy& policy() const { return actor_; }
   const detail::critic_ensemble& critics() const { return critics_; }
-  /// alpha
+  /// The weight of the entropy, alpha.
   double ent_coef() const;
-  /// Of the last update [P], the critics' is critics().gradient().
+  /// The actor's gradient of the last update [P]. critics().gradient() is that of the critics.
   std::span<const float> actor_gradient() const { return actor_gradient_; }
 
   sac_learner_state state() const;
-  /// Throws std::invalid_argument if the state is of another network.
+  /// Throws std::invalid_argument if the state is that of another network.
   void set_state(const sac_learner_state& state);
 
  private:
-  static constexpr float critic_scale = 0.5f;  // half the mean squared error, as Stable-Baselines3
+  // The critics' loss is half the mean squared error, as in Stable-Baselines3.
+  static constexpr float critic_scale = 0.5f;
 
   struct actor_result {
     double loss = 0.0;
@@ -99,7 +102,7 @@ class sac_learner {
   detail::skip_guard guard_;
   std::int64_t n_updates_ = 0;
 
-  detail::float_block noise_, next_noise_;  // [B, A]; with use_sde the same matrix [H, A]
+  detail::float_block noise_, next_noise_;  // [B, A]; with use_sde one matrix [H, A]
   detail::float_block targets_;             // [B]
   detail::float_block value_, d_action_;
   detail::float_block actor_gradient_;

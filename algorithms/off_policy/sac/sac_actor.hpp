@@ -1,4 +1,6 @@
 #pragma once
+// The actor in the updates of SAC's learner, with hand-written gradients.
+
 #include <optional>
 
 #include "algorithms/losses/squashed_gaussian.hpp"
@@ -7,22 +9,24 @@
 
 namespace troupe::detail {
 
-/// The actor in an update of SAC: actions it draws, their log-probabilities and the gradient
-/// through both, by hand. Its exploration is independent in every row, or state-dependent.
+/// The actor in an update of SAC: it draws actions, computes their log-probabilities and the
+/// gradient through both, with hand-written code. Its noise is independent for every row, or
+/// state-dependent with use_sde.
 class sac_actor {
  public:
   explicit sac_actor(const acting_policy& of);
 
-  /// Standard normals that a draw of so many rows takes: [rows, A], or one matrix [H, A].
+  /// How many standard normal numbers a draw of so many rows needs: rows * A, or with use_sde one
+  /// matrix of H * A.
   std::size_t noise_size(int rows) const;
 
-  /// Gives action() [rows, A] and log_prob() [rows] in obs [rows, D].
+  /// Computes action() [rows, A] and log_prob() [rows] for obs [rows, D].
   void draw(const acting_policy& of, const float* obs, int rows, const float* noise);
   const float* action() const { return noise_ ? noise_->action() : gaussian_.action(); }
   const float* log_prob() const { return noise_ ? noise_->log_prob() : gaussian_.log_prob(); }
 
-  /// After draw with the same arguments: gradient [P] is overwritten with that of a loss whose
-  /// derivative by every log_prob is d_log_prob and by the actions d_action [rows, A].
+  /// Overwrites gradient [P] with the gradient of a loss whose derivative is d_log_prob by every
+  /// log_prob and d_action [rows, A] by the actions. Call it after `draw` with the same arguments.
   void backward(const acting_policy& of, const float* obs, int rows, const float* noise,
                 float d_log_prob, const float* d_action, float* gradient);
 

@@ -14,8 +14,7 @@ namespace troupe::detail {
 
 namespace {
 
-// tanh(u) and its log-probability, u a Gaussian that lies z of its standard deviations off its
-// mean.
+// tanh(u) and its log-probability, where u is normal and z standard deviations away from its mean.
 std::pair<at::Tensor, at::Tensor> squashed(const at::Tensor& u, const at::Tensor& z,
                                            const at::Tensor& log_std) {
   const auto log_slope = 2.0 * (std::numbers::ln2 - u - at::softplus(-2.0 * u));

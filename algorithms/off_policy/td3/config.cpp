@@ -28,17 +28,17 @@ void describe(options_schema<td3_options>& s) {
   describe_training(s);
   s.field("policy_delay", &td3_options::policy_delay)
       .at_least(1)
-      .help("gradient steps of the critics for one of the actor");
+      .help("The number of gradient steps of the critics for each one of the actor.");
   s.field("target_policy_noise", &td3_options::target_policy_noise)
       .at_least(0)
-      .help("standard deviation of the noise on target actions of -1 to 1");
+      .help("The standard deviation of the noise on target actions, which are within -1..1.");
   s.field("target_noise_clip", &td3_options::target_noise_clip)
       .at_least(0)
-      .help("the largest such noise");
+      .help("The noise on target actions is clipped to +- this.");
   s.field("n_critics", &td3_options::n_critics)
       .at_least(1)
       .at_most(64)
-      .help("the smallest of their values counts");
+      .help("The number of critics; the smallest of their values is used.");
 }
 
 std::vector<idle_rule> idle_rules_of(const td3_config& c) {

@@ -87,7 +87,8 @@ double td3_learner::actor_gradient(const transition_batch& batch) {
   return sum / rows;
 }
 
-// False if something was not finite. What was stepped before that stays stepped, and is finite.
+// Steps critics and actor. Returns false as soon as a loss or gradient is not finite; networks that
+// were stepped before that keep their finite new weights.
 bool td3_learner::step_networks(const transition_batch& batch, td3_metrics& metrics) {
   const double lr = metrics.learning_rate;
   const auto finite = [this](const char* what, double value) {

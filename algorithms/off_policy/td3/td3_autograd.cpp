@@ -9,7 +9,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// [N], of q [N, K].
+/// Applies the rule to each row of q [N, K]; returns [N].
 at::Tensor bootstrapped(const at::Tensor& q, const bootstrap_rule& bootstrap) {
   if (!bootstrap) return std::get<0>(q.min(1));
   const auto rows = q.to(at::kFloat).contiguous();

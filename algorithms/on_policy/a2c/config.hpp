@@ -1,11 +1,12 @@
 #pragma once
+// The options and the configuration of A2C.
 
 #include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of
-/// Stable-Baselines3's A2C.
+/// The options of A2C's update rule; `describe` has their units, ranges and meanings. The defaults
+/// are those of Stable-Baselines3's A2C.
 struct a2c_options : on_policy_options {
   a2c_options() {
     lr = 7e-4;
@@ -15,7 +16,7 @@ struct a2c_options : on_policy_options {
   }
 };
 
-/// Everything that decides an A2C run.
+/// The configuration of an A2C run.
 struct a2c_config : on_policy_config {
   a2c_config();
 
@@ -25,7 +26,7 @@ struct a2c_config : on_policy_config {
 void describe(options_schema<a2c_options>& s);
 void describe(options_schema<a2c_config>& s);
 
-/// What of a run by it has no effect.
+/// The rules about options of A2C without effect.
 std::vector<idle_rule> idle_rules_of(const a2c_config& config);
 
 }  // namespace troupe

@@ -12,13 +12,19 @@ void describe(options_schema<ppo_options>& s) {
       .also_known_as({"clip", "clip_coef"})
       .above(0)
       .or_infinity()
-      .help("Schulman et al. 2017, equation 7");
+      .help(
+          "The probability ratio counts only within 1 +- clip_range (Schulman et al. 2017, "
+          "equation 7).");
   s.field("clip_schedule", &ppo_options::clip_schedule)
-      .help("of clip_range; linear: falls to 0 at the end");
+      .help(
+          "How clip_range changes: constant keeps it, linear lets it fall to 0 at the end of "
+          "training.");
   s.field("clip_range_vf", &ppo_options::clip_range_vf)
       .above(0)
       .unit("return")
-      .help("value clipping; null: none");
+      .help(
+          "In the value loss, a value may differ from the old value by at most this; null means no "
+          "clipping.");
 }
 
 void describe(options_schema<ppo_config>& s) {

@@ -1,4 +1,5 @@
 #pragma once
+// The options and the configuration of PPO.
 
 #include <optional>
 
@@ -6,15 +7,15 @@
 
 namespace troupe {
 
-/// `describe` has the unit, the range and the meaning of each. Defaults are those of
-/// Stable-Baselines3's PPO and its MlpPolicy.
+/// The options of PPO's update rule; `describe` has their units, ranges and meanings. The defaults
+/// are those of Stable-Baselines3's PPO and its MlpPolicy.
 struct ppo_options : on_policy_options {
   double clip_range = 0.2;
   annealing clip_schedule = annealing::constant;
   std::optional<double> clip_range_vf;
 };
 
-/// Everything that decides a PPO run.
+/// The configuration of a PPO run.
 struct ppo_config : on_policy_config {
   ppo_config() { algo = "ppo"; }
 

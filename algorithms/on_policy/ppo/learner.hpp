@@ -1,19 +1,19 @@
 #pragma once
-// What of an on-policy update is PPO's own: its loss, Schulman et al. 2017,
-// https://arxiv.org/abs/1707.06347, equations 7 and 9.
+// PPO's loss (Schulman et al. 2017, https://arxiv.org/abs/1707.06347, equations 7 and 9) and the
+// learner with it.
 
 #include "algorithms/on_policy/learner.hpp"
 #include "algorithms/on_policy/ppo/config.hpp"
 
 namespace troupe {
 
-/// The clipped surrogate with value loss and entropy bonus; the clip range follows its schedule.
+/// The clipped surrogate with value loss and entropy bonus. The clip range follows clip_schedule.
 on_policy_loss loss_of(const ppo_options& options);
 
-/// The learner with PPO's loss.
+/// The on-policy learner with PPO's loss.
 class ppo_learner : public on_policy_learner {
  public:
-  /// Throws std::invalid_argument naming an option out of range.
+  /// Throws std::invalid_argument that names the option if one is out of range.
   ppo_learner(const network_shape& shape, const ppo_options& options, std::uint64_t seed);
 };
 

@@ -18,9 +18,11 @@ std::vector<idle_rule> idle_rules_of(const reinforce_config& config) {
 void describe(options_schema<reinforce_options>& s) {
   describe_update_rule(s, "adam_eps");
   s.field("baseline", &reinforce_options::baseline)
-      .help("a critic's value is subtracted from returns");
+      .help("If true, a critic's value is subtracted from each return.");
   s.field("normalize_returns", &reinforce_options::normalize_advantage)
-      .help("what is left is brought to mean 0 and deviation 1 in each batch");
+      .help(
+          "If true, returns, less the critic's value if there is one, are normalised to mean 0 and "
+          "deviation 1 in each batch.");
 }
 
 void describe(options_schema<reinforce_config>& s) {

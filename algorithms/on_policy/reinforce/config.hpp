@@ -1,10 +1,11 @@
 #pragma once
+// The options and the configuration of REINFORCE.
 
 #include "algorithms/on_policy/config.hpp"
 
 namespace troupe {
 
-/// `describe` has the unit, the range and the meaning of each.
+/// The options of REINFORCE's update rule; `describe` has their units, ranges and meanings.
 struct reinforce_options : on_policy_options {
   reinforce_options() {
     lr = 1e-2;
@@ -14,7 +15,7 @@ struct reinforce_options : on_policy_options {
   }
 };
 
-/// Everything that decides a REINFORCE run.
+/// The configuration of a REINFORCE run.
 struct reinforce_config : on_policy_config {
   reinforce_config();
 
@@ -24,7 +25,7 @@ struct reinforce_config : on_policy_config {
 void describe(options_schema<reinforce_options>& s);
 void describe(options_schema<reinforce_config>& s);
 
-/// What of a run by it has no effect.
+/// The rules about options of REINFORCE without effect.
 std::vector<idle_rule> idle_rules_of(const reinforce_config& config);
 
 }  // namespace troupe
