@@ -28,7 +28,7 @@ caf::scheduler::test_coordinator& deterministic_scheduler(caf::actor_system& of)
 
 [[noreturn]] void leave_at_once() {
   std::fflush(nullptr);
-  std::_Exit(70);  // EX_SOFTWARE: a thread is stuck in user code, so no orderly end is possible.
+  std::_Exit(70);  // EX_SOFTWARE. A thread is stuck in user code, so an orderly end is impossible.
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ system_core::system_core(system_options options)
           *this, link_server_options{.address = options_.listen,
                                      .certs = options_.certs,
                                      .join_secret = options_.join_secret});
-      log::info("nodes may join", {{"port", cluster_->port()}});
+      log::info("the system listens for nodes", {{"port", cluster_->port()}});
     }
   }
   if (!options_.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
@@ -92,7 +92,7 @@ system_core::~system_core() {
   stop_all(limit);
   clock_->stop();
   if (!own_threads_->none_by(limit)) {
-    log::error("threads of actors did not end in time; leaving without them",
+    log::error("threads of actors did not end in time; the process exits without them",
                {{"threads", own_threads_->count()}});
     leave_at_once();
   }
@@ -174,7 +174,7 @@ std::shared_ptr<service_state> system_core::add_service(serve_options options) {
     }
   }
   auto collector = std::make_shared<service_collector>();
-  // Whoever holds it last may be a program that has its handle, beyond this system's end.
+  // A program that has the service's handle may be the last holder, after this system's end.
   const auto end = [collector, metrics = options_.metrics](service_state* service) {
     collector->end(*service);
     metrics->retire(collector, "service");
@@ -194,7 +194,7 @@ std::shared_ptr<service_state> system_core::add_unnamed(serve_options options) {
   return state;
 }
 
-/// With the mutex held.
+/// Requires mutex_.
 std::unique_ptr<service_state> system_core::make_service(serve_options options) {
   auto state = std::make_unique<service_state>(next_service_++, std::move(options), places_);
   state->cycles = cycles_;
@@ -232,7 +232,7 @@ void system_core::set_supervisor(const service_state& service, ref<inbox> superv
     const auto known = services_.find(service.number);
     if (known != services_.end()) known->second.supervisor = supervisor;
   }
-  // Stopped in the meantime, when there was nobody to tell.
+  // The service was stopped before its supervisor was known.
   if (service.closed()) supervisor->kill("its service is stopped");
 }
 
@@ -245,7 +245,7 @@ void system_core::scale(const std::shared_ptr<service_state>& service, std::size
     const auto known = services_.find(service->number);
     if (known != services_.end()) supervisor = known->second.supervisor;
   }
-  if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
+  if (!supervisor || service->closed()) return;  // Dropping the wish answers it.
   supervisor->post([wish = std::move(wish)] {
     static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
   });
@@ -290,7 +290,7 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
   }
   {
     std::lock_guard lock(mutex_);
-    stopping_ = true;  // From here on no service is added but those that other processes bring.
+    stopping_ = true;  // Only services that other processes bring are added from here on.
   }
   const auto all = last_first();
   for (const auto& service : all) stop_service(*service);
@@ -309,7 +309,7 @@ void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
     hosts_changed_.wait_until(lock, limit, [this] { return hosts_ == 0; });
   }
   if (none_left()) return;
-  log::error("actors did not end in time; leaving without them",
+  log::error("actors did not end in time; the process exits without them",
              {{"actors", hosts_}, {"services_with_hung_replicas", hung(all)}});
   leave_at_once();
 }
@@ -339,7 +339,8 @@ void system_core::run_until(const std::function<bool()>& finished) {
   main_changed_.wait(lock, finished);
 }
 
-/// What the deadlock's message says of services: ": counter (3 in flight, 1 waiting)".
+/// Describes the services with unanswered calls for the deadlock's message: ": counter (3 in
+/// flight, 1 waiting)".
 std::string system_core::unanswered() const {
   std::lock_guard lock(mutex_);
   std::string text;
@@ -354,8 +355,8 @@ std::string system_core::unanswered() const {
   return text;
 }
 
-/// Names of services that have abandoned replicas, these and those stopped before: "env, policy";
-/// "none".
+/// Returns the names of the services that have abandoned replicas, `among` and stopped ones, such
+/// as "env, policy", or "none".
 std::string system_core::hung(const std::vector<std::shared_ptr<service_state>>& among) const {
   std::lock_guard lock(mutex_);
   auto all = hung_;

@@ -1,5 +1,6 @@
 #pragma once
-// The handle of a service: a cheap value, to be copied into any role, coroutine or message.
+// The handle of a service. Every user of a service includes this header. A handle is cheap to copy:
+// pass it to any role, coroutine or message.
 //
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
@@ -29,12 +30,12 @@ class session;
 
 namespace detail {
 
-// How a handle travels (runtime/remote): as the service's name and options.
+// A handle is sent to another process (runtime/remote) as the service's name and options.
 std::size_t handle_size(const service_state* service);
 void write_handle(const service_state* service, wire_writer& to);
 std::shared_ptr<service_state> read_handle(wire_reader& from);
 
-/// What `co_await handle.route<F>(...)` awaits.
+/// The awaitable that `handle.route<F>(...)` returns.
 template <auto F, class Role>
 class [[nodiscard("co_await it: a call that nobody awaits is never sent")]] routed_call final
     : public pending_call {
@@ -47,7 +48,7 @@ class [[nodiscard("co_await it: a call that nobody awaits is never sent")]] rout
   }
 };
 
-/// Was its replica removed before the call was sent?
+/// True if the error says that the call's replica was removed before the call was sent.
 bool was_removed(const std::exception_ptr& error) noexcept;
 
 template <auto F, class Role>
@@ -81,27 +82,27 @@ class session_lease {
   const std::shared_ptr<session_wish> wish_;
 };
 
-/// Waits until a replica can have another session, then opens one at the replica with the fewest.
+/// Waits until a replica can have another session, then opens it at the replica with the fewest.
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
                                                   call_options call, session_options options);
-/// Waits until a replica serves, then gives all that do.
+/// Waits until a replica serves, then gives all replicas that serve.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options);
 
 }  // namespace detail
 
-/// The replicas of Role behind one name. Calls check their arguments against the endpoint's
-/// signature at compile time, and end with the endpoint's value or a call_error. A call doesn't
-/// hold its service until it is awaited: keep a handle till then.
+/// The handle of the replicas of Role that serve under one name. Calls check their arguments
+/// against the endpoint's signature at compile time, and end with the endpoint's value or a
+/// call_error. A call doesn't hold its service until it is awaited, so keep a handle until then.
 template <class Role>
 class service {
  public:
   using role_type = Role;
 
-  /// Names no service: calling it is an error.
+  /// Names no service. Calling it throws std::logic_error.
   service() = default;
 
-  /// A service of a derived role is one of its base, too.
+  /// A service of a derived role is also a service of its base.
   template <std::derived_from<Role> Derived>
     requires(!std::same_as<Derived, Role>)
   service(const service<Derived>& derived)
@@ -117,7 +118,7 @@ class service {
     return other;
   }
 
-  /// One replica, chosen by the service's router. Throws call_error.
+  /// Calls one replica, which the service's router chooses. Throws call_error.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   detail::routed_call<F, Role> route(A&&... args) const {
@@ -125,23 +126,26 @@ class service {
                                         nullptr, false);
   }
 
-  /// The same, with the error in the outcome.
+  /// Calls one replica like `route`, and returns the error in the outcome instead of throwing it.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
     return settled<F>(nullptr, false, std::forward<A>(args)...);
   }
 
-  /// Every replica that serves now, or the first that do. Waits for all, then throws if one failed.
-  /// One that `system::scale` removes before it is asked is left out. No value for void.
+  /// Calls every replica that serves now; while none serves, it waits for the first that do. Waits
+  /// for all answers, then throws the first error if a call failed. A replica that `system::scale`
+  /// removes before it is asked is left out. Returns the results in a vector, or nothing if the
+  /// endpoint returns void.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   auto fanout(const A&... args) const {
     return values<F>(fanout_settled<F>(args...));
   }
 
-  /// The same, but an outcome each, in the order of the replicas' indices. Throws where no replica
-  /// was asked: service_down, or as the options say.
+  /// Calls every replica like `fanout`, and returns one outcome for each, in the order of the
+  /// replicas' indices. Throws call_error if no replica could be asked: service_down, or what the
+  /// handle's options lead to (deadline_exceeded, overloaded).
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
@@ -153,10 +157,11 @@ class service {
     return ask_all<F>(*this, arguments(args...));
   }
 
-  /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives. An
-  /// exclusive one waits for a replica without any, and keeps other sessions (not routed calls),
-  /// those of other processes too, away from it. Throws call_error: service_down, or as the
-  /// handle's options say.
+  /// Opens a session at the replica with the fewest sessions. Every call of the session goes to
+  /// that replica. The session ends with its last copy. An exclusive session waits for a replica
+  /// without any session, and keeps all other sessions away from it, those of other processes
+  /// included; routed calls still reach the replica. Throws call_error: service_down, or what the
+  /// handle's options lead to.
   task<troupe::session<Role>> session(session_options options = {}) const {
     return open(*this, options);
   }
@@ -170,14 +175,14 @@ class service {
 
   using access = detail::role_access<Role>;
 
-  /// Of the service whose replicas hold a Role itself.
+  /// Makes a handle of a service whose replicas hold a Role itself, not a class derived from it.
   explicit service(std::shared_ptr<detail::service_state> state)
       : state_(std::move(state)), access_(detail::keep_direct_access<Role>(*state_)) {}
 
   template <class Derived>
   static const access* access_through(const service<Derived>& derived) {
     if (!derived.state_) return nullptr;
-    static_cast<void>(&detail::cast_to_base<Role, Derived>);  // So that it is registered.
+    static_cast<void>(&detail::cast_to_base<Role, Derived>);  // This use registers the cast.
     return detail::keep_base_access<Role>(*derived.state_, *derived.access_);
   }
 
@@ -194,7 +199,7 @@ class service {
     return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
   }
 
-  /// A call, at `only` that replica where it names one, with its error in the outcome.
+  /// Makes a call, at the replica `only` unless it is null, and keeps its error in the outcome.
   template <auto F, class... A>
   task<outcome<typename detail::endpoint_of<F>::result>> settled(
       std::shared_ptr<detail::replica_slot> only, bool session, A&&... args) const {
@@ -251,9 +256,9 @@ class service {
   call_options options_;
 };
 
-/// A conversation with one replica, whose state it relies on. When that replica dies every call of
-/// the session ends as session_lost: it never moves. It must not outlive its system, whose end
-/// waits for the thread of its replica.
+/// A conversation with one replica that keeps state between the calls. A session never moves to
+/// another replica: when its replica dies, all its calls end as session_lost. A session must not
+/// outlive its system, because the system's destructor waits for the thread of the replica.
 template <class Role>
 class session {
  public:
@@ -265,7 +270,8 @@ class session {
                                         lease_->slot, true);
   }
 
-  /// The same, with the error in the outcome. Keep the session until it has ended.
+  /// Calls the replica like `route`, and returns the error in the outcome instead of throwing it.
+  /// Keep the session until the call has ended.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
@@ -284,7 +290,7 @@ class session {
   std::shared_ptr<detail::session_lease> lease_;
 };
 
-/// In another process a handle names the same service.
+/// A handle that is sent to another process names the same service there.
 template <class Role>
 struct wire_codec<service<Role>> {
   static constexpr std::size_t bytes_min = 1;
