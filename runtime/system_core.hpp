@@ -1,5 +1,5 @@
 #pragma once
-// What the hosts of a system share. Internal to runtime/.
+// The state that all hosts of a system share. Internal to runtime/.
 
 #include <atomic>
 #include <caf/actor_system.hpp>
@@ -40,44 +40,46 @@ class system_core {
   caf::actor_system& actors() noexcept { return *actors_; }
   class clock& clock() noexcept { return *clock_; }
   metrics_registry& metrics() noexcept { return *options_.metrics; }
-  /// What processes count that run replicas for this one, and replicas that run here for others.
+  /// The counts of the processes that run replicas for this one.
   const std::shared_ptr<class remote_metrics>& remote_metrics() noexcept { return remote_metrics_; }
+  /// The replicas that run here for other processes.
   class hosted_replicas& hosted_replicas() noexcept { return *hosted_replicas_; }
   /// Null if nothing is traced.
   class trace* trace() noexcept { return options_.trace.get(); }
   const system_options& options() const noexcept { return options_; }
   bool deterministic() const noexcept { return options_.deterministic; }
-  /// Of the random numbers of a new actor. In a deterministic system actors of one name have
-  /// different keys.
+  /// The key of a new actor's random numbers. In a deterministic system, actors of the same name
+  /// get different keys.
   std::uint64_t key_of(std::string_view name);
-  /// Null if nothing goes wrong on purpose.
+  /// Null if the system injects no faults.
   fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
-  /// In a deterministic system: time passes during this turn. Others have theirs meanwhile if it
-  /// can pause.
+  /// Lets virtual time pass during this turn of a deterministic system. Other turns run meanwhile
+  /// if this turn can pause.
   void spend(duration time);
-  /// Of a deterministic system in which turns may take time; otherwise null.
+  /// The threads of a deterministic system in which turns may take time; otherwise null.
   simulated_threads* threads_in_virtual_time() noexcept { return virtual_threads_.get(); }
-  /// A replica may be busy for long while others go on: in virtual time no turn takes time, unless
-  /// that is simulated.
+  /// True if a replica may be busy for long while others go on. A turn in virtual time takes no
+  /// time unless that is simulated.
   bool turns_take_time() const noexcept { return !deterministic() || virtual_threads_; }
 
-  /// A thread of the pool is stuck in a role's code: another takes its place until it is back. In a
-  /// deterministic system: one of these, unless that is null.
+  /// Adds a thread to the pool while one of its threads is stuck in a role's code. In a
+  /// deterministic system the thread is added to `in`, unless that is null.
   void thread_hangs(simulated_pool* in);
+  /// Removes the added thread, because the stuck thread is back.
   void thread_came_back(simulated_pool* in);
-  /// Starts the thread for hosts whose turns are reserved, if there is none. Not in a deterministic
-  /// system.
+  /// Starts the thread for hosts with reserved turns, if there is none. A deterministic system has
+  /// no such thread.
   void reserve_thread();
 
-  /// Where replicas live that are placed elsewhere.
+  /// The place of the replicas that `where` puts in another process.
   site& site_of(const placement& where);
-  /// Of a deterministic system: from the first call on, replicas placed on nodes live on these, and
-  /// turns may take time. Before any service is served.
+  /// From the first call on, a deterministic system runs the replicas placed on nodes on these
+  /// simulated nodes, and turns may take time. Call it before any service is served.
   simulated_nodes& simulate_nodes();
-  /// Null where no node can join.
+  /// Null if no node can join.
   cluster_site* cluster() noexcept { return cluster_.get(); }
 
-  /// Those that actors have of their own.
+  /// The threads of actors that have a thread of their own.
   const std::shared_ptr<class own_threads>& own_threads() noexcept { return own_threads_; }
 
   void host_started();
@@ -86,35 +88,36 @@ class system_core {
 
   /// Throws std::invalid_argument if an option is out of range or the name is taken.
   std::shared_ptr<service_state> add_service(serve_options options);
-  /// One without metrics, whose name need not be its own: what a replica is hosted under for
-  /// another process, or the copy of another process's. `find_service` doesn't find it.
+  /// Adds a service without metrics whose name may be in use: a replica hosted here for another
+  /// process, or a copy of another process's service. `find_service` doesn't find it.
   std::shared_ptr<service_state> add_unnamed(serve_options options);
-  /// `find_service` finds this copy from here on.
+  /// Lets `find_service` find this copy from now on.
   void make_findable(const service_state& service);
-  /// Nobody asks for it any more.
+  /// Removes the service because nobody asks for it any more.
   void remove_unnamed(const service_state& service);
-  /// Those that have not been removed.
+  /// The number of services that have not been removed.
   std::size_t services() const;
   /// The live service of that name; null if there is none.
   std::shared_ptr<service_state> find_service(const std::string& name) const;
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
-  /// Asks its supervisor for another number of replicas; `tell` hears of the end of that.
+  /// Asks the service's supervisor for another number of replicas. `tell` is called when the change
+  /// has ended, with null or with the error.
   void scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
              std::function<void(std::exception_ptr)> tell);
   bool stopping() const noexcept { return stopping_; }
-  /// Closes it, ends its actors, and forgets it. Its metrics stay while anybody holds it, but for
-  /// gauges; then what it counted is kept by the registry.
+  /// Closes the service, ends its actors and forgets it. Its counters stay while anybody holds the
+  /// service, its gauges don't; afterwards the registry keeps the counts.
   void stop_service(service_state& service);
 
-  /// Runs actors until `finished()`: in a deterministic system here and now, else it waits for the
-  /// pool. Throws std::logic_error if a deterministic system can't go on.
+  /// Runs actors until `finished()`. A deterministic system runs them on this thread, any other
+  /// waits for the pool. Throws std::logic_error if a deterministic system can't go on.
   void run_until(const std::function<bool()>& finished);
-  /// Says that something `run_until` waits for may have changed.
+  /// Reports that something `run_until` waits for may have changed.
   void changed() { main_changed_.notify_all(); }
 
   std::mutex main_mutex;
   ref<inbox> main;              ///< The driver, while `run` runs.
-  bool main_cancelled = false;  ///< By a cancel that found nothing running.
+  bool main_cancelled = false;  ///< A cancel came while nothing ran.
 
  private:
   struct entry {
@@ -145,19 +148,20 @@ class system_core {
   std::unique_ptr<simulated_threads> virtual_threads_;
   std::unique_ptr<simulated_nodes> nodes_;  ///< Null unless they are simulated.
   std::unique_ptr<spare_threads> spares_;   ///< Null in a deterministic system.
-  turn_order order_;                        ///< Of a deterministic system.
+  turn_order order_;                        ///< The order of turns in a deterministic system.
   std::optional<fault_source> faults_;
   mutable std::mutex mutex_;
-  std::condition_variable main_changed_;   ///< With main_mutex.
-  std::condition_variable hosts_changed_;  ///< With mutex_.
-  std::size_t hosts_ = 0;                  ///< Actors started and not ended.
-  std::map<std::size_t, entry> services_;  ///< By number.
+  std::condition_variable main_changed_;   ///< Used with main_mutex.
+  std::condition_variable hosts_changed_;  ///< Used with mutex_.
+  std::size_t hosts_ = 0;                  ///< The actors that have started and not ended.
+  std::map<std::size_t, entry> services_;  ///< Keyed by the service's number.
   std::size_t next_service_ = 0;
   const std::shared_ptr<class own_threads> own_threads_ = std::make_shared<class own_threads>();
   const std::shared_ptr<service_places> places_ = std::make_shared<service_places>();
-  std::unordered_map<std::uint64_t, std::uint64_t> named_;  ///< How many actors of each name's key.
-  std::set<std::string> hung_;  ///< Stopped services that have abandoned replicas, some of them.
-  std::atomic<bool> stopping_{false};  ///< No service is added any more.
+  /// The number of actors for each name's key.
+  std::unordered_map<std::uint64_t, std::uint64_t> named_;
+  std::set<std::string> hung_;  ///< Some names of stopped services that have abandoned replicas.
+  std::atomic<bool> stopping_{false};  ///< True once no service is added any more.
 };
 
 system_core& core_of(system& sys);

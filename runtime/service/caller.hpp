@@ -1,5 +1,6 @@
 #pragma once
-// The calling side of an actor: which replicas it knows, what it has sent them, what is overdue.
+// The calling side of an actor: the replicas that it knows, the calls that it has sent them, and
+// the deadlines of these calls. Internal to runtime/.
 
 #include <coroutine>
 #include <memory>
@@ -18,17 +19,18 @@ class pending_call;
 class trace_lane;
 struct known_replica;
 
-/// One sending of a call, in a list while it is in flight to that replica. Lives in its call.
+/// One sending of a call. It lives in its pending_call, and while it is in flight it is in the list
+/// of its replica.
 class attempt : public list_node {
  public:
   explicit attempt(pending_call& owner) : owner(owner) {}
   pending_call& owner;
   ref<call_base> call;
-  known_replica* to = nullptr;  ///< While it is in flight.
+  known_replica* to = nullptr;  ///< The replica while the attempt is in flight; otherwise null.
 };
 
-/// What a caller knows of one replica. It hears of the replica's end once, and then fails what it
-/// had sent there.
+/// The replica as one caller knows it. The caller hears of the replica's end once, and then fails
+/// the attempts in flight to it.
 struct known_replica {
   explicit known_replica(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {}
   std::shared_ptr<replica_slot> slot;
@@ -41,20 +43,20 @@ struct service_view {
   std::shared_ptr<service_state> state;
   std::uint64_t version = 0;
   std::vector<std::shared_ptr<known_replica>> links;
-  /// By endpoint number: its row in the statistics, +1; 0: not asked yet.
+  /// The row in the statistics plus 1, by endpoint number; 0 means that it was not asked for yet.
   std::vector<std::uint8_t> rows;
-  std::size_t awaited = 0;  ///< Calls, which look here.
-  bool given_up = false;    ///< It goes with the last of them.
+  std::size_t awaited = 0;  ///< The number of awaited calls that use this view.
+  bool given_up = false;    ///< True if the view is dropped when the last of these calls has ended.
 };
 
-/// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
+/// One awaited call, from `co_await` to its end. It lives in the frame of the awaiting coroutine;
 /// destroying it gives the call up.
 ///
 ///   idle ──co_await──> in flight ──reply──────────────> ended
 ///          │             │    ^
 ///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
 ///
-/// In flight a hedged call may get a second attempt beside its first.
+/// A hedged call that is in flight may get a second attempt beside the first.
 class pending_call : private line_member {
  public:
   pending_call(service_state& service, const call_options& options, ref<call_base> call,
@@ -66,10 +68,10 @@ class pending_call : private line_member {
   ~pending_call();
 
   bool await_ready() const noexcept { return false; }
-  /// False if the call has ended already, with an error.
+  /// Returns false if the call has already ended with an error.
   bool await_suspend(std::coroutine_handle<> parent);
 
-  // The rest is for the caller.
+  // Only the caller uses the functions below.
   void replied(attempt& by);
   void lost(attempt& by);
   void expired();
@@ -99,15 +101,16 @@ class pending_call : private line_member {
   std::string versions_there(const service_view& view) const;
   void retry();
   void hedge(time_point now);
-  /// The same call once more, sent now; null if its arguments can't be copied.
+  /// Makes a copy of the call that counts as sent now; null if the arguments can't be copied.
   ref<call_base> copy_call(time_point now) const;
   /// Forgets the other attempt, if there is one.
   void keep_only(attempt& by);
-  /// Nobody awaits it any more: it is not begun, or stopped where it waits.
+  /// Cancels the attempt because nobody awaits it: it is not begun, or it is stopped where it
+  /// waits.
   void give_up(attempt& by);
   void give_up_all();
   known_replica* take_room(service_view& view);
-  /// The one replica it may go to takes it no more.
+  /// True if the one replica that the call may go to doesn't take it any more.
   bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
   void set_alarm(time_point now);
   void report_stall(time_point now);
@@ -118,27 +121,28 @@ class pending_call : private line_member {
   std::string where() const;
   void trace_end(bool cancelled);
 
-  service_state* service_;  ///< A handle holds it, and from the sending on `view_`.
+  service_state* service_;  ///< Held by a handle until the call is awaited, then by `view_`.
   const call_options options_;
-  std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
+  /// The one replica that the call may go to; null means any.
+  std::shared_ptr<replica_slot> only_;
   const bool session_;
   attempt first_{*this};
-  std::unique_ptr<attempt> second_;  ///< A hedged call's, while it is in flight.
+  std::unique_ptr<attempt> second_;  ///< The second attempt of a hedged call while it is in flight.
   caller* home_ = nullptr;
-  service_view* view_ = nullptr;  ///< The caller's, while the call is awaited.
+  service_view* view_ = nullptr;  ///< The caller's view while the call is awaited.
   std::exception_ptr error_;
   stage stage_ = stage::idle;
   bool hedged_ = false;
-  bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
+  bool resuming_ = false;  ///< True after await_suspend has returned: end() must wake the parent.
   bool traced_ = false;
   std::uint32_t losses_ = 0;
-  std::uint32_t killed_ = 0;    ///< Losses after the replica had begun this call.
-  time_point awaited_since_{};  ///< For the trace.
+  std::uint32_t killed_ = 0;    ///< The losses of a replica that had begun this call.
+  time_point awaited_since_{};  ///< The beginning of the call in the trace.
   time_point deadline_ = time_point::max();
   time_point hedge_at_ = time_point::max();
-  std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
-  /// At the deadline; without one, when the call counts as stalled. Or before, for a second
-  /// attempt.
+  std::shared_ptr<ticket> ticket_;  ///< Null unless the call waits for room.
+  /// Rings at the deadline, or, if there is none, when the call counts as stalled. A hedged call's
+  /// alarm may ring before, for the second attempt.
   alarm alarm_{*this};
   waiter wake_;
 };
@@ -146,45 +150,45 @@ class pending_call : private line_member {
 /// The calling side of one actor.
 class caller {
  public:
-  /// `watch` asks to hear of the end of the actor behind a mailbox, by `ended`.
+  /// `watch` asks to be told, through `ended`, when the actor behind a mailbox ends.
   caller(strand& home, const ref<inbox>& me, std::function<void(inbox&)> watch, std::uint64_t seed);
 
-  /// The calling side of the actor that runs on this thread. Throws std::logic_error outside of
-  /// one.
+  /// Returns the calling side of the actor that runs on this thread. Throws std::logic_error
+  /// outside an actor.
   static caller& current();
 
-  /// Where the actor's trace is kept; null: nowhere.
+  /// The actor's lane in the trace; null if nothing is traced.
   trace_lane* lane = nullptr;
 
   strand& home() noexcept { return home_; }
   const ref<inbox>& me() const noexcept { return me_; }
 
-  /// What this actor knows of a service, brought up to date.
+  /// Returns the actor's view of a service, brought up to date.
   service_view& view(service_state& service) {
     if (service.place < views_.size()) {
       if (auto* known = views_[service.place].get()) return up_to_date(*known);
     }
     return first_view(service);
   }
-  /// The same of one that is known.
+  /// Brings a view that the caller already has up to date.
   service_view& up_to_date(service_view& known) {
     if (known.version != known.state->version()) refresh(known);
     return known;
   }
-  /// What it knows of a service goes, at once or when the last call that it awaits has ended.
+  /// Drops the view of a service, now or when the last call that it awaits has ended.
   void give_up(const service_state& service);
-  /// A replica with room for one call, which is taken; null if there is none.
+  /// Finds a replica with room for one call and takes the room; null if there is none.
   known_replica* take_room(service_view& view, const call_options& options);
-  /// The same at one replica, also while it drains.
+  /// Takes room for one call at one given replica, also while it drains; null if it has none.
   known_replica* take_room_at(service_view& view, const call_options& options,
                               const std::shared_ptr<replica_slot>& slot);
-  /// The same at the least loaded of the others than `slot`.
+  /// Takes room at the least loaded replica other than `slot`; null if it has none.
   known_replica* take_room_beside(service_view& view, const call_options& options,
                                   const replica_slot& slot);
 
-  /// The actor behind `where` has ended: fails what is in flight to it.
+  /// Fails the attempts in flight to the actor behind `where`, which has ended.
   void ended(const inbox& where);
-  /// Deadlines and stalls.
+  /// Handles deadlines, retries, hedges and stalls that are due.
   void tick(time_point now);
   time_point next_tick() const noexcept {
     return wheel_.empty() ? time_point::max() : wheel_.next();
@@ -195,8 +199,8 @@ class caller {
  private:
   friend class pending_call;
   service_view& first_view(service_state& service);
-  /// A call is awaited no more. What it tells its coroutine may still look at the service, so the
-  /// view goes in another turn.
+  /// Counts the end of an awaited call. The coroutine that is resumed may still use the view, so a
+  /// view that was given up is dropped in a later turn.
   void settle(service_view& view) {
     if (--view.awaited == 0 && view.given_up) give_up_later(view);
   }
@@ -208,13 +212,13 @@ class caller {
   std::uint32_t random() noexcept;
 
   strand& home_;
-  const ref<inbox>& me_;  ///< The actor's own: a copy here would keep the actor alive.
+  const ref<inbox>& me_;  ///< A reference to the actor's own; a copy would keep the actor alive.
   std::function<void(inbox&)> watch_;
   std::uint64_t random_state_;
-  std::vector<std::unique_ptr<service_view>> views_;  ///< By the service's place.
-  /// Every replica known and not heard to have ended, by its mailbox.
+  std::vector<std::unique_ptr<service_view>> views_;  ///< Indexed by the service's place.
+  /// The known replicas that are not known to have ended, keyed by their mailbox.
   std::unordered_map<const inbox*, std::shared_ptr<known_replica>> links_;
-  std::vector<std::size_t> live_;  ///< Scratch of `choose`.
+  std::vector<std::size_t> live_;  ///< Scratch memory of `choose`.
   timing_wheel wheel_;
 };
 
