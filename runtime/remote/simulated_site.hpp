@@ -6,8 +6,8 @@ namespace troupe::detail {
 
 class system_core;
 
-/// Of a deterministic system: replicas elsewhere live in the system itself, behind a simulated link
-/// each.
+/// The site of a deterministic system. Replicas that would be in other processes live in the system
+/// itself, each behind a simulated link.
 class simulated_site final : public site {
  public:
   explicit simulated_site(system_core& system) : system_(system) {}

@@ -1,5 +1,6 @@
 #pragma once
-// Where replicas of a placement outside of this process live. Internal to runtime/.
+// The places outside this process where replicas live. Each placement has its site. Internal to
+// runtime/.
 
 #include <exception>
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace troupe::detail {
 
-/// A replica's place in another process. Dropping it gives the place up: a process that was
+/// A replica's place in another process. Its destructor gives the place up, and a process that was
 /// started for it ends.
 class lodging {
  public:
@@ -25,9 +26,9 @@ class site {
   using answer = std::function<void(std::shared_ptr<lodging>, std::exception_ptr)>;
 
   virtual ~site() = default;
-  /// Finds or makes a place for one replica and tells `got`, on any thread, once.
+  /// Finds or makes a place for one replica and calls `got` once, on any thread.
   virtual void lodge(const service_state& service, const replica_info& info, answer got) = 0;
-  /// Gives up all places. No call follows.
+  /// Gives up all places. It is the last call.
   virtual void close() = 0;
 };
 
