@@ -12,7 +12,7 @@ namespace troupe::detail {
 
 /// Returns the first certificate of a text; null if there is none.
 certificate_ptr certificate_in(const std::string& pem);
-/// Returns all certificates in order; null if one can't be read.
+/// Returns the certificates of a text in order, up to the first that can't be read.
 certificates_ptr certificates_in(const std::string& pem);
 /// Returns a private key without a passphrase; null if there is none.
 key_ptr key_in(const std::string& pem);

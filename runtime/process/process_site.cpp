@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<bool> main_is_ready{false};
 
-/// Threads of a child's pool: its role's turns and the link's never need more.
+/// The threads of a child's pool; the turns of its role and of the link never need more.
 constexpr std::size_t child_threads = 2;
 
 class child_lodging final : public lodging {
@@ -41,7 +41,7 @@ class process_site final : public site {
       auto process =
           std::make_unique<child>(child_options{.memory_limit = service.options.memory_limit});
       log::info(
-          "a process starts",
+          "a process was started for a replica",
           {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
       const auto to = std::make_shared<connection>(process->way());
       const auto counted = system_.remote_metrics();

@@ -1,5 +1,5 @@
 #pragma once
-// Replicas in child processes of their own.
+// The site of replicas in child processes of their own. Internal to runtime/.
 
 #include <memory>
 
@@ -9,14 +9,15 @@ namespace troupe::detail {
 
 class system_core;
 
-/// Each replica gets a new process, which ends with it.
+/// Makes a site that starts a new process for each replica. The process ends with the replica.
 std::unique_ptr<site> make_process_site(system_core& system);
 
-/// This process was started by a process_site: it runs roles for its parent until that drops it or
-/// dies, and does not return. Does nothing in a process that is no such child.
+/// Runs roles for the parent if a process_site started this process, until the parent drops it or
+/// dies, and doesn't return. Does nothing in any other process.
 void serve_parent_if_child();
 
-/// Whether this program's main has called that: else its children would run main itself.
+/// True if this program's main has called serve_parent_if_child. Otherwise its children would run
+/// main.
 bool can_have_children();
 
 }  // namespace troupe::detail
