@@ -18,12 +18,15 @@ namespace troupe {
 class metrics_registry;
 class trace;
 
+/// The options of a system. All have a default.
 struct system_options {
   std::size_t threads = 0;  ///< The threads of the pool; 0 means one per core.
   /// True runs everything in virtual time, in an order drawn from `seed`, on the thread that calls
   /// `run`. If a fault plan lets turns take virtual time, these turns have threads of their own,
   /// but only one runs at a time.
   bool deterministic = false;
+  /// The seed of the actors' random numbers, of injected faults and, in a deterministic system, of
+  /// the order of turns.
   std::uint64_t seed = 0;
   /// The faults to inject. Only a deterministic system can have faults.
   fault_plan faults;
@@ -69,6 +72,8 @@ class system_core;
 system_core& core_of(system& sys);
 }  // namespace detail
 
+/// One system of actors in this process. Its services and their replicas live until it is
+/// destroyed.
 class system {
  public:
   /// Throws std::invalid_argument if an option is out of range or doesn't fit a deterministic

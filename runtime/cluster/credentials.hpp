@@ -36,7 +36,7 @@ struct credentials {
   std::filesystem::path revocations_file() const { return directory / "crl.pem"; }
 };
 
-/// Loads the files of a process. Throws std::runtime_error that names the file if it is missing,
+/// Loads the files of a process. Throws a std::runtime_error that names the file if it is missing,
 /// unreadable or not PEM, if the key isn't the certificate's, or if the certificate isn't signed by
 /// the authority, is revoked, isn't valid now or has another role than `role`.
 credentials load_credentials(const std::filesystem::path& directory, const std::string& role);
@@ -68,7 +68,7 @@ std::optional<join_refusal> name_contradiction(const proven_identity& proven,
 /// True if `text` matches a pattern in which '*' stands for any text.
 bool matches(std::string_view pattern, std::string_view text);
 
-/// Reads the text of a file. Throws std::runtime_error that names the file.
+/// Reads the text of a file. Throws a std::runtime_error that names the file.
 std::string read_whole_file(const std::filesystem::path& path);
 
 }  // namespace troupe::detail

@@ -30,7 +30,7 @@ class doorman {
   };
 
   /// Throws std::invalid_argument if the address isn't HOST:PORT, or is beyond this machine
-  /// although `secure` is false. Throws std::runtime_error that names the address if it can't
+  /// although `secure` is false. Throws a std::runtime_error that names the address if it can't
   /// listen there.
   doorman(doorman_options options, handlers then);
   /// Closes the port and every connection that waits at it.

@@ -27,8 +27,8 @@ void check_peer_name(std::string_view text);
 
 /// Writes a hello as JSON.
 std::string to_text(const hello& of);
-/// Reads a hello. Throws std::invalid_argument that names the field if the text isn't a hello or is
-/// longer than 4 KiB. From a hello of another protocol only `protocol`, `build` and `proof` are
+/// Reads a hello. Throws a std::invalid_argument that names the field if the text isn't a hello or
+/// is longer than 4 KiB. From a hello of another protocol only `protocol`, `build` and `proof` are
 /// read.
 hello parse_hello(std::string_view text);
 

@@ -39,14 +39,14 @@ struct join_challenge {
 
 /// Writes a challenge as JSON.
 std::string to_text(const join_challenge& of);
-/// Reads a challenge. Throws std::invalid_argument that names the field if the text isn't a
+/// Reads a challenge. Throws a std::invalid_argument that names the field if the text isn't a
 /// challenge.
 join_challenge parse_challenge(std::string_view text);
 
 class join_secret {
  public:
   /// Reads `file`; empty means troupe/join.secret in $XDG_STATE_HOME, or in ~/.local/state if that
-  /// is unset. The first process makes the file. Throws std::runtime_error that names the file if
+  /// is unset. The first process makes the file. Throws a std::runtime_error that names the file if
   /// it can't be made, isn't a regular file of this user that nobody else may use, or holds no
   /// secret.
   explicit join_secret(std::filesystem::path file);

@@ -48,7 +48,7 @@ class link_server {
   /// opened soon, because its loss isn't noticed before.
   using joined_handler = std::function<void(const hello& who, std::shared_ptr<link> way)>;
 
-  /// Throws std::runtime_error that names the address where it can't listen, or the unusable file
+  /// Throws a std::runtime_error that names the address where it can't listen, or the unusable file
   /// of a certificate or join secret. Throws std::invalid_argument for a bad name or address, and
   /// for an address beyond this machine without certificates.
   link_server(link_server_options options, joined_handler on_joined);

@@ -10,8 +10,8 @@
 namespace troupe::detail {
 
 /// Returns the lists of revoked certificates in a PEM file; empty if there is no file. Throws
-/// std::runtime_error that names the file if it can't be read, is malformed, or has a list that no
-/// certificate in `authority` (PEM) has signed. The age of a list doesn't matter.
+/// a std::runtime_error that names the file if it can't be read, is malformed, or has a list that
+/// no certificate in `authority` (PEM) has signed. The age of a list doesn't matter.
 std::vector<revocation_list_ptr> read_revocations(const std::filesystem::path& file,
                                                   const std::string& authority);
 

@@ -30,7 +30,7 @@ class exec_report {
 void reset_signals();
 
 /// Runs `become` in a child, which execs or reports a failure, and waits for that. Throws
-/// std::system_error that says what the child could not do.
+/// a std::system_error that says what the child could not do.
 pid_t start_child(void (*become)(const void* plan, exec_report report), const void* plan);
 
 }  // namespace troupe::detail

@@ -110,8 +110,8 @@ branch stand_in::watch_over() {
     if (!heard) note_busy();
     const bool may_be_busy = !serves_ || !in_flight_.empty();
     stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
+    // A process that is lost takes all replicas behind its link with it.
     if (silent == most) {
-      // All replicas behind the link are lost.
       slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
       crash("its process has been silent for " + to_text(silence));
     }

@@ -30,8 +30,10 @@ struct fault_plan {
   double drop = 0;
   double duplicate = 0;  ///< The message arrives twice. The call is still executed only once.
   double delay = 0;      ///< The message arrives up to `delay_limit` later, and others overtake it.
+  /// The largest delay of a message.
   duration delay_limit = std::chrono::milliseconds(50);
   double slow = 0;  ///< The turn takes up to `slow_limit` longer in virtual time; others go on.
+  /// The largest extra time of a turn.
   duration slow_limit = std::chrono::milliseconds(10);
   bool random = false;  ///< The probabilities are drawn from the system's seed.
 

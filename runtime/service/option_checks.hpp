@@ -5,7 +5,7 @@
 
 namespace troupe::detail {
 
-/// Throws std::invalid_argument that names the service, the option, its value and what was
+/// Throws a std::invalid_argument that names the service, the option, its value and what was
 /// expected.
 void check_options(const serve_options& options);
 

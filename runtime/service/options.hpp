@@ -24,6 +24,7 @@ enum class on_throw {
   restart,
 };
 
+/// The value that means "no limit" for an option that is a time.
 inline constexpr duration no_limit = duration::max();
 
 /// A version below every version that a role can have; the default of call_options::min_version.
@@ -51,7 +52,9 @@ struct serve_options {
   std::string name;  ///< The name in logs, errors and metrics. It is unique in the system.
   /// The number of replicas at the start. Each has a role of its own, made from the same arguments.
   std::size_t replicas = 1;
+  /// Changes the number of replicas with the load; off by default.
   autoscale_options autoscale;
+  /// The place where the replicas run; see placement.hpp.
   troupe::placement placement = placement::shared;
   /// The memory in bytes that a replica's process may allocate (placement::process only).
   /// Allocations above it fail. 0 means no limit.
@@ -69,11 +72,13 @@ struct serve_options {
 
   // Failure.
   duration deadline = no_limit;  ///< The deadline of each call, unless its caller sets another.
+  /// The reaction to an exception that an endpoint throws.
   troupe::on_throw on_throw = on_throw::keep_serving;
   /// The largest number of restarts in `restart_window`; one more ends the service as
   /// `service_down`. Replicas that are lost with one link, as when a node dies, count once. Unset
   /// means 10, or twice the number of replicas if that is more.
   std::optional<std::size_t> max_restarts;
+  /// The time over which restarts are counted.
   duration restart_window = std::chrono::seconds(60);
   /// The pause before the second restart in the window. It doubles with each further one.
   duration backoff = std::chrono::milliseconds(50);
@@ -125,6 +130,7 @@ struct call_options {
   /// The time from the call to its end; 0 means the service's deadline.
   duration deadline = duration(0);
   bool wait = true;  ///< False ends the call as `overloaded` at once if every queue is full.
+  /// Control calls pass other calls in queues.
   troupe::priority priority = priority::normal;
   std::uint64_t key = 0;  ///< The key of a consistent-hash router: equal keys get the same replica.
   /// The oldest version of a role that may answer. A routed call goes to a replica whose role has

@@ -5,10 +5,10 @@
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
 //   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
-//   auto quick = counters.with({.deadline = 50ms, .wait = false});  // called in another way
-//   auto fresh = policies.with({.min_version = 7});                 // by version 7 or a newer one
-//   auto mine = co_await counters.session();                     // sticky to one replica
-//   auto own  = co_await counters.session({.exclusive = true});  // that has no other session
+//   auto quick = counters.with({.deadline = 50ms, .wait = false});  // with other options
+//   auto fresh = policies.with({.min_version = 7});                 // version 7 or newer answers
+//   auto mine = co_await counters.session();                     // all its calls go to one replica
+//   auto own  = co_await counters.session({.exclusive = true});  // which has no other session
 
 #include <concepts>
 #include <iterator>
@@ -111,7 +111,7 @@ class service {
   const std::string& name() const { return state().options.name; }
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// The same service, called with other options.
+  /// Returns a handle of the same service whose calls use other options.
   service with(const call_options& options) const {
     service other = *this;
     other.options_ = options;
@@ -262,6 +262,7 @@ class service {
 template <class Role>
 class session {
  public:
+  /// Calls the session's replica. Throws call_error: session_lost if the replica has died.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   detail::routed_call<F, Role> route(A&&... args) const {
@@ -278,7 +279,7 @@ class session {
     return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
   }
 
-  /// The index of its replica.
+  /// The index of the session's replica.
   std::size_t replica() const noexcept { return lease_->slot->index; }
 
  private:
