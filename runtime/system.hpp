@@ -77,7 +77,8 @@ system_core& core_of(system& sys);
 class system {
  public:
   /// Throws std::invalid_argument if an option is out of range or doesn't fit a deterministic
-  /// system or, with faults, one that is not deterministic.
+  /// system or, with faults, one that is not deterministic. Throws std::runtime_error if the system
+  /// can't listen for nodes or a file of its certificates or join secret is unusable.
   explicit system(system_options options = {});
   /// Stops every service, the latest first, and waits for the actors, at most for `stop_limit`.
   ~system();
@@ -116,8 +117,9 @@ class system {
     return change_replicas(which.state_, replicas);
   }
 
-  /// Runs `main` as an actor's coroutine and waits for its end. Throws what `main` throws. Call it
-  /// from a thread outside the system.
+  /// Runs `main` as an actor's coroutine and waits for its end. Throws what `main` throws, and
+  /// std::logic_error if `run` runs already or every actor of a deterministic system waits for
+  /// ever. Call it from a thread outside the system.
   template <class T>
   T run(task<T> main) {
     std::optional<detail::value_or_monostate<T>> result;

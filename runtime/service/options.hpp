@@ -86,8 +86,9 @@ struct serve_options {
   duration backoff_limit = std::chrono::seconds(5);
   /// The time that a replica may take to begin to serve: its role's constructor and `catch_up`,
   /// without the wait for a node that has room. A replica that takes longer counts as hung: it is
-  /// abandoned and made again once. If it hangs again, the service goes down, unless other replicas
-  /// of the service serve. A growth (`system::scale`) ends by an error instead.
+  /// abandoned and made again once. If it hangs again, the service goes down, unless the service
+  /// has started and other replicas of it serve. A growth (`system::scale`) ends by an error
+  /// instead.
   duration start_timeout = std::chrono::minutes(10);
   /// Endpoints that may run twice; their calls are retried at another replica after `replica_lost`.
   std::vector<const endpoint_info*> idempotent;
