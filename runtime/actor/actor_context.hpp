@@ -58,9 +58,10 @@ class actor_context {
   /// A thread of the pool is stuck in a role's code: another thread takes its place until it is
   /// back. In a deterministic system `in` is the pool that it belongs to, and may be null.
   void thread_hangs(simulated_pool* in);
+  /// Removes the added thread, because the stuck thread is back.
   void thread_came_back(simulated_pool* in);
-  /// Starts the thread for hosts whose turns are reserved, if there is none. Not in a deterministic
-  /// system.
+  /// Starts the thread for hosts with reserved turns, if there is none. A deterministic system has
+  /// no such thread.
   void reserve_thread();
 
   /// Counts the threads that actors have of their own.

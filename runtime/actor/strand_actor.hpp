@@ -17,26 +17,25 @@ struct simulated_pool;
 /// A CAF actor with a strand, as the threads know it that run its turns.
 class strand_actor : public caf::event_based_actor, public strand {
  public:
-  /// Which threads run its turns.
+  /// The threads that run the turns of a host.
   enum class turns {
     pooled,   ///< The threads of the pool, or one of its own where it is spawned as detached.
     reserved  ///< The threads of the pool before other turns, and the reserve where all are busy.
   };
 
   /// Its random numbers depend on `name`, which no actor of another kind or service has.
-  strand_actor(caf::actor_config& config, actor_context& system, std::string_view name,
-                  turns by);
+  strand_actor(caf::actor_config& config, actor_context& system, std::string_view name, turns by);
 
-  /// The next random number of those that decide when it has its turns.
+  /// Draws the next random number that decides when this host gets its turn.
   std::uint64_t draw_turn() noexcept { return turn_draws_.next(); }
   bool is_reserved() const noexcept { return turns_ == turns::reserved; }
-  /// In a simulated process: the threads that its actors share; null where they have no limit.
+  /// The threads that the actors of a simulated process share; null if their number is not limited.
   const std::shared_ptr<simulated_pool>& pool() const noexcept { return pool_; }
   /// True if a turn may take time, also where time is virtual.
   virtual bool may_pause() const noexcept { return false; }
 
  protected:
-  /// Random numbers of its own.
+  /// Returns this host's stream of random numbers for `purpose`.
   draws draws_for(std::string_view purpose) const noexcept { return {key_, purpose}; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// Two digits a byte, in lower case.
+/// Writes each byte as two digits in lower case.
 inline std::string hexadecimal(std::span<const std::byte> bytes) {
   constexpr char digits[] = "0123456789abcdef";
   std::string text;

@@ -11,9 +11,9 @@
 
 namespace troupe::detail {
 
-/// Keeps the memory of blocks from 64 KiB to 4 MiB for the next ones, at most 16 MiB of it: fresh
-/// memory of that size costs as much as copying into it, for its pages are made one by one. For
-/// any thread.
+/// Reuses the memory of blocks from 64 KiB to 4 MiB. It keeps at most 16 MiB. Fresh memory of that
+/// size costs as much as copying into it, because the kernel makes its pages one by one. May be
+/// used on any thread.
 class block_pool final : public block::keeper, public std::enable_shared_from_this<block_pool> {
  public:
   block_pool() {
@@ -65,7 +65,7 @@ class block_pool final : public block::keeper, public std::enable_shared_from_th
   }
 
   std::mutex mutex_;
-  std::array<std::vector<std::byte*>, 7> free_;  ///< By size: 64 KiB, 128 KiB ... 4 MiB.
+  std::array<std::vector<std::byte*>, 7> free_;  ///< Indexed by size: 64 KiB, 128 KiB ... 4 MiB.
   std::size_t kept_ = 0;
 };
 

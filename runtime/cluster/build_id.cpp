@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
-/// The build id among notes as elf(5) lays them out; empty where there is none.
+/// Finds the build id among notes in the layout of elf(5); empty if there is none.
 std::string find_build_id(std::span<const std::byte> notes) {
   ElfW(Nhdr) header;
   while (notes.size() >= sizeof header) {
@@ -31,7 +31,7 @@ std::string find_build_id(std::span<const std::byte> notes) {
   return {};
 }
 
-/// Of the first object that the loader has, which is the executable.
+/// Reads the id of the first object that the loader has, which is the executable.
 int look_at(dl_phdr_info* object, std::size_t, void* found) {
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const auto& segment = object->dlpi_phdr[i];

@@ -4,8 +4,8 @@
 
 namespace troupe::detail {
 
-/// What tells this executable from every other build: its GNU build id, as hexadecimal digits.
-/// "unknown" where it was linked without one (-Wl,--build-id).
+/// The id that distinguishes this executable from every other build: its GNU build id in
+/// hexadecimal digits, or "unknown" if it was linked without one (-Wl,--build-id).
 const std::string& build_id();
 
 }  // namespace troupe::detail

@@ -8,24 +8,24 @@
 
 namespace troupe::detail {
 
-/// Bytes to be written. Without a keeper they are copied before `write` returns.
+/// Bytes to write. Without a keeper they are copied before `write` returns.
 struct written_piece {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> keeper;
 };
 
-/// What carries the frames of a framed_link: a stream with one read and one write under way at a
-/// time, neither of which ends before the call that begins it has returned. The link is told of
-/// each end: `arrived`, `written`.
+/// The stream that carries the frames of a framed_link. At most one read and one write are under
+/// way at a time, and neither ends before the call that begins it has returned. The link is told of
+/// each end by `arrived` and `written`.
 class carrier {
  public:
   virtual ~carrier() = default;
   virtual void write(const std::vector<written_piece>& pieces) = 0;
   virtual void read() = 0;
-  /// What is under way ends soon, unsuccessfully if need be.
+  /// Lets reads and writes under way end soon, if need be without success.
   virtual void cancel() = 0;
-  /// Nothing is under way, and nothing more will be begun: ends the stream, then calls
-  /// framed_link::gone.
+  /// Ends the stream, then calls framed_link::gone. Called when nothing is under way and nothing
+  /// more will be begun.
   virtual void finish() = 0;
 };
 

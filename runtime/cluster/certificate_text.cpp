@@ -11,7 +11,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Nobody is asked for a passphrase.
+/// Makes OpenSSL fail on an encrypted key instead of asking for its passphrase.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 std::chrono::sys_seconds time_of(const ASN1_TIME* time) {
@@ -54,7 +54,7 @@ certificates_ptr certificates_in(const std::string& pem) {
   while (X509* const next = PEM_read_bio_X509(from.get(), nullptr, no_passphrase, nullptr)) {
     sk_X509_push(found.get(), next);
   }
-  ERR_clear_error();  // the end of the text is one
+  ERR_clear_error();  // OpenSSL reports the end of the text as an error.
   return found;
 }
 

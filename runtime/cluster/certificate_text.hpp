@@ -1,5 +1,6 @@
 #pragma once
-// Certificates, keys and lists of revoked certificates in PEM. For .cpp files alone.
+// Reads certificates, keys and lists of revoked certificates in PEM. Only .cpp files include this
+// header.
 
 #include <string>
 #include <vector>
@@ -9,14 +10,14 @@
 
 namespace troupe::detail {
 
-/// The first certificate of a text; null where there is none.
+/// Returns the first certificate of a text; null if there is none.
 certificate_ptr certificate_in(const std::string& pem);
-/// All of them, in order; empty where one can't be read.
+/// Returns the certificates of a text in order, up to the first that can't be read.
 certificates_ptr certificates_in(const std::string& pem);
-/// A private key without a passphrase; null where there is none.
+/// Returns a private key without a passphrase; null if there is none.
 key_ptr key_in(const std::string& pem);
 
-/// The lists of revoked certificates; empty where one can't be read.
+/// Returns the lists of revoked certificates; empty if one can't be read.
 std::vector<revocation_list_ptr> revocation_lists_in(const std::string& pem);
 
 certificate_facts facts_of(const X509& certificate);

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 
-/// For clocks that differ.
+/// Certificates are valid from this time before now, because clocks differ.
 constexpr std::chrono::minutes valid_before(5);
 constexpr std::size_t name_max = 64;
 
@@ -60,7 +60,7 @@ std::string pem_of(EVP_PKEY* key) {
   });
 }
 
-/// As a new file that takes the place of the old one when it is whole.
+/// Writes a new file, which replaces the old one when it is complete.
 void write_file(const fs::path& path, const std::string& text, mode_t mode) {
   auto fresh = path;
   fresh += ".new";
@@ -108,7 +108,7 @@ void set_random_serial(X509* of) {
           "cannot make a serial number");
 }
 
-/// With what every certificate has; the extensions are to follow.
+/// Makes a certificate without its extensions.
 certificate_ptr make_certificate(EVP_PKEY* key, const std::string& name,
                                  std::chrono::sys_seconds not_before,
                                  std::chrono::sys_seconds not_after) {
@@ -202,7 +202,7 @@ std::string folder_of(const std::string& name) {
 // ---- the authority ------------------------------------------------------------------------------
 
 struct authority {
-  std::string text;  ///< Its certificate in PEM.
+  std::string text;  ///< The authority's certificate in PEM.
   certificate_ptr certificate;
   key_ptr key;
 };
@@ -220,7 +220,7 @@ authority read_authority(const fs::path& directory) {
   return read;
 }
 
-/// The cert.pem of each process below the authority's folder, by path.
+/// Returns the cert.pem of each process below the authority's folder, ordered by path.
 std::vector<fs::path> certificate_files(const fs::path& directory) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory)) {
@@ -253,7 +253,7 @@ revocation_list_ptr make_list(const authority& by) {
   return made;
 }
 
-/// What is in `file`, or a list of nothing.
+/// Returns the list in `file`, or an empty list.
 revocation_list_ptr read_or_make_list(const fs::path& file, const authority& by) {
   auto lists = read_revocations(file, by.text);
   if (lists.empty()) return make_list(by);
@@ -270,7 +270,7 @@ void add_revoked(X509_CRL& list, X509& certificate) {
               X509_REVOKED_set_revocationDate(entry.get(), when.get()) == 1 &&
               X509_CRL_add0_revoked(&list, entry.get()) == 1,
           "cannot revoke a certificate");
-  (void)entry.release();  // the list's
+  (void)entry.release();  // The list owns the entry now.
 }
 
 void count_up(X509_CRL& list) {
@@ -293,7 +293,7 @@ void sign(X509_CRL& list, const authority& by) {
           "cannot sign a list of revoked certificates");
 }
 
-/// Those in `file` that the authority has signed.
+/// Returns the certificates in `file` that the authority has signed.
 std::vector<certificate_ptr> signed_certificates(const fs::path& file, const authority& by) {
   std::vector<certificate_ptr> found;
   const auto all = certificates_in(read_file(file));
@@ -308,7 +308,7 @@ std::vector<certificate_ptr> signed_certificates(const fs::path& file, const aut
                            ": expected a certificate that this authority has signed");
 }
 
-/// A process that is new, or known again, refuses those that the others do.
+/// Copies the list, so that a process that is new or made again refuses what the others refuse.
 void copy_list(const fs::path& directory, const fs::path& folder) {
   if (fs::exists(directory / "crl.pem")) {
     write_file(folder / "crl.pem", read_file(directory / "crl.pem"), 0644);

@@ -1,5 +1,5 @@
 #pragma once
-// XXH3 (https://xxhash.com), by the widest registers that the processor has.
+// The checksum XXH3 (https://xxhash.com), with the widest registers that the processor has.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace troupe::detail {
 std::uint64_t checksum(const void* data, std::size_t size, std::uint64_t seed) noexcept;
 
 #ifdef __x86_64__
-/// The same, for processors with AVX2.
+/// The same checksum for processors with AVX2.
 std::uint64_t checksum_avx2(const void* data, std::size_t size, std::uint64_t seed) noexcept;
 #endif
 

@@ -1,5 +1,5 @@
-// Compiled for AVX2: nothing from a header that others include may be instantiated here, for the
-// linker might keep this version of it.
+// This file is compiled for AVX2. It must not instantiate anything from a header that others
+// include, because the linker might keep the AVX2 version.
 
 #include "runtime/cluster/checksum.hpp"
 

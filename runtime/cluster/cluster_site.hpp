@@ -1,5 +1,5 @@
 #pragma once
-// Replicas on machines that have joined.
+// The site of the replicas on nodes that have joined over the network. Internal to runtime/.
 
 #include <memory>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace troupe::detail {
 
-/// Those that have joined over the network; see node_register for which of them a replica goes to.
+/// Runs replicas on the nodes that have joined. The node_register chooses a replica's node.
 class cluster_site final : public site {
  public:
-  /// Listens. Throws as link_server does.
+  /// Listens for nodes. Throws as link_server does.
   cluster_site(remote_context& system, link_server_options options);
   ~cluster_site() override;
 
@@ -21,9 +21,9 @@ class cluster_site final : public site {
   void close() override;
 
   std::uint16_t port() const { return server_->port(); }
-  /// By name.
+  /// The nodes that have joined, ordered by name.
   std::vector<node_info> nodes() const;
-  /// `tell` is called, once, on any thread, when that many are here.
+  /// Calls `tell` once, on any thread, when that many nodes have joined.
   void when_there_are(std::size_t nodes, std::function<void()> tell);
 
  private:

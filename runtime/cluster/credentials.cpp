@@ -15,7 +15,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Of a name, in a message.
+/// The bytes of a name that a message shows.
 constexpr std::size_t name_bytes_max = 100;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
@@ -56,7 +56,8 @@ const char* reason_of(int error) {
   }
 }
 
-/// The name is what anybody may have written.
+/// Describes a certificate for a message. The name is shortened and made printable, because anybody
+/// may have written it.
 std::string title_of(const X509& certificate) {
   return "the certificate of \"" + printable(facts_of(certificate).name, name_bytes_max) + '"';
 }
@@ -179,7 +180,7 @@ std::optional<join_refusal> name_contradiction(const proven_identity& proven,
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // Where the last '*' stood, and what it has taken so far.
+  // The position of the last '*', and the text that it has taken so far.
   std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

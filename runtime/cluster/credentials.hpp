@@ -1,5 +1,5 @@
 #pragma once
-// Who a process is to others, and who others are to it: certificates of one private authority.
+// Identifies processes to each other with certificates of one private authority.
 
 #include <chrono>
 #include <filesystem>
@@ -16,16 +16,16 @@ class metrics_registry;
 
 namespace troupe::detail {
 
-/// What a peer's certificate says of it. Empty without certificates.
+/// The identity in a peer's certificate. Empty if there are no certificates.
 struct proven_identity {
   bool secure = false;
-  std::string name;  ///< '*' stands for any text.
+  std::string name;  ///< The peer's name; '*' stands for any text.
   std::string role;
-  std::string certificate;  ///< In PEM.
+  std::string certificate;  ///< The certificate in PEM.
 };
 
 /// The files of a process: ca.pem, cert.pem and key.pem in one directory, as `troupe certs add`
-/// makes them, and crl.pem, where `troupe certs revoke` has made one.
+/// makes them, and crl.pem once `troupe certs revoke` has made one.
 struct credentials {
   std::filesystem::path directory;
   certificate_facts own;
@@ -36,39 +36,39 @@ struct credentials {
   std::filesystem::path revocations_file() const { return directory / "crl.pem"; }
 };
 
-/// Throws std::runtime_error naming the file for one that is missing, unreadable or no PEM, a key
-/// that is not the certificate's, and a certificate that the authority has not signed or has
-/// revoked, that is not valid now, or whose role is not `role`.
+/// Loads the files of a process. Throws a std::runtime_error that names the file if it is missing,
+/// unreadable or not PEM, if the key isn't the certificate's, or if the certificate isn't signed by
+/// the authority, is revoked, isn't valid now or has another role than `role`.
 credentials load_credentials(const std::filesystem::path& directory, const std::string& role);
 
-/// As troupe_tls_not_after_timestamp_seconds.
+/// Exports the expiry as the metric troupe_tls_not_after_timestamp_seconds.
 void show_expiry(const credentials& own, metrics_registry& in);
 
-// Both read ca.pem and crl.pem anew, so that changed ones need no restart, and throw
-// std::runtime_error naming the one that will not do: then nobody is believed.
+// Both functions read ca.pem and crl.pem again, so changed files need no restart. They throw
+// std::runtime_error that names a file that is unusable; then no peer is accepted.
 
-/// What `chain`, a peer's certificate in PEM with those between it and the authority, proves at
-/// `now` to the owner of `own`.
+/// Verifies a peer's certificate. `chain` holds it in PEM, with the certificates between it and the
+/// authority. Returns the identity that it proves at `now` to the owner of `own`, or the refusal.
 std::variant<proven_identity, join_refusal> verify_chain(const std::string& chain,
                                                          const credentials& own,
                                                          std::chrono::system_clock::time_point now);
-/// Whether the authority has revoked a certificate in PEM, which has been verified.
+/// Returns a refusal if the authority has revoked a certificate (PEM) that was verified before.
 std::optional<join_refusal> revocation(const std::string& certificate, const credentials& own);
 
-/// What a certificate that has been verified says.
+/// Reads the identity in a verified certificate.
 proven_identity identity_in(const std::string& certificate);
 
-// Why a peer that says `role`, or `name`, is not the one that its certificate proves; empty where
-// it is, or where there are no certificates.
+// These return why a peer that claims `role` or `name` isn't the one that its certificate proves;
+// empty if it is, or if there are no certificates.
 std::optional<join_refusal> role_contradiction(const proven_identity& proven,
                                                const std::string& role);
 std::optional<join_refusal> name_contradiction(const proven_identity& proven,
                                                const std::string& name);
 
-/// Whether text is what a pattern means, in which '*' stands for any text.
+/// True if `text` matches a pattern in which '*' stands for any text.
 bool matches(std::string_view pattern, std::string_view text);
 
-/// The text of a file. Throws std::runtime_error naming it.
+/// Reads the text of a file. Throws a std::runtime_error that names the file.
 std::string read_whole_file(const std::filesystem::path& path);
 
 }  // namespace troupe::detail

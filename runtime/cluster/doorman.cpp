@@ -28,7 +28,7 @@ using boost::system::error_code;
 
 constexpr auto look_every = std::chrono::milliseconds(250);
 
-/// The address of HOST:PORT, [HOST]:PORT for IPv6.
+/// Resolves HOST:PORT, or [HOST]:PORT for IPv6.
 tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
   const auto colon = text.rfind(':');
   auto host = text.substr(0, colon);
@@ -63,8 +63,9 @@ tcp::acceptor listen(asio::io_context& io, const doorman_options& options) {
   return acceptor;
 }
 
-/// Why a connection that begins like this is not let in; empty where it is. A TLS record of a
-/// handshake begins with 22 and 3 (RFC 8446, 5.1), HTTP/2 with its preface (RFC 9113, 3.4).
+/// Returns why a connection that begins with these bytes is refused; empty if it isn't. A TLS
+/// record of a handshake begins with 22 and 3 (RFC 8446, 5.1), HTTP/2 with its preface (RFC 9113,
+/// 3.4).
 std::optional<join_refusal> judge(std::string_view first, bool secure) {
   constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", record = "\x16\x03";
   const auto begins_like = [&](std::string_view whole) {
@@ -107,7 +108,8 @@ class doorman::port_at {
   struct visitor {
     tcp::socket socket;
     time_point until;
-    std::list<std::shared_ptr<visitor>>::iterator place;  ///< In silent_, while it waits.
+    /// The position in silent_ while it waits.
+    std::list<std::shared_ptr<visitor>>::iterator place;
     bool waits = true;
   };
 
@@ -129,13 +131,13 @@ class doorman::port_at {
     std::array<char, 24> bytes;
     const auto n =
         recv(who.socket.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
-    if (n <= 0) return;  // it has gone, having said nothing
+    if (n <= 0) return;  // The connection has gone without sending anything.
     if (const auto no = judge({bytes.data(), static_cast<std::size_t>(n)}, options_.secure)) {
       return then_.refuse(*no);
     }
     error_code error;
-    // gRPC sets this for connections that it accepts itself. Without it a write of a few bytes
-    // waits for the other side's delayed acknowledgement, 40 ms.
+    // gRPC sets this option for connections that it accepts itself. Without it, a write of a few
+    // bytes waits for the other side's delayed acknowledgement, 40 ms.
     who.socket.set_option(tcp::no_delay(true), error);
     const int connection = who.socket.release(error);
     if (!error) then_.let_in(connection);
@@ -149,7 +151,7 @@ class doorman::port_at {
     then_.refuse({"silent", "nothing came"});
   }
 
-  /// All wait for the same time, so the first one is the first that is late.
+  /// Closes late connections. All wait for the same time, so the first one is late first.
   void watch() {
     watch_.expires_after(look_every);
     watch_.async_wait([this](error_code error) {
@@ -163,7 +165,7 @@ class doorman::port_at {
   const doorman_options options_;
   const handlers then_;
   asio::io_context io_{1};
-  std::list<std::shared_ptr<visitor>> silent_;  ///< The one that has waited for longest first.
+  std::list<std::shared_ptr<visitor>> silent_;  ///< Ordered by waiting time, the longest first.
   accept_loop entrance_;
   asio::steady_timer watch_;
   std::uint16_t port_;

@@ -1,5 +1,6 @@
 #pragma once
-// Stands at the port: looks at the first bytes of a connection, and lets in what may be a peer.
+// The acceptor of a port. It looks at the first bytes of each connection and lets in those that may
+// be a peer.
 
 #include <chrono>
 #include <cstdint>
@@ -12,32 +13,33 @@
 namespace troupe::detail {
 
 struct doorman_options {
-  std::string address;  ///< HOST:PORT; port 0: any free one.
-  bool secure = false;  ///< Whether TLS is expected, or HTTP/2 in plain text.
+  std::string address;  ///< The address HOST:PORT; port 0 means any free port.
+  bool secure = false;  ///< True expects TLS, false expects HTTP/2 in plain text.
   std::chrono::milliseconds first_bytes_within{5000};
-  /// Connections that have said nothing: when one more comes, the one that has waited for longest
-  /// goes.
+  /// The largest number of connections that have sent nothing. One more closes the connection that
+  /// has waited longest.
   std::size_t silent_max = 256;
 };
 
 class doorman {
  public:
-  /// Both are called on the doorman's thread. `let_in` owns the descriptor it gets.
+  /// Both are called on the doorman's thread. `let_in` owns the descriptor that it gets.
   struct handlers {
     std::function<void(int connection)> let_in;
     std::function<void(const join_refusal& why)> refuse;
   };
 
-  /// Throws std::invalid_argument for what is no HOST:PORT, and for an address beyond this machine
-  /// where `secure` is false; std::runtime_error naming the address where it can't be listened at.
+  /// Throws std::invalid_argument if the address isn't HOST:PORT, or is beyond this machine
+  /// although `secure` is false. Throws a std::runtime_error that names the address if it can't
+  /// listen there.
   doorman(doorman_options options, handlers then);
-  /// Closes the port, and every connection that waits at it.
+  /// Closes the port and every connection that waits at it.
   ~doorman();
   doorman(const doorman&) = delete;
   doorman& operator=(const doorman&) = delete;
 
   std::uint16_t port() const;
-  /// Begins to let in.
+  /// Begins to let connections in.
   void open();
 
  private:

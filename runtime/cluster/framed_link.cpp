@@ -11,12 +11,14 @@ namespace troupe::detail {
 
 namespace {
 
-/// Payloads up to this are copied beside their header; longer ones are written from where they lie.
+/// The largest payload that is copied beside its header; longer ones are written from their own
+/// memory.
 constexpr std::size_t copied_max = 4096;
-/// Notes that wait before no more pings or pongs are added: the other side does not read.
+/// The number of waiting notes above which no pings or pongs are added, because the other side
+/// doesn't read.
 constexpr std::size_t notes_max = 64;
 constexpr std::size_t end_note_max = 1000;
-/// How long the other side may take to end the stream when it has been told the end.
+/// The time in which the other side must end the stream after it has been told the end.
 constexpr std::chrono::milliseconds end_within(1000);
 
 std::span<const std::byte> payload_of(const outgoing_frame& frame) {
@@ -80,7 +82,7 @@ bool framed_link::full() const {
 void framed_link::close(const std::string& why) {
   lock held(mutex_);
   if (ended_ || closing_) return;
-  // Nobody reads, so nobody would hear that the other side has ended the stream.
+  // Nobody reads, so nobody would notice that the other side has ended the stream.
   if (!listener_) return end(held, why);
   closing_ = true;
   why_ = why;
@@ -198,7 +200,7 @@ void framed_link::end_read(std::string why) {
 
 // ---- the writer's -------------------------------------------------------------------------------
 
-/// Begins a write where none is under way. Lets go of the lock meanwhile.
+/// Begins a write if none is under way. Releases the lock meanwhile.
 void framed_link::write_next(lock& held) {
   if (writing_ || ended_ || queue_.empty()) return;
   auto frames = queue_.take();
@@ -267,7 +269,8 @@ void framed_link::finish_if_idle(lock& held) {
   held.lock();
 }
 
-/// Tells the listener what it has not heard, one event after the other, whichever thread found it.
+/// Tells the listener the events that it has not been told, one after another, whichever thread
+/// found them.
 void framed_link::say_events(lock& held) {
   if (saying_ || !listener_) return;
   saying_ = true;
@@ -283,10 +286,9 @@ void framed_link::say_events(lock& held) {
       const bool reads = std::exchange(read_next_, false) && !ended_;
       if (reads) reading_ = true;
       unlocked([&] {
-        // An answer that is given at once to a short message goes out before the next read begins:
-        // both take gRPC's lock of the stream, and another thread would do the second
-        // (bench_cluster: grpc_round_trip_ratio). While a long message is heard the next one may
-        // come.
+        // A short message's answer that is given at once goes out before the next read begins: both
+        // take gRPC's lock of the stream, and another thread would do the second (bench_cluster:
+        // grpc_round_trip_ratio). While a long message is handled, the next one may come.
         const bool read_first = size_of(batch) > copied_max;
         if (reads && read_first) stream_->read();
         for (auto& message : batch) listener->received(std::move(message));
@@ -296,7 +298,7 @@ void framed_link::say_events(lock& held) {
       writable_ = false;
       unlocked([&] { listener->writable(); });
     } else if (gone_) {
-      // Nothing comes after this: it stays busy saying.
+      // Nothing comes after this event, so saying_ stays true.
       unlocked([&] { listener->closed(why_); });
       listener_ = nullptr;
       return;

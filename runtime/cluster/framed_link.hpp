@@ -18,14 +18,16 @@ namespace troupe::detail {
 
 struct link_options {
   std::chrono::milliseconds ping_every{1000};
-  std::chrono::milliseconds lost_after{5000};  ///< Silence after which a peer has been lost.
-  std::size_t queue_bytes_max = std::size_t{64} << 20;  ///< Above it the link is full.
-  std::size_t frame_payload = std::size_t{256} << 10;   ///< Longer messages are cut.
+  std::chrono::milliseconds lost_after{5000};  ///< The silence after which a peer is lost.
+  /// The bytes waiting to be sent above which the link is full.
+  std::size_t queue_bytes_max = std::size_t{64} << 20;
+  /// The largest payload of a frame in bytes; longer messages are cut.
+  std::size_t frame_payload = std::size_t{256} << 10;
   std::size_t message_bytes_max = max_message;
 };
 
-/// A link over a stream of bytes. Its events come on the carrier's threads. While a listener is in
-/// `received` nothing more is read, so a slow one slows the sender down.
+/// A link over a stream of bytes. Its events come on the carrier's threads. Nothing is read while a
+/// listener is in `received`, so a slow listener slows the sender down.
 ///
 ///   open -> closing (the end is told to the other side, who ends the stream) -> ended -> gone
 ///     `------ the stream broke, a wrong frame came, or nothing for too long -----^
@@ -33,33 +35,34 @@ class framed_link final : public link,
                           public std::enable_shared_from_this<framed_link>,
                           private frame_sink {
  public:
-  /// `own` and `other`: the incarnations of the two sides.
+  /// `own` and `other` are the incarnations of the two sides.
   framed_link(const link_options& options, const incarnation& own, const incarnation& other,
               std::shared_ptr<carrier> stream);
 
   void open(std::shared_ptr<link_listener> listener) override;
-  /// Throws std::length_error for a message above `message_bytes_max`.
+  /// Throws std::length_error for a message longer than `message_bytes_max`.
   void send(block message, priority urgency) override;
   block allocate(std::size_t size) override { return memory_->allocate(size); }
   bool full() const override;
   void close(const std::string& why) override;
-  bool needs_checksum() const override { return false; }  // its frames have one
+  bool needs_checksum() const override { return false; }  // The frames have a checksum.
 
-  /// Time has come to `now`: pings, notices what has been lost, ends what does not end by itself.
-  /// To be called a few times a second.
+  /// Does what is due at `now`: it sends pings, notices a lost peer, and ends a link that doesn't
+  /// end by itself. Call it a few times a second.
   void tick(std::chrono::steady_clock::time_point now);
-  /// Whether nothing can be sent any more.
+  /// True if nothing can be sent any more.
   bool has_ended() const;
-  /// To be called once, when the stream has ended. Set before anything else is done.
+  /// Sets an action that is called once, when the stream has ended. Set it before anything else is
+  /// done.
   void when_gone(std::function<void()> action) { when_gone_ = std::move(action); }
 
-  // For the carrier.
+  // The carrier calls these.
   void arrived(const std::vector<std::span<const std::byte>>& pieces);
   void read_failed();
   void written(bool ok);
-  /// The stream has broken, whether or not anybody reads or writes.
+  /// The stream has broken, even if nobody reads or writes.
   void broken();
-  /// The stream has ended; `why` where it knows.
+  /// The stream has ended. `why` is the reason if the carrier knows one.
   void gone(const std::string& why);
 
  private:
@@ -82,17 +85,17 @@ class framed_link final : public link,
   const std::shared_ptr<block_pool> memory_ = std::make_shared<block_pool>();
   std::function<void()> when_gone_;
 
-  // The reader's, one at a time.
+  // Used by the reader, one at a time.
   frame_reader reader_;
-  std::vector<block> batch_;  ///< What the last read has brought.
-  std::string end_told_;      ///< Why the other side ends the link.
+  std::vector<block> batch_;  ///< The messages of the last read.
+  std::string end_told_;      ///< The reason with which the other side ends the link.
 
-  // The writer's, one at a time.
+  // Used by the writer, one at a time.
   std::uint64_t next_sequence_ = 0;
   std::vector<std::byte> staging_;
   std::vector<written_piece> pieces_;
 
-  mutable std::mutex mutex_;  // for everything below
+  mutable std::mutex mutex_;  // Guards everything below.
   send_queue queue_;
   heartbeat heartbeat_;
   std::shared_ptr<link_listener> listener_;
@@ -101,15 +104,17 @@ class framed_link final : public link,
   bool heard_ = true;
   bool was_full_ = false;
   bool closing_ = false;
-  std::optional<std::chrono::steady_clock::time_point> closing_since_;  ///< The first tick of it.
+  /// The time of the first tick after closing began.
+  std::optional<std::chrono::steady_clock::time_point> closing_since_;
   bool ended_ = false;      ///< No read or write is begun any more.
-  bool cancelled_ = false;  ///< The carrier has been told.
-  bool finished_ = false;   ///< The same, that nothing is under way.
+  bool cancelled_ = false;  ///< The carrier has been told to cancel.
+  bool finished_ = false;   ///< The carrier has been told that nothing is under way.
 
-  // Events that the listener has not heard yet, and who tells it.
+  // The events that the listener has not been told yet, and whether a thread is telling them.
   bool saying_ = false;
   std::vector<block> received_;
-  bool read_next_ = false;  ///< Once these are no more in the way of the next ones.
+  /// The next read begins once these messages no longer stand in its way.
+  bool read_next_ = false;
   bool writable_ = false;
   bool gone_ = false;
   std::string why_;

@@ -32,23 +32,26 @@ namespace troupe::detail {
 namespace {
 
 constexpr char method[] = "/troupe.link.v1/stream";
-/// A gRPC message: as many frames as are written at once, and the notes between them.
+/// The largest gRPC message: the frames that are written at once, and the notes between them.
 constexpr int grpc_message_max = 4 << 20;
 constexpr int connect_ms_max = 5000;
-/// Connections without a stream are let go after this, and those whose other side answers nothing.
+/// The time after which connections without a stream are closed, and those whose other side doesn't
+/// answer.
 constexpr int idle_ms_max = 10'000;
-/// Certificates are read again, so that new ones need no restart.
+/// The time after which certificates are read again, so that new ones need no restart.
 constexpr unsigned certificates_every_s = 60;
 constexpr std::chrono::seconds shutdown_within(2);
-/// What the other side may send before it is read, so that it need not wait between frames.
+/// The bytes that the other side may send before they are read, so that it need not wait between
+/// frames.
 constexpr int lookahead_bytes = 4 << 20;
 
-/// How much is read from a connection at once, at least: a large message then comes in few slices.
+/// The least number of bytes that are read from a connection at once, so that a large message comes
+/// in few slices.
 constexpr int read_chunk_bytes = 256 << 10;
 
-/// gRPC takes memory for what comes and gives it back. By default the C library gives that of large
-/// messages back to the system each time, and to take it anew, page by page, costs a third of what
-/// a message of 1 MB does (bench_cluster).
+/// Keeps freed memory in the process. gRPC allocates memory for each received message and frees it.
+/// By default the C library returns the memory of large messages to the system each time, and
+/// allocating it again page by page costs a third of a message of 1 MB (bench_cluster).
 void keep_freed_memory() {
   static const bool kept = [] {
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
@@ -58,7 +61,7 @@ void keep_freed_memory() {
   (void)kept;
 }
 
-/// What gRPC has to say goes where the rest does; the variables that it knows still rule.
+/// Sends gRPC's log lines to this program's log, unless gRPC's own variables are set.
 void join_logs() {
   static const bool joined = [] {
     if (std::getenv("GRPC_VERBOSITY") || std::getenv("GRPC_TRACE")) return false;
@@ -83,7 +86,7 @@ grpc::ByteBuffer buffer_of(const std::string& text) {
   return {&slice, 1};
 }
 
-/// Empty for what is longer than any hello.
+/// Returns the text of a buffer; empty if it is longer than any hello.
 std::string text_of(const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   std::string text;
@@ -103,7 +106,7 @@ std::shared_ptr<provider> watch_files(const credentials& own) {
       own.key_file(), own.certificate_file(), own.authority_file(), certificates_every_s);
 }
 
-/// Judges the certificates of those who connect, so that each refusal has its reason.
+/// Verifies the certificates of connecting peers, so that each refusal has its reason.
 class peer_verifier final : public grpc::experimental::ExternalCertificateVerifier {
  public:
   peer_verifier(credentials own, std::shared_ptr<stream_owner> owner)
@@ -122,7 +125,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
   std::optional<join_refusal> judge(
       const grpc::experimental::TlsCustomVerificationCheckRequest& request) const {
     const auto text = [](grpc::string_ref t) { return std::string(t.data(), t.size()); };
-    // OpenSSL leaves the peer's own out of the chain where that is who connects.
+    // OpenSSL leaves the peer's own certificate out of the chain if the peer is the caller.
     auto chain = text(request.peer_cert());
     if (!chain.empty()) chain += text(request.peer_cert_full_chain());
     try {
@@ -144,7 +147,7 @@ std::shared_ptr<grpc::ServerCredentials> listening_credentials(
   grpc::experimental::TlsServerCredentialsOptions options(watch_files(*own));
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
-  // Not verified by gRPC, which would not say why it refuses: by the verifier.
+  // The verifier checks the certificate, because gRPC wouldn't say why it refuses one.
   options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
   options.set_certificate_verifier(peer_verifier::Create<peer_verifier>(*own, owner));
   return grpc::experimental::TlsServerCredentials(options);
@@ -163,7 +166,7 @@ std::shared_ptr<grpc::ChannelCredentials> calling_credentials(
   return grpc::experimental::TlsCredentials(options);
 }
 
-/// What the peer's certificate says, which has been verified.
+/// Returns the identity in the peer's verified certificate.
 proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>& context, bool secure) {
   if (!secure) return {};
   const auto shown = context ? context->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)
@@ -174,7 +177,8 @@ proven_identity identity_of(const std::shared_ptr<const grpc::AuthContext>& cont
 
 // ---- streams ------------------------------------------------------------------------------------
 
-/// By what the two sides of a stream know each other: one of these, the other is null.
+/// The means by which the two sides of a stream know each other. One pointer is set, the other is
+/// null.
 struct trust {
   std::shared_ptr<const credentials> certificates;
   std::shared_ptr<const join_secret> secret;
@@ -185,10 +189,11 @@ trust trust_by(const std::optional<credentials>& own, const std::string& secret_
   return {nullptr, std::make_shared<join_secret>(secret_file)};
 }
 
-/// What there is to be exchanged before the link. With certificates there is no challenge.
+/// The exchanges before the link. With certificates there is no challenge.
 enum class stage { challenge, hello };
 
-/// What the two sides of a stream have in common. Keeps itself until gRPC has done with it.
+/// The part that both sides of a stream share. It keeps itself alive until gRPC has finished with
+/// it.
 template <class Reactor>
 class stream : public Reactor, public carrier {
  public:
@@ -230,7 +235,7 @@ class stream : public Reactor, public carrier {
  protected:
   virtual void text_read(bool ok) = 0;
   virtual void text_written(bool ok) = 0;
-  /// Why the other side is not who its hello says; `proven` by its certificate.
+  /// Returns why the other side isn't the one in its hello; `proven` is its certificate's identity.
   virtual std::optional<join_refusal> contradiction(const proven_identity& proven) const = 0;
 
   void say(const std::string& text) {
@@ -242,14 +247,14 @@ class stream : public Reactor, public carrier {
     ours_.proof = std::move(proof);
     say(to_text(ours_));
   }
-  /// What was read.
+  /// Returns the text that was read.
   std::string heard() {
     auto text = text_of(in_);
     in_.Clear();
     return text;
   }
 
-  /// Reads their hello, and asks the owner.
+  /// Reads the other side's hello and asks the owner.
   std::optional<join_refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
     try {
       theirs_ = parse_hello(heard());
@@ -268,7 +273,7 @@ class stream : public Reactor, public carrier {
     owner_->joined(theirs_, link_);
   }
 
-  /// gRPC has done with this.
+  /// Called when gRPC has finished with this object.
   void end(const std::string& why) {
     if (const auto link = std::exchange(link_, nullptr)) link->gone(why);
     const auto last = std::exchange(self_, nullptr);
@@ -281,14 +286,15 @@ class stream : public Reactor, public carrier {
   stage stage_;
   join_nonces nonces_;
   hello ours_, theirs_;
-  /// Unguarded: join() sets it before the link begins its first read or write, of whose ends
-  /// OnReadDone and OnWriteDone tell, and gRPC calls OnDone, where end() clears it, when everything
-  /// else has returned. OnCancel alone comes at any time before that: it has joined_ instead.
+  /// Needs no lock. join() sets it before the link begins its first read or write, whose ends
+  /// OnReadDone and OnWriteDone report, and end() clears it in OnDone, which gRPC calls when
+  /// everything else has returned. Only OnCancel may come at any time before that; it uses joined_
+  /// instead.
   std::shared_ptr<framed_link> link_;
 
  private:
-  /// gRPC, which verifies the certificate of who is called, knows nothing of crl.pem, and who calls
-  /// may begin a stream on a connection of before it was revoked.
+  /// Checks for a revocation. gRPC verifies the certificate of a called peer but doesn't know
+  /// crl.pem, and a caller may begin a stream on a connection that is older than its revocation.
   std::optional<join_refusal> revoked(const proven_identity& proven) const {
     if (!certificates_) return {};
     try {
@@ -306,7 +312,8 @@ class stream : public Reactor, public carrier {
 
 // ---- the listening side -------------------------------------------------------------------------
 
-/// Reads and answers in turn: the challenge, where there is one, and the hello.
+/// The listening side, which reads and answers in turn: the challenge, if there is one, and the
+/// hello.
 class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
  public:
   accepted_stream(grpc::GenericCallbackServerContext& context, const link_options& options,
@@ -315,7 +322,7 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
 
   void begin() { read(); }
 
-  /// Ends it where the hellos have not been exchanged.
+  /// Ends the stream if the hellos have not been exchanged.
   void expire() {
     const std::lock_guard held(mutex_);
     if (!waiting_) return;
@@ -384,7 +391,7 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
     owner_->left(theirs_);
     Finish(grpc::Status::CANCELLED);
   }
-  /// A cancel that came before the link was there for OnCancel is told to it here.
+  /// Joins, and tells the link about a cancel that came before OnCancel could reach the link.
   void join_unless_cancelled() {
     join();
     bool cancelled;
@@ -401,28 +408,29 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
     owner_->failed(no);
     Finish({grpc::StatusCode::PERMISSION_DENIED, no.text});
   }
-  /// Why nothing more comes.
+  /// Returns why nothing more comes.
   join_refusal silence() const {
     const std::lock_guard held(mutex_);
     if (expired_ || nonces_.listener.empty()) return {"silent", "said no hello"};
     return {"secret", "the caller went when it had seen the proof of " + secret_->file().string() +
                           ": it may have another join secret"};
   }
-  /// From here on it may end, and its context go.
+  /// From now on the stream may end and its context be destroyed.
   void stop_waiting() {
     const std::lock_guard held(mutex_);
     waiting_ = false;
   }
 
   grpc::GenericCallbackServerContext& context_;
-  mutable std::mutex mutex_;           // for everything below
-  bool waiting_ = true;                ///< For challenge or hello, so the context is there.
-  bool expired_ = false;               ///< For too long.
-  bool cancelled_ = false;             ///< Whether OnCancel was called.
-  std::weak_ptr<framed_link> joined_;  ///< link_, for OnCancel.
+  mutable std::mutex mutex_;  // Guards everything below.
+  /// True while it waits for a challenge or a hello, so that the context exists.
+  bool waiting_ = true;
+  bool expired_ = false;               ///< True if it has waited too long.
+  bool cancelled_ = false;             ///< True if OnCancel was called.
+  std::weak_ptr<framed_link> joined_;  ///< The same link as link_, for OnCancel.
 };
 
-/// Refuses what is no stream of ours.
+/// Refuses a call of another method.
 class refused_stream final : public grpc::ServerGenericBidiReactor {
  public:
   refused_stream() { Finish({grpc::StatusCode::UNIMPLEMENTED, "no such method"}); }
@@ -517,7 +525,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
   const std::shared_ptr<stream_owner> owner_;
   trust trust_;
   std::mutex mutex_;
-  std::list<waiting> waiting_;  ///< For a challenge or a hello.
+  std::list<waiting> waiting_;  ///< The streams that wait for a challenge or a hello.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<doorman> door_;
@@ -541,7 +549,7 @@ std::shared_ptr<grpc::Channel> make_channel(
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(grpc_message_max);
   arguments.SetMaxSendMessageSize(grpc_message_max);
-  // Each attempt is its own: when to try again is for the owner to say.
+  // Each attempt uses its own connection, because the owner decides when to try again.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, connect_ms_max);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -552,8 +560,7 @@ std::shared_ptr<grpc::Channel> make_channel(
   return grpc::CreateCustomChannel(address, security, arguments);
 }
 
-/// A channel is let go with this, not with the stream: a link's last owner may be a thread of
-/// gRPC's.
+/// Owns the channel. The stream doesn't, because a link's last owner may be a thread of gRPC's.
 class called_channel final : public grpc_call {
  public:
   called_channel(const std::string& address,
@@ -565,7 +572,8 @@ class called_channel final : public grpc_call {
   grpc::GenericStub stub;
 };
 
-/// Says and reads at once: the challenge, where there is one, and then the hello.
+/// The calling side, which writes and reads at the same time: the challenge, if there is one, and
+/// then the hello.
 class called_stream final
     : public stream<grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
@@ -575,7 +583,8 @@ class called_stream final
 
   void begin() {
     channel_.stub.PrepareBidiStreamingCall(&channel_.context, method, {}, this);
-    AddHold();  // until finish(): reads and writes begin on other threads than gRPC's
+    // The hold lasts until finish(), because reads and writes begin on other threads than gRPC's.
+    AddHold();
     exchange();
     StartCall();
   }
@@ -606,7 +615,8 @@ class called_stream final
   void text_read(bool ok) override { half_done(ok); }
   void text_written(bool ok) override { half_done(ok); }
 
-  /// What is said and what is read end on threads of gRPC's, maybe at once: the later one goes on.
+  /// Called at the end of the write and of the read, which come on gRPC's threads, maybe at once.
+  /// The later call goes on.
   void half_done(bool ok) {
     if (!ok) exchanged_ = false;
     if (halves_.fetch_sub(1) > 1) return;
@@ -637,7 +647,7 @@ class called_stream final
                             "; is it another user's controller, or has it another file? Both ends "
                             "read the same secret (--join-secret)"};
   }
-  /// It has proved to be at its host, or to know the secret, so it may have any name.
+  /// The listener has proved that it is at its host or knows the secret, so it may have any name.
   std::optional<join_refusal> contradiction(const proven_identity&) const override { return {}; }
 
   called_channel& channel_;

@@ -1,7 +1,7 @@
 #pragma once
-// Streams between processes, carried by gRPC: one that begins with a hello each way, without
-// certificates after a challenge each way, and then carries a framed_link. What follows from who
-// joins is its owner's business.
+// Streams between processes over gRPC. Each begins with a hello from both sides, after a challenge
+// from both sides if there are no certificates, and then carries a framed_link. The stream's owner
+// decides who may join. Internal to runtime/.
 
 #include <chrono>
 #include <cstdint>
@@ -17,43 +17,45 @@
 
 namespace troupe::detail {
 
-/// Hears of streams, on gRPC's threads, several at once.
+/// Receives the events of streams, on gRPC's threads, several at once.
 class stream_owner {
  public:
   virtual ~stream_owner() = default;
-  /// What this side says of itself.
+  /// Returns the hello of this side.
   virtual hello own_hello() = 0;
-  /// Whether to go on with this peer, whose certificate (PEM) agrees with what it says; where there
-  /// is none, it knows the join secret. Each one that is admitted ends up in `joined` or `left`.
+  /// Decides about a peer whose hello agrees with its certificate (PEM) or, without certificates,
+  /// which knows the join secret. Returns nothing to admit it. Each admitted peer leads to a call
+  /// of `joined` or `left`.
   virtual std::optional<join_refusal> judge(const hello& theirs,
                                             const std::string& certificate) = 0;
   virtual void joined(const hello& theirs, std::shared_ptr<framed_link> way) = 0;
-  /// One that was admitted has gone before the link was made.
+  /// An admitted peer has gone before the link was made.
   virtual void left(const hello& theirs) = 0;
-  /// A stream, or what was to become one, ended without a link. For who calls, `reason` is
-  /// "refused" by the peer or "unreachable", too.
+  /// A stream, or an attempt to make one, has ended without a link. On the calling side `reason`
+  /// may also be "refused" (by the peer) or "unreachable".
   virtual void failed(const join_refusal& why) = 0;
 };
 
 struct listener_options {
-  std::string address;             ///< HOST:PORT; port 0: any free one.
-  std::optional<credentials> own;  ///< None: plain text, on loopback addresses alone.
-  std::string secret_file;         ///< Of the join secret, for plain text; empty: the usual one.
+  std::string address;             ///< The address HOST:PORT; port 0 means any free port.
+  std::optional<credentials> own;  ///< None means plain text, on loopback addresses only.
+  /// The file of the join secret, for plain text; empty means the default file.
+  std::string secret_file;
   link_options link;
-  /// How long a connection may take to say something, to agree on TLS, and to exchange challenges
-  /// and hellos.
+  /// The time in which a connection must send its first bytes, agree on TLS, and exchange
+  /// challenges and hellos.
   std::chrono::milliseconds hello_within{5000};
 };
 
 /// Listens for streams.
 class grpc_listener {
  public:
-  /// Throws as doorman and class join_secret do.
+  /// Throws as doorman and join_secret do.
   grpc_listener(listener_options options, std::shared_ptr<stream_owner> owner);
   /// Ends every stream.
   ~grpc_listener();
   std::uint16_t port() const;
-  /// Ends streams on which hellos have not been exchanged in time.
+  /// Ends the streams that have not exchanged hellos in time.
   void tick(std::chrono::steady_clock::time_point now);
 
  private:
@@ -61,26 +63,27 @@ class grpc_listener {
   std::unique_ptr<service> service_;
 };
 
-/// An attempt to reach a listener, and what comes of it. To be kept until the owner has heard
-/// `failed`, or its link has gone. The last one of a process waits for gRPC's threads to end, so
-/// it must not be let go on one of them.
+/// An attempt to reach a listener, and the link that it leads to. Keep it until the owner has been
+/// told `failed` or the link has gone. The last one of a process waits for gRPC's threads to end,
+/// so it must not be destroyed on one of them.
 class grpc_call {
  public:
   virtual ~grpc_call() = default;
-  /// Ends it, at any time; the owner hears `failed` or its link ends.
+  /// Ends the call at any time. The owner is told `failed`, or its link ends.
   virtual void cancel() = 0;
 };
 
-/// What calls of one process share.
+/// The state that the calls of one process share.
 class caller_side {
  public:
-  /// `secret_file` is that of the join secret, for plain text; empty: the usual one. Throws as
-  /// class join_secret does.
+  /// `secret_file` is the file of the join secret, for plain text; empty means the default file.
+  /// Throws as join_secret does.
   caller_side(const std::optional<credentials>& own, const std::string& secret_file);
   ~caller_side();
 
-  /// Begins an attempt. `owner` hears either `failed` or `joined`, maybe before this returns. Who
-  /// listens has to prove that it is at `address`, without credentials that it knows the secret.
+  /// Begins an attempt. `owner` is told either `failed` or `joined`, maybe before this returns. The
+  /// listener has to prove that it is at `address` or, without credentials, that it knows the
+  /// secret.
   std::unique_ptr<grpc_call> call(const std::string& address, const link_options& options,
                                   std::shared_ptr<stream_owner> owner);
 

@@ -4,7 +4,8 @@
 
 namespace troupe::detail {
 
-/// When to ping the other side of a link, and when to hold it for lost. Knows no clock of its own.
+/// Decides when to ping the other side of a link and when the link counts as lost. It has no clock
+/// of its own.
 class heartbeat {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -13,8 +14,8 @@ class heartbeat {
   heartbeat(std::chrono::milliseconds ping_every, std::chrono::milliseconds lost_after)
       : ping_every_(ping_every), lost_after_(lost_after) {}
 
-  /// What there is to do now. `heard`: whether anything has come since the last time this was
-  /// asked, or nothing could come, since nobody read.
+  /// Returns what is due now. `heard` is true if anything has come since the last call, or if
+  /// nothing could come because nobody read.
   due look(time_point now, bool heard) {
     if (heard || !begun_) last_heard_ = now;
     if (now - last_heard_ >= lost_after_) return due::lost;

@@ -1,6 +1,6 @@
 #pragma once
-// What the two processes say of themselves before a stream between them carries a link. Without
-// certificates a challenge comes first: join_secret.hpp.
+// The hello that each of two processes sends before a stream between them carries a link. Without
+// certificates a challenge comes first (join_secret.hpp).
 
 #include <string>
 #include <string_view>
@@ -9,29 +9,30 @@
 
 namespace troupe::detail {
 
-/// Who speaks.
+/// The description that a process sends of itself.
 struct hello {
   static constexpr int protocol_spoken = 2;
 
   int protocol = protocol_spoken;
-  std::string build;  ///< build_id()
+  std::string build;  ///< The build_id() of the sender.
   incarnation self;
-  std::string name;   ///< 1 to 64 letters, digits, '-', '_' and '.'
-  std::string role;   ///< "node" or "controller"
-  int slots = 0;      ///< Replicas that a node takes; 0: as many as there are cores.
-  std::string proof;  ///< Of a caller without certificates, that it knows the join secret.
+  std::string name;   ///< 1 to 64 letters, digits, '-', '_' and '.'.
+  std::string role;   ///< "node" or "controller".
+  int slots = 0;      ///< The replicas that a node takes; 0 means one per core.
+  std::string proof;  ///< The proof of a caller without certificates that it knows the join secret.
 };
 
-/// Throws std::invalid_argument where `text` is no name of a peer.
+/// Throws std::invalid_argument if `text` isn't a valid name of a peer.
 void check_peer_name(std::string_view text);
 
-/// As JSON.
+/// Writes a hello as JSON.
 std::string to_text(const hello& of);
-/// Throws std::invalid_argument naming the field for what is no hello, or longer than 4 KiB. One
-/// of another protocol is read as far as `protocol`, `build` and `proof`.
+/// Reads a hello. Throws a std::invalid_argument that names the field if the text isn't a hello or
+/// is longer than 4 KiB. From a hello of another protocol only `protocol`, `build` and `proof` are
+/// read.
 hello parse_hello(std::string_view text);
 
-/// Why the sender of `theirs` can't be talked to by that of `ours`; empty where it can.
+/// Returns why the sender of `ours` can't talk to the sender of `theirs`; empty if it can.
 std::string disagreement(const hello& ours, const hello& theirs);
 
 }  // namespace troupe::detail

@@ -12,7 +12,7 @@ namespace troupe::detail {
 
 incarnation incarnation::random() {
   incarnation made;
-  // The kernel gives up to 256 bytes at once.
+  // The kernel gives up to 256 bytes in one call.
   if (getrandom(made.bits.data(), made.bits.size(), 0) != ssize_t{16}) {
     throw std::system_error(errno, std::generic_category(), "incarnation: getrandom");
   }

@@ -70,9 +70,9 @@ void check_owner(const fs::path& file, const struct stat& status) {
   refuse(file, std::string("mode ") + mode.data());
 }
 
-/// The digits; none where there is no file.
+/// Returns the digits; empty if there is no file.
 std::optional<std::string> read_secret(const fs::path& file) {
-  // A FIFO is not waited for.
+  // Opening must not wait for a FIFO.
   const descriptor from(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!from && (errno == ENOENT || errno == ENOTDIR)) return {};
   if (!from && errno == ELOOP) refuse(file, "a symbolic link");
@@ -97,7 +97,8 @@ void make_folder(const fs::path& folder) {
   throw std::system_error(errno, std::generic_category(), "cannot create " + folder.string());
 }
 
-/// By link(2): of several processes that begin at once one makes it, and nobody reads half of it.
+/// Makes the file with link(2): if several processes begin at once, one makes it, and nobody reads
+/// half of it.
 void make_secret(const fs::path& file) {
   try {
     make_folder(file.parent_path());
@@ -116,7 +117,7 @@ void make_secret(const fs::path& file) {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-/// The digits of a field.
+/// Reads the digits of a field.
 std::string read_digits(const nlohmann::json& from, const char* field) {
   const auto found = from.find(field);
   if (found != from.end() && found->is_string()) {

@@ -1,7 +1,7 @@
 #pragma once
-// What takes the place of certificates on loopback addresses, where nothing is encrypted and
-// anybody on this machine can connect or listen: a secret in a file of one user. Before the hellos
-// each side proves that it knows it, the listener first:
+// The join secret replaces certificates on loopback addresses, where nothing is encrypted and
+// anybody on this machine can connect or listen. It is in a file of one user. Before the hellos
+// each side proves that it knows the secret, the listener first:
 //
 //   caller -> listener   {"nonce": C}
 //   listener -> caller   {"nonce": L, "proof": HMAC("controller" C L)}
@@ -16,41 +16,44 @@
 
 namespace troupe::detail {
 
-/// Digits of a secret, a nonce and a proof.
+/// The number of digits of a secret, a nonce and a proof.
 inline constexpr std::size_t join_digits = 64;
 
-/// So many hexadecimal digits, of random bytes. Throws std::runtime_error where there are none.
+/// Returns join_digits random hexadecimal digits. Throws std::runtime_error if there are no random
+/// bytes.
 std::string random_digits();
 
-/// What the two sides of a stream have drawn for it alone.
+/// The random numbers that the two sides of a stream have drawn for this stream.
 struct join_nonces {
   std::string caller, listener;
 };
 
-/// Who proves something. Neither can show the other its own proof.
+/// The side that proves something. Neither side can show the other its own proof.
 enum class prover { caller, listener };
 
 /// A message before the hellos.
 struct join_challenge {
   std::string nonce;
-  std::string proof;  ///< Of the listener; empty: none.
+  std::string proof;  ///< The listener's proof; empty in the caller's message.
 };
 
-/// As JSON.
+/// Writes a challenge as JSON.
 std::string to_text(const join_challenge& of);
-/// Throws std::invalid_argument naming the field for what is none.
+/// Reads a challenge. Throws a std::invalid_argument that names the field if the text isn't a
+/// challenge.
 join_challenge parse_challenge(std::string_view text);
 
 class join_secret {
  public:
-  /// Reads `file`; empty: troupe/join.secret in XDG_STATE_HOME, else in ~/.local/state. Whoever
-  /// comes first makes it. Throws std::runtime_error naming the file where it can't be made, is no
-  /// regular file of this user that nobody else may use, or holds no secret.
+  /// Reads `file`; empty means troupe/join.secret in $XDG_STATE_HOME, or in ~/.local/state if that
+  /// is unset. The first process makes the file. Throws a std::runtime_error that names the file if
+  /// it can't be made, isn't a regular file of this user that nobody else may use, or holds no
+  /// secret.
   explicit join_secret(std::filesystem::path file);
 
   const std::filesystem::path& file() const { return file_; }
   std::string proof(prover by, const join_nonces& of) const;
-  /// Whether `shown` is that proof; takes equally long for each wrong one.
+  /// True if `shown` is that proof. The check takes equally long for every wrong proof.
   bool is_proof(std::string_view shown, prover by, const join_nonces& of) const;
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 using time_point = std::chrono::steady_clock::time_point;
 constexpr std::chrono::milliseconds tick_every(250);
-/// For the end of the link to be told to the other side.
+/// The time to tell the other side the end of the link.
 constexpr std::chrono::milliseconds farewell(500);
 
 std::optional<credentials> own_credentials(const link_client_options& options) {
@@ -65,7 +65,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       const std::lock_guard held(mutex_);
       stopping_ = true;
     }
-    pulse_.stop();  // begins no call any more
+    pulse_.stop();  // No further call is begun.
     if (const auto way = link_there()) {
       way->close("the node is stopping");
     } else if (call_) {
@@ -73,7 +73,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
     }
     if (call_ && !wait_for_end()) {
       call_->cancel();
-      if (!wait_for_end()) return;  // a listener blocks
+      if (!wait_for_end()) return;  // A listener blocks.
     }
     call_ = nullptr;
   }
@@ -96,7 +96,8 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       pause_ = options_.retry_first;
       if (stopping_) return way->close("the node is stopping");
     }
-    log::info("joined the cluster", {{"controller", options_.address}, {"node", own_.name}});
+    log::info("the node has joined the cluster",
+              {{"controller", options_.address}, {"node", own_.name}});
     events_.joined(theirs, way);
   }
 
@@ -114,7 +115,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
   }
 
  private:
-  /// What there is to do now.
+  /// Does what is due now.
   time_point look(time_point now) {
     if (call_) {
       std::unique_lock held(mutex_);
@@ -153,13 +154,14 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
     return ended_.wait_for(held, farewell, [this] { return call_ended_; });
   }
 
-  /// The attempt, or the link that came of it.
+  /// Called when the attempt, or the link that it led to, has ended.
   void ended() {
     const auto now = std::chrono::steady_clock::now();
     {
       const std::lock_guard held(mutex_);
       const auto whole = static_cast<std::uint64_t>(pause_.count());
-      // From half of the pause to all of it, so that nodes come back one after the other.
+      // The pause is between half and all of the current one, so that nodes come back one after
+      // another.
       const auto pause = whole / 2 + next_of(jitter_) % (whole / 2 + 1);
       retry_at_ = now + std::chrono::milliseconds(pause);
       pause_ = std::min(2 * pause_, options_.retry_max);
@@ -176,11 +178,11 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   caller_side side_;
 
-  // Of the ticker's thread, and of who stops it.
-  std::unique_ptr<grpc_call> call_;  ///< The attempt, and the stream of the link.
+  // Used by the ticker's thread, and by the thread that stops it.
+  std::unique_ptr<grpc_call> call_;  ///< The attempt and, later, the stream of the link.
   time_point give_up_at_{};
 
-  std::mutex mutex_;  // for everything below
+  std::mutex mutex_;  // Guards everything below.
   std::condition_variable ended_;
   bool stopping_ = false;
   bool call_ended_ = true;

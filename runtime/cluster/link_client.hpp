@@ -1,5 +1,5 @@
 #pragma once
-// Joins a cluster, and joins it again whenever the link has been lost.
+// Joins a cluster, and joins it again whenever the link is lost. Internal to runtime/.
 
 #include <chrono>
 #include <functional>
@@ -16,40 +16,42 @@ class metrics_registry;
 namespace troupe::detail {
 
 struct link_client_options {
-  std::string address;  ///< HOST:PORT of the controller.
-  /// A directory with ca.pem, cert.pem and key.pem, whose role is "node". Empty: plain text, to
-  /// loopback addresses alone.
+  std::string address;  ///< The address of the controller, HOST:PORT.
+  /// The directory with ca.pem, cert.pem and key.pem, whose role is "node". Empty means plain text,
+  /// to loopback addresses only.
   std::string certs;
-  /// The file of the secret that both sides have to know in plain text. Empty: the usual one (class
-  /// join_secret).
+  /// The file of the secret that both sides must know in plain text. Empty means the default file
+  /// (see join_secret).
   std::string join_secret;
-  std::string name;   ///< Of this node.
-  int slots = 0;      ///< Replicas it takes; 0: as many as there are cores.
-  std::string build;  ///< Empty: build_id().
+  std::string name;   ///< The name of this node.
+  int slots = 0;      ///< The number of replicas that this node takes; 0 means one per core.
+  std::string build;  ///< The build to claim; empty means build_id().
   link_options link;
-  std::chrono::milliseconds join_within{5000};  ///< One attempt, from the connection to the hello.
-  std::chrono::milliseconds retry_first{50};    ///< The pause after an attempt that has failed,
-  std::chrono::milliseconds retry_max{5000};    ///< doubled each time up to this, with jitter.
-  /// Says when the certificate expires. It outlives the client.
+  /// The time for one attempt, from the connection to the hello.
+  std::chrono::milliseconds join_within{5000};
+  std::chrono::milliseconds retry_first{50};  ///< The pause after the first attempt that fails.
+  /// The longest pause. The pause doubles after each further failure, with jitter.
+  std::chrono::milliseconds retry_max{5000};
+  /// The registry that shows when the certificate expires; null means none. It outlives the client.
   metrics_registry* metrics = nullptr;
 };
 
 struct link_client_events {
-  /// A link was made: `controller` is on the other side. On a thread of gRPC's; the next one is
-  /// made after this one has been lost. To be opened soon.
+  /// A link was made, with `controller` on the other side. Called on a thread of gRPC's. The link
+  /// should be opened soon; the next one is made after this one is lost.
   std::function<void(const hello& controller, std::shared_ptr<link> way)> joined;
-  /// An attempt has failed; the next one follows by itself. `refused`: one of the two does not want
-  /// the other, and says why. May be empty.
+  /// An attempt has failed; the next one follows by itself. `refused` is true if one of the two
+  /// sides doesn't accept the other, and `why` says the reason. May be empty.
   std::function<void(const std::string& why, bool refused)> failed;
 };
 
 class link_client {
  public:
-  /// Waits for nothing. Throws std::invalid_argument for a bad name, and std::runtime_error naming
-  /// the file of a certificate or a join secret that will not do.
+  /// Begins to join and doesn't wait. Throws std::invalid_argument for a bad name, and
+  /// std::runtime_error that names an unusable file of a certificate or join secret.
   link_client(link_client_options options, link_client_events events);
-  /// Closes the link, and gives up what is under way. Takes a second at most where no listener
-  /// blocks. Not to be called by an event.
+  /// Closes the link and gives up an attempt under way. Takes at most a second if no listener
+  /// blocks. An event must not destroy the client.
   ~link_client();
   link_client(const link_client&) = delete;
   link_client& operator=(const link_client&) = delete;

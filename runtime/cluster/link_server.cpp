@@ -18,7 +18,7 @@ namespace troupe::detail {
 namespace {
 
 constexpr std::chrono::milliseconds tick_every(250);
-/// For the ends of links to be told to the other sides.
+/// The time to tell the other sides the ends of the links.
 constexpr std::chrono::milliseconds farewell(500);
 
 std::optional<credentials> own_credentials(const link_server_options& options) {
@@ -30,7 +30,7 @@ std::optional<credentials> own_credentials(const link_server_options& options) {
 
 }  // namespace
 
-/// Who is there.
+/// The nodes that have joined.
 class link_server::core final : public stream_owner, public std::enable_shared_from_this<core> {
  public:
   core(const link_server_options& options, joined_handler on_joined)
@@ -60,7 +60,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
       const std::lock_guard held(mutex_);
       if (stopping_) return join_refusal{"stopping", "the controller is stopping"};
       auto& place = members_[theirs.name];
-      // The same process again: what it had before is broken, though that was not noticed here.
+      // The same process comes again, so its old link is broken although this was not noticed here.
       const bool again = place.self == theirs.self;
       const bool live = place.reserved && (!place.way || !place.way->has_ended());
       if (live && !again) {
@@ -99,7 +99,7 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     end_revoked();
   }
 
-  /// Admits nobody any more, and closes every link.
+  /// Admits no further node, and closes every link.
   void stop() {
     {
       const std::lock_guard held(mutex_);
@@ -115,10 +115,10 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     incarnation self;
     bool reserved = false;
     std::shared_ptr<framed_link> way;  ///< Null until the hellos have been exchanged.
-    std::string certificate;           ///< In PEM; empty in plain text.
+    std::string certificate;           ///< The certificate in PEM; empty in plain text.
   };
 
-  /// Those with a link.
+  /// Returns the members that have a link.
   std::vector<member> linked() const {
     const std::lock_guard held(mutex_);
     std::vector<member> found;
@@ -137,13 +137,12 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
         member.way->close(no->text);
       }
     } catch (const std::runtime_error& e) {
-      // A file that is being copied may be half there. Meanwhile nobody joins.
-      log::error("it is unknown which certificates have been revoked; links stay",
-                 {{"reason", e.what()}});
+      // A file that is being copied may be incomplete. Nobody can join meanwhile.
+      log::error("the revoked certificates can't be read, so links stay", {{"reason", e.what()}});
     }
   }
 
-  /// Where that link is still the one of this name.
+  /// Forgets the member if this link is still the one of its name.
   void forget(const hello& who, const std::shared_ptr<framed_link>& way) {
     const std::lock_guard held(mutex_);
     const auto found = members_.find(who.name);
@@ -154,16 +153,17 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
     if (members_.empty()) emptied_.notify_all();
   }
 
-  const std::optional<credentials> credentials_;  ///< None: plain text.
+  const std::optional<credentials> credentials_;  ///< None means plain text.
   const std::chrono::milliseconds revoked_every_;
   const link_server::joined_handler on_joined_;
   const hello own_;
   refusals refusals_;
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
-  std::map<std::string, member> members_;  ///< By name.
+  std::map<std::string, member> members_;  ///< Keyed by name.
   bool stopping_ = false;
-  std::chrono::steady_clock::time_point look_for_revoked_at_{};  // the ticker's
+  // Used by the ticker's thread only.
+  std::chrono::steady_clock::time_point look_for_revoked_at_{};
 };
 
 struct link_server::parts {
@@ -182,7 +182,7 @@ struct link_server::parts {
   }
 
   grpc_listener listener;
-  ticker pulse;  // the first to end
+  ticker pulse;  // The ticker ends first.
 };
 
 link_server::link_server(link_server_options options, joined_handler on_joined)

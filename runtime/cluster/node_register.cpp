@@ -39,11 +39,11 @@ void node_register::joined(const std::string& name, std::size_t slots, std::shar
     }
     granted = grant();
   }
-  // What a simulated node counts is counted here.
+  // The metrics of a simulated node are counted in this process.
   if (!system_.deterministic())
     system_.remote_metrics()->add(to, {"node", name}, remote_metrics::after_its_end::go);
   log::info("a node has joined", {{"node", name}, {"slots", slots}});
-  // After it is known: the porter may tell of its end at once.
+  // The node is known before this, because the porter may report its end at once.
   start_porter(system_, to, porter::side::host,
                [me = weak_from_this(), counted = system_.remote_metrics(), name,
                 to = to.get()](const std::string& why) {
@@ -92,7 +92,7 @@ void node_register::give_back(const std::string& name, const connection& to) {
   tell(std::move(granted));
 }
 
-/// The lock is held. A node whose link has closed may not have left yet.
+/// Requires mutex_. A node whose link has closed may still be listed.
 node_register::grants node_register::grant() {
   grants granted;
   const auto free_of = [](const node& n) { return n.slots - std::min(n.slots, n.replicas); };

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes are here, and which of them a replica goes to. Internal to runtime/.
+// The nodes that have joined, and the choice of a node for each replica. Internal to runtime/.
 
 #include <functional>
 #include <list>
@@ -17,21 +17,21 @@ namespace troupe::detail {
 
 class remote_context;
 
-/// Places each replica on the node with the most free slots among those that its pattern names;
-/// where none has any, the replica waits for one. What a lost node held is lost. Any thread; nobody
-/// is told anything under its lock.
+/// Places each replica on the node with the most free slots among those whose names match its
+/// pattern. If none has a free slot, the replica waits for one. The replicas on a lost node are
+/// lost. May be used on any thread; callbacks are called without the lock.
 class node_register : public std::enable_shared_from_this<node_register> {
  public:
   explicit node_register(remote_context& system);
 
-  /// A node that takes as many replicas as it has slots is here until `way` closes.
+  /// Adds a node that takes `slots` replicas. It is removed when `way` closes.
   void joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way);
-  /// A replica of that service waits for a place; `got` is told as `site::lodge` says.
+  /// Queues a replica of that service for a place. `got` is called as for `site::lodge`.
   void wait(std::string service, std::size_t replica, std::string pattern, site::answer got);
   void close();
-  /// By name.
+  /// The nodes that have joined, ordered by name.
   std::vector<node_info> list() const;
-  /// `tell` is called, once, on any thread, when that many are here.
+  /// Calls `tell` once, on any thread, when that many nodes have joined.
   void when_there_are(std::size_t nodes, std::function<void()> tell);
 
  private:
@@ -58,7 +58,7 @@ class node_register : public std::enable_shared_from_this<node_register> {
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::map<std::string, node> nodes_;
-  std::list<wish> waiting_;  ///< In the order of coming.
+  std::list<wish> waiting_;  ///< The replicas that wait, in the order of arrival.
   std::size_t awaited_ = 0;
   std::function<void()> tell_there_are_;
 };

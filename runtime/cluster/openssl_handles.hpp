@@ -1,5 +1,5 @@
 #pragma once
-// OpenSSL's objects, each with its owner. For .cpp files alone.
+// Owning pointers of OpenSSL's objects. Only .cpp files include this header.
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -39,7 +39,7 @@ struct certificates_deleter {
 };
 using certificates_ptr = std::unique_ptr<STACK_OF(X509), certificates_deleter>;
 
-/// The library's reason for its last failure, which it forgets.
+/// Returns the library's reason for its last failure, and clears it.
 inline std::string openssl_reason() {
   const auto code = ERR_get_error();
   ERR_clear_error();
@@ -47,7 +47,7 @@ inline std::string openssl_reason() {
   return reason ? reason : "no reason given";
 }
 
-/// For reading text. It must outlive what is given.
+/// Returns a reader of `text`, which must outlive it.
 inline bio_ptr reader_of(const std::string& text) {
   return bio_ptr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }

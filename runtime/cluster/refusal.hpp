@@ -5,29 +5,29 @@
 
 namespace troupe::detail {
 
-/// Why a peer is not admitted.
+/// The reason why a peer isn't admitted.
 struct join_refusal {
   std::string reason;  ///< One of refusal_reasons.
-  std::string text;    ///< For people.
+  std::string text;    ///< An explanation for people.
 };
 
-/// The label of troupe_refused_peers_total.
+/// The values of the label `reason` of troupe_refused_peers_total.
 inline constexpr std::array refusal_reasons{
-    "no_certificate",   // none was shown
-    "other_authority",  // it is not from our authority
-    "expired",          // or not valid yet
-    "revoked",          // its authority has taken it back
-    "certificate",      // it is malformed, or not for this purpose
-    "secret",           // without certificates: it did not prove that it knows ours
-    "role",             // the hello, or the certificate, says another than may join
-    "name",             // the certificate is another's
-    "plain_text",       // TLS was expected
-    "garbage",          // neither TLS nor HTTP/2, no hello, or a malformed one
-    "silent",           // nothing came in time
-    "protocol",         // another version of ours
-    "build",            // another executable
-    "name_in_use",      // by a live peer
-    "stopping",         // this process ends
+    "no_certificate",   // The peer showed no certificate.
+    "other_authority",  // The certificate isn't from this cluster's authority.
+    "expired",          // The certificate has expired or isn't valid yet.
+    "revoked",          // The authority has revoked the certificate.
+    "certificate",      // The certificate is malformed or not for this purpose.
+    "secret",       // Without certificates: the peer did not prove that it knows the join secret.
+    "role",         // The hello or the certificate has a role that may not join.
+    "name",         // The certificate is for another name.
+    "plain_text",   // The peer used plain text although TLS was expected.
+    "garbage",      // The bytes were neither TLS nor HTTP/2, or the hello was missing or malformed.
+    "silent",       // The peer sent nothing in time.
+    "protocol",     // The peer speaks another version of the protocol.
+    "build",        // The peer is another executable.
+    "name_in_use",  // A live peer has this name.
+    "stopping",     // This process is ending.
 };
 
 }  // namespace troupe::detail

@@ -10,11 +10,11 @@
 
 namespace troupe::detail {
 
-/// Counts who was not admitted, and logs it: of each reason one in ten seconds, with how many there
-/// were. For any thread.
+/// Counts refused peers and logs them. Of each reason it logs at most one in ten seconds, with the
+/// number of those that were not logged. May be used on any thread.
 class refusals {
  public:
-  /// Without a registry nothing is counted.
+  /// A null registry counts nothing.
   explicit refusals(metrics_registry* counted_in);
   void add(const join_refusal& why);
 
@@ -26,7 +26,7 @@ class refusals {
   };
 
   std::mutex mutex_;
-  std::map<std::string, kind> kinds_;  ///< By reason.
+  std::map<std::string, kind> kinds_;  ///< Keyed by reason.
 };
 
 }  // namespace troupe::detail

@@ -28,7 +28,8 @@ bool is_signed_by_one_of(const certificates_ptr& authorities, X509_CRL& list) {
 
 std::vector<revocation_list_ptr> read_revocations(const std::filesystem::path& file,
                                                   const std::string& authority) {
-  // A symbolic link to nothing counts as a file: by a mistake nobody comes in who was revoked.
+  // A symbolic link without a target counts as a file, so that a mistake admits no revoked
+  // certificate.
   if (!std::filesystem::exists(std::filesystem::symlink_status(file))) return {};
   auto lists = revocation_lists_in(read_whole_file(file));
   if (lists.empty()) {
@@ -46,7 +47,7 @@ std::vector<revocation_list_ptr> read_revocations(const std::filesystem::path& f
 
 bool is_revoked(X509& certificate, const std::vector<revocation_list_ptr>& lists) {
   return std::ranges::any_of(lists, [&](const revocation_list_ptr& list) {
-    X509_REVOKED* entry = nullptr;  // the list's own
+    X509_REVOKED* entry = nullptr;  // The list owns the entry.
     return X509_CRL_get0_by_cert(list.get(), &entry, &certificate) != 0;
   });
 }

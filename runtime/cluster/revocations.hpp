@@ -1,5 +1,5 @@
 #pragma once
-// Certificates that their authority has taken back. For .cpp files alone.
+// Reads lists of revoked certificates. Only .cpp files include this header.
 
 #include <filesystem>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace troupe::detail {
 
-/// The lists of revoked certificates in a PEM file; none where there is no file. Throws
-/// std::runtime_error naming it where it can't be read, is malformed, or has a list that none of
-/// the certificates in `authority`, PEM, has signed. How old a list is does not matter.
+/// Returns the lists of revoked certificates in a PEM file; empty if there is no file. Throws
+/// a std::runtime_error that names the file if it can't be read, is malformed, or has a list that
+/// no certificate in `authority` (PEM) has signed. The age of a list doesn't matter.
 std::vector<revocation_list_ptr> read_revocations(const std::filesystem::path& file,
                                                   const std::string& authority);
 

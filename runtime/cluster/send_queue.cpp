@@ -29,7 +29,7 @@ std::vector<outgoing_frame> send_queue::take() {
       frames.push_back({frame_kind::message, urgency, first.message, first.sent, part, {}});
       first.sent += part;
       bytes_ -= part;
-      // Messages of no bytes take their header's room.
+      // A message without bytes takes the room of its header.
       room -= std::min(room, std::max(part, frame_header_size));
       if (first.sent == first.message->size()) lane.pop_front();
     }

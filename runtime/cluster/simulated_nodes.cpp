@@ -11,7 +11,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// Between the end of a node's link and its next attempt to join.
+/// The time between the end of a node's link and its next attempt to join.
 constexpr auto before_joining_again = std::chrono::seconds(1);
 
 porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
@@ -65,7 +65,7 @@ void simulated_nodes::cut(const std::string& name, duration time) {
   }
 }
 
-/// In the node's porter.
+/// Called in the node's porter.
 void simulated_nodes::lost(const std::string& name, const simulated_pool* threads) {
   const auto place = nodes_.find(name);
   if (place == nodes_.end() || place->second.threads.get() != threads) return;

@@ -1,5 +1,5 @@
 #pragma once
-// The nodes of a deterministic system.
+// The simulated nodes of a deterministic system. Internal to runtime/.
 
 #include <map>
 #include <memory>
@@ -12,22 +12,23 @@
 
 namespace troupe::detail {
 
-/// Each is a simulated process behind a simulated link, and has a thread for each of its slots:
-/// where all are busy, only its porter has turns. In turns of actors of the controller's.
+/// Each node is a simulated process behind a simulated link, and has a thread for each of its
+/// slots. If all of them are busy, only its porter has turns. Used in turns of the controller's
+/// actors.
 class simulated_nodes final : public site {
  public:
   explicit simulated_nodes(remote_context& system);
 
-  /// A node joins under a name that is free.
+  /// Lets a node join. Its name must be free.
   void join(const std::string& name, std::size_t slots);
-  /// Its process dies, as the controller hears at once.
+  /// Ends a node's process. The controller is told at once.
   void kill(const std::string& name);
-  /// Its link carries nothing for that long. What it holds up comes then, but from
-  /// simulated_link::silence_limit on both sides take each other for lost, and the node joins again
+  /// Blocks a node's link for that long. Delayed messages come afterwards. If the time is at least
+  /// simulated_link::silence_limit, both sides take each other for lost, and the node joins again
   /// afterwards.
   void cut(const std::string& name, duration time);
 
-  /// By name, as the controller knows them.
+  /// The nodes that the controller knows, ordered by name.
   std::vector<node_info> list() const { return known_->list(); }
 
   void lodge(const service_state& service, const replica_info& info, answer got) override;
@@ -47,7 +48,7 @@ class simulated_nodes final : public site {
   void join_again(const std::string& name, const std::shared_ptr<simulated_pool>& threads);
 
   std::shared_ptr<node_register> known_;
-  std::map<std::string, node> nodes_;  ///< Those whose processes live.
+  std::map<std::string, node> nodes_;  ///< The nodes whose processes are alive.
 };
 
 }  // namespace troupe::detail

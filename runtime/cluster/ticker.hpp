@@ -8,7 +8,7 @@
 
 namespace troupe::detail {
 
-/// A thread that does something again and again.
+/// A thread that calls an action again and again.
 class ticker {
  public:
   using clock = std::chrono::steady_clock;
@@ -18,9 +18,10 @@ class ticker {
   ticker(const ticker&) = delete;
   ticker& operator=(const ticker&) = delete;
 
-  /// `action` gets the time, and says when it wants to be called next at the latest. Once.
+  /// Starts the thread, once. `action` gets the time and returns when it must be called next at the
+  /// latest.
   void start(std::function<clock::time_point(clock::time_point now)> action);
-  /// Ends it for good; waits for an action under way. Not to be called by the action.
+  /// Ends the thread for good and waits for an action under way. The action must not call it.
   void stop();
   /// Calls the action soon.
   void hurry();

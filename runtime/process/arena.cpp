@@ -18,10 +18,10 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::size_t whole_pages(std::size_t size) { return (size + page - 1) / page * page; }
 
-/// One byte a page, at the beginning of a half.
+/// The size of the table at the beginning of a half, one byte per page.
 std::size_t table_size(std::size_t half) { return whole_pages(half / page); }
 
-/// Set by the receiver, taken by the sender.
+/// The table's byte for a block. The receiver sets it, and the sender clears it.
 std::atomic_ref<unsigned char> returned(std::byte* base, std::size_t offset) {
   return std::atomic_ref(reinterpret_cast<unsigned char&>(base[offset / page]));
 }
@@ -81,7 +81,8 @@ std::optional<block> outbound_arena::allocate(std::size_t size) {
   const auto needed = whole_pages(size);
   std::lock_guard lock(mutex_);
   reclaim();
-  // The lowest that is large enough: its pages have most likely been touched before.
+  // This takes the lowest range that is large enough, because its pages have most likely been
+  // touched before.
   for (auto at = free_.begin(); at != free_.end(); ++at) {
     const auto [offset, room] = *at;
     if (room < needed) continue;
@@ -105,7 +106,9 @@ std::optional<std::uint64_t> outbound_arena::hand_over(block& message) {
     returned(base_, offset).store(0, std::memory_order_relaxed);
     found->second.handed_over = true;
   }
-  message = block();  // Now: once the receiver gives the memory back, it may be another's.
+  // The block is dropped now, because its memory may belong to another block once the receiver
+  // gives it back.
+  message = block();
   return offset;
 }
 
@@ -132,7 +135,7 @@ void outbound_arena::trim() {
   std::lock_guard lock(mutex_);
   reclaim();
   const auto needed = std::max(reached_, kept);
-  // In steps, for others wait.
+  // Memory is returned in steps, because other threads wait for the lock.
   const auto from = std::max(needed, touched_ - std::min(touched_, trimmed_at_once));
   if (from < touched_ && madvise(base_ + from, touched_ - from, MADV_REMOVE) == 0) touched_ = from;
   reached_ = taken_.empty() ? 0 : taken_.rbegin()->first + taken_.rbegin()->second.size;

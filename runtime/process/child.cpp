@@ -24,7 +24,7 @@ namespace troupe::detail {
 
 namespace {
 
-constexpr std::size_t arena_size = 256 << 20;  // each way, sparse
+constexpr std::size_t arena_size = 256 << 20;  // The size for each direction; the memory is sparse.
 // A child's sockets close a moment before its end is known.
 constexpr std::chrono::milliseconds end_known_within{1000};
 constexpr std::chrono::seconds reaped_within{2};
@@ -47,11 +47,11 @@ child_end describe(const siginfo_t& about, bool by_parent) {
 
 }  // namespace
 
-/// What the keeper knows of one child.
+/// The state of one child, used by the keeper.
 struct child_state final : event_loop::handler, std::enable_shared_from_this<child_state> {
-  /// Its end, perhaps. On the keeper's thread.
+  /// Checks whether the child has ended. Called on the keeper's thread.
   void ready(std::uint32_t events) override;
-  /// After its end. On the reaper's thread.
+  /// Reaps the child after its end. Called on the reaper's thread.
   void reap();
   void kill();
 
@@ -60,7 +60,7 @@ struct child_state final : event_loop::handler, std::enable_shared_from_this<chi
   child::on_end told;
 
   std::mutex mutex;
-  descriptor process;  // pidfd, until the child is reaped
+  descriptor process;  // The pidfd, until the child is reaped.
   event_loop::key watched = 0;
   bool killed = false;
   std::optional<child_end> end;
@@ -68,8 +68,8 @@ struct child_state final : event_loop::handler, std::enable_shared_from_this<chi
 
 namespace {
 
-/// Starts children, hears of their ends and has them reaped. The kernel kills a child when the
-/// thread that has started it ends, so this one's lives as long as the process.
+/// Starts children, notices their ends and has them reaped. The kernel kills a child when the
+/// thread that started it ends, so this thread lives as long as the process.
 class keeper {
  public:
   using entry = std::shared_ptr<child_state>;
@@ -111,8 +111,8 @@ class keeper {
     task.get_future().get();
   }
 
-  /// On its thread. Reaping a child can take the kernel a tenth of a second, in which others start
-  /// and end.
+  /// Called on the keeper's thread. The reaper does the rest, because reaping can take the kernel a
+  /// tenth of a second, in which other children start and end.
   void ended(const entry& which) {
     loop_.forget(which->watched);
     reaper_.post([this, which] {
@@ -130,7 +130,7 @@ class keeper {
   }
 
  private:
-  keeper() { io_loop(); }  // Made before, so that it lives longer.
+  keeper() { io_loop(); }  // The io loop is made first, so that it lives longer.
 
   std::mutex mutex_;
   std::condition_variable none_left_;
@@ -157,7 +157,8 @@ void child_state::ready(std::uint32_t) {
 
 void child_state::reap() {
   siginfo_t about{};
-  // While it is a zombie its number can't be another's: what it has started ends with it.
+  // While the child is a zombie, no other process can have its number, so everything that it
+  // started can be killed.
   if (waitid(P_PIDFD, static_cast<id_t>(process.number()), &about, WEXITED | WNOHANG | WNOWAIT) ==
       0) {
     ::kill(-pid, SIGKILL);
@@ -217,7 +218,7 @@ std::shared_ptr<link> link_to_parent() {
   }
   fcntl(inherited_socket, F_SETFD, FD_CLOEXEC);
   fcntl(inherited_memory, F_SETFD, FD_CLOEXEC);
-  prctl(PR_SET_NAME, program_invocation_short_name);  // It was executed as /proc/self/exe.
+  prctl(PR_SET_NAME, program_invocation_short_name);  // The child was executed as /proc/self/exe.
   return std::make_shared<socket_link>(
       descriptor(inherited_socket), std::make_shared<shared_memory>(descriptor(inherited_memory)),
       false, link_ending{.after = [] {

@@ -14,7 +14,8 @@ namespace {
 
 constexpr event_loop::key wake_key = ~event_loop::key{0};
 
-// The number of the descriptor, and how many had been watched before it: numbers come again.
+// A key holds the number of the descriptor and a count of all descriptors watched before it,
+// because the kernel reuses numbers.
 int number_of(event_loop::key watched) { return static_cast<int>(watched & 0xffffffff); }
 
 }  // namespace
@@ -109,13 +110,14 @@ void event_loop::run() {
   for (;;) {
     const int count = epoll_wait(epoll_.number(), events.data(), events.size(), wait_ms());
     for (int i = 0; i < count; ++i) {
-      const auto [of, data] = events[static_cast<std::size_t>(i)];  // A copy: it is packed.
+      // This is a copy, because the struct is packed.
+      const auto [of, data] = events[static_cast<std::size_t>(i)];
       const key watched = data.u64;
       if (watched == wake_key) {
         std::uint64_t times;
         [[maybe_unused]] const auto got = ::read(wake_.number(), &times, sizeof times);
       } else if (const auto found = handlers_.find(watched); found != handlers_.end()) {
-        const auto who = found->second;  // It may forget itself.
+        const auto who = found->second;  // The handler may forget itself.
         who->ready(of);
       }
     }

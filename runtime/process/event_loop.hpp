@@ -14,32 +14,32 @@
 
 namespace troupe::detail {
 
-/// A thread that waits for descriptors (epoll, level-triggered) and does what is posted to it. All
-/// signals are blocked on it.
+/// A thread that waits for descriptors (epoll, level-triggered) and runs actions that are posted to
+/// it. All signals are blocked on it.
 class event_loop {
  public:
   class handler {
    public:
     virtual ~handler() = default;
-    /// EPOLLIN, EPOLLOUT, EPOLLHUP, EPOLLERR. On the loop's thread.
+    /// Called on the loop's thread with EPOLLIN, EPOLLOUT, EPOLLHUP or EPOLLERR.
     virtual void ready(std::uint32_t events) = 0;
   };
-  /// A descriptor that is watched.
+  /// Identifies a descriptor that is watched.
   using key = std::uint64_t;
 
-  /// `name` is the thread's, at most 15 bytes.
+  /// `name` is the thread's name, at most 15 bytes.
   explicit event_loop(const char* name);
-  /// Does what was posted, forgets the rest. Not on its own thread.
+  /// Runs the posted actions and drops the timed ones. Must not run on the loop's own thread.
   ~event_loop();
   event_loop(const event_loop&) = delete;
 
-  /// Any thread.
+  /// These may be called on any thread.
   void post(std::function<void()> action);
   void post_after(std::chrono::milliseconds delay, std::function<void()> action);
   void change(key watched, std::uint32_t events);
   bool is_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
-  /// On the loop's thread alone. A descriptor is forgotten before it is closed.
+  /// These are for the loop's thread only. Forget a descriptor before it is closed.
   key watch(int number, std::uint32_t events, std::shared_ptr<handler> who);
   void forget(key watched);
 
@@ -52,9 +52,9 @@ class event_loop {
   void wake();
 
   descriptor epoll_;
-  descriptor wake_;  // eventfd
+  descriptor wake_;  // An eventfd.
   std::unordered_map<key, std::shared_ptr<handler>> handlers_;
-  std::uint32_t watched_so_far_ = 1;  // so that no key is 0
+  std::uint32_t watched_so_far_ = 1;  // Starts at 1, so that no key is 0.
   std::mutex mutex_;
   bool stopping_ = false;
   std::vector<std::function<void()>> posted_;
@@ -62,7 +62,7 @@ class event_loop {
   std::thread thread_;
 };
 
-/// The one whose thread reads and writes for every link of this process.
+/// Returns the loop whose thread reads and writes for every link of this process.
 event_loop& io_loop();
 
 }  // namespace troupe::detail

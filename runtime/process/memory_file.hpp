@@ -6,9 +6,9 @@
 
 namespace troupe::detail {
 
-/// A text as a file without a name, to be read from its beginning and never to be written. How a
-/// process gets what shall not stand in its command line, which every user can read. Throws
-/// std::system_error: "cannot ACTION".
+/// Makes a read-only file without a name that holds a text. It passes a process secrets that must
+/// not stand in its command line, which every user can read. Throws std::system_error: "cannot
+/// ACTION".
 descriptor memory_file(const std::string& text, const std::string& action);
 
 }  // namespace troupe::detail

@@ -1,5 +1,5 @@
 #pragma once
 
-extern "C" {  // glibc 2.36 does not say so itself.
+extern "C" {  // The header of glibc 2.36 lacks this declaration.
 #include <sys/pidfd.h>
 }

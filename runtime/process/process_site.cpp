@@ -29,7 +29,7 @@ class process_site final : public site {
       auto process =
           std::make_unique<child>(child_options{.memory_limit = service.options.memory_limit});
       log::info(
-          "a process starts",
+          "a process was started for a replica",
           {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
       const auto to = std::make_shared<connection>(process->way());
       const auto counted = system_.remote_metrics();

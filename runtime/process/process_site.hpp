@@ -1,5 +1,5 @@
 #pragma once
-// Replicas in child processes of their own.
+// The site of replicas in child processes of their own. Internal to runtime/.
 
 #include <memory>
 
@@ -9,7 +9,7 @@ namespace troupe::detail {
 
 class remote_context;
 
-/// Each replica gets a new process, which ends with it.
+/// Makes a site that starts a new process for each replica. The process ends with the replica.
 std::unique_ptr<site> make_process_site(remote_context& system);
 
 }  // namespace troupe::detail

@@ -13,9 +13,9 @@ namespace troupe::detail {
 namespace {
 
 constexpr std::uint32_t reads = EPOLLIN;
-constexpr int reads_a_turn = 32;  // then other links' turn
+constexpr int reads_a_turn = 32;  // The reads in one turn, after which other links have their turn.
 
-/// What the other side has sent can't be, in words.
+/// Thrown for input that the other side can't have sent properly; the text says what.
 struct malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -152,7 +152,7 @@ void socket_link::send(block message, priority urgency) {
   if (!waits_for_room_) flush();
 }
 
-/// The other side does not read: the link ends as if that had gone.
+/// Ends the link as if the other side had gone, because it doesn't read.
 void socket_link::overflow() {
   stop_sending();
   loop_.post([self = shared_from_this()] {
@@ -178,7 +178,8 @@ void socket_link::flush() {
   wait_for_room(sending_);
 }
 
-/// Of a frame, which begins if none is under way. Returns 0 if the socket takes no more.
+/// Writes a part of a frame, which begins if none is under way. Returns 0 if the socket takes no
+/// more.
 std::size_t socket_link::write_some(outgoing& next) {
   constexpr auto header_size = sizeof(socket_header);
   auto& header = next.header;
@@ -238,7 +239,7 @@ void socket_link::read() {
     iovec parts[2];
     msghdr where{};
     where.msg_iov = parts;
-    // A piece goes straight where it belongs, and behind it comes the next one's header.
+    // The bytes of a piece go straight to its message, and the next header behind them is staged.
     auto staged_max = staging_.size() - staged_end_;
     if (piece_left_ > 0) {
       auto& to = *partial_[reading_];
@@ -278,7 +279,7 @@ void socket_link::gone(const std::string& why) {
   if (at_end_.after) at_end_.after();
 }
 
-/// Uses up what is staged, but for a part of a header.
+/// Uses up the staged bytes, except for a part of a header.
 void socket_link::parse() {
   for (;;) {
     const auto staged = staged_end_ - staged_begin_;

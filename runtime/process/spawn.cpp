@@ -14,7 +14,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// All that the child needs, made before.
+/// Everything that the child needs, made before it starts.
 struct plan {
   std::vector<const char*> arguments, environment;
   pid_t parent;
@@ -25,9 +25,10 @@ struct plan {
 
 constexpr int last_inherited = inherited_memory;
 constexpr int report_number = last_inherited + 1;
-constexpr int numbers_above = 16;  // where those to be moved are out of each other's way
+// Numbers from here on keep moved descriptors out of each other's way.
+constexpr int numbers_above = 16;
 
-/// When memory is short a child is to go before its parent.
+/// Makes the kernel choose a child before its parent when memory is short.
 void volunteer_for_oom() {
   const int file = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
   if (file < 0) return;
@@ -45,8 +46,8 @@ void volunteer_for_oom() {
 void become_child(const void* planned, exec_report report) {
   const auto& is = *static_cast<const plan*>(planned);
   report.need(prctl(PR_SET_PDEATHSIG, SIGKILL), "ask to die with its parent");
-  if (getppid() != is.parent) _exit(127);  // It has died before.
-  // Ctrl-C, and `timeout`, mean the parent: it says what becomes of its children.
+  if (getppid() != is.parent) _exit(127);  // The parent has died already.
+  // Ctrl-C and `timeout` are meant for the parent, which decides about its children.
   report.need(setpgid(0, 0), "leave the process group");
 
   report.move_from(numbers_above);

@@ -15,13 +15,14 @@ namespace troupe::detail {
 
 namespace {
 
-/// What has failed in the child.
+/// The failure of the child.
 struct failure {
   int error;
   char action[32];
 };
 
-// Apart, so that nothing of the caller's is in registers when vfork returns for the second time.
+// A function of its own, so that no register holds a value of the caller when vfork returns for the
+// second time.
 [[gnu::noinline]] pid_t start(void (*become)(const void*, exec_report), const void* plan,
                               int report) {
   const pid_t pid = vfork();

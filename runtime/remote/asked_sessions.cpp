@@ -11,7 +11,7 @@
 
 namespace troupe::detail {
 
-/// Any thread: what it is asked is done in a turn of the porter.
+/// Forwards wishes to the porter, which handles them in its own turns. May be used on any thread.
 class asked_sessions::way_to_owner final : public session_owner {
  public:
   way_to_owner(ref<inbox> porter, std::weak_ptr<service_state> service)
@@ -32,7 +32,7 @@ class asked_sessions::way_to_owner final : public session_owner {
   const std::weak_ptr<service_state> service_;
 };
 
-/// Tells the owner that a session has ended, when it is destroyed.
+/// Tells the owner, in its destructor, that a session has ended.
 class asked_sessions::farewell {
  public:
   farewell(ref<inbox> porter, std::uint64_t id) : porter_(std::move(porter)), id_(id) {}
@@ -55,14 +55,15 @@ std::shared_ptr<session_owner> asked_sessions::owner_of(
 
 void asked_sessions::ask(std::shared_ptr<service_state> service,
                          std::shared_ptr<session_wish> wish) {
-  if (!service || service->closed()) return;  // Its opener has heard it.
+  // The opener has been told that the service is closed.
+  if (!service || service->closed()) return;
   const auto id = wish->number = ++last_id_;
   auto& a = all_[id] = {.wish = std::move(wish), .service = std::move(service)};
   if (imports_.is_told(*a.service)) return send_open(id, a);
   wait_unsent(id, a);
 }
 
-/// There is no link on which it can be asked for, or none yet.
+/// Keeps a wish that can't be sent now, because no link has brought the service's table yet.
 void asked_sessions::wait_unsent(std::uint64_t id, asked& a) {
   const auto& options = a.service->options;
   auto& line = unsent_[options.name];
@@ -112,8 +113,9 @@ void asked_sessions::release(const session_wish& wish) {
       break;
     case stage::held:
       if (a.slot->sessions.fetch_sub(1) == 1 && a.slot->leaving()) a.slot->drain();
-      // Behind what the stand-in has yet to say of the session's calls, or at the stand-in's end:
-      // the next holder must not begin before those that were given up are cancelled.
+      // The release follows everything that the stand-in still sends about the session's calls, or
+      // the stand-in's end, so the next holder can't begin before the calls that were given up are
+      // cancelled.
       a.slot->where->post([last = std::make_shared<farewell>(by_.self(), id)] {});
       return;
     case stage::sent:
@@ -126,7 +128,7 @@ void asked_sessions::release(const session_wish& wish) {
 
 void asked_sessions::opened(const message& m) {
   const auto place = all_.find(m.header.id);
-  if (place == all_.end() || place->second.stage != stage::sent) return;  // It was given up.
+  if (place == all_.end() || place->second.stage != stage::sent) return;  // The wish was given up.
   auto body = m.body();
   if (m.header.what == static_cast<std::uint32_t>(answer_to_open::granted)) {
     place->second.granted = body.read<table_entry>();
@@ -139,10 +141,10 @@ void asked_sessions::opened(const message& m) {
   a.service->sessions().refused(a.wish, std::move(error));
 }
 
-/// Its replica has a stand-in, or gets one now.
+/// Opens the session at the replica's stand-in, which is made if there is none.
 void asked_sessions::place(std::uint64_t id, asked& a) {
   const auto slot = imports_.replica_here(*a.service, a.granted);
-  // Where it has ended, its actor's end is about to be heard.
+  // If the slot has ended, the end of its actor is about to be reported.
   if (!slot || slot->ended()) {
     a.stage = stage::placing;
     placing_[a.granted.serial].insert(id);
@@ -156,7 +158,7 @@ void asked_sessions::place(std::uint64_t id, asked& a) {
   if (!a.service->sessions().granted(wish, slot)) release(*wish);
 }
 
-/// The replica is gone: nobody has heard of this session yet.
+/// Asks for another session because the replica is gone. Nobody has been told of the old one.
 void asked_sessions::ask_again(std::uint64_t id, asked& a) {
   send_release(id);
   send_open(id, a);

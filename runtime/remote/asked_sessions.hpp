@@ -4,8 +4,8 @@
 //
 //   unsent ──open──> sent ──opened──> placing ──its replica has a stand-in──> held ──release──>
 //
-// A service's wishes are unsent until the other side has told of its replicas on this link, which
-// may be a later one than that on which its handle came.
+// A service's wishes stay unsent until the other side has sent the table of its replicas on this
+// link. This link may be a later one than the link on which the handle came.
 
 #include <cstdint>
 #include <map>
@@ -26,22 +26,22 @@ class asked_sessions {
  public:
   asked_sessions(porter& by, imports& of) : by_(by), imports_(of) {}
 
-  /// What the line of that service's copy asks.
+  /// Returns the owner that the line of the service's copy asks.
   std::shared_ptr<session_owner> owner_of(const std::shared_ptr<service_state>& service);
 
-  /// What the other side answers.
+  /// Handles the other side's answer.
   void opened(const message& m);
 
-  // What becomes of a service here.
-  /// The other side has told of it on this link.
+  // These report what happens to services and replicas here.
+  /// The other side has sent the service's table on this link.
   void told(const std::string& service);
-  /// A stand-in serves for the replica of that serial.
+  /// The replica with this serial has a stand-in that serves.
   void stands(std::uint64_t serial);
   void stand_in_ended(std::uint64_t serial);
   void closed(const service_state& service);
 
-  /// The link is lost, another may come: what waits does so for that one, and what is held has
-  /// ended with its stand-ins.
+  /// Reports that the link is lost but another may come. Waiting wishes wait for the new link; the
+  /// sessions that are held have ended with their stand-ins.
   void rest();
   void end_all();
 
@@ -51,8 +51,8 @@ class asked_sessions {
     std::shared_ptr<session_wish> wish;
     std::shared_ptr<service_state> service;
     asked_sessions::stage stage = stage::unsent;
-    table_entry granted{};               ///< While it is placed.
-    std::shared_ptr<replica_slot> slot;  ///< While it is held.
+    table_entry granted{};               ///< The granted replica; used in the stage `placing`.
+    std::shared_ptr<replica_slot> slot;  ///< The slot of its stand-in; used in the stage `held`.
   };
   class way_to_owner;
   class farewell;
@@ -70,8 +70,8 @@ class asked_sessions {
   imports& imports_;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, asked> all_;
-  std::map<std::string, std::set<std::uint64_t>> unsent_;     ///< By service.
-  std::map<std::uint64_t, std::set<std::uint64_t>> placing_;  ///< By the replicas' serials.
+  std::map<std::string, std::set<std::uint64_t>> unsent_;     ///< Keyed by the service's name.
+  std::map<std::uint64_t, std::set<std::uint64_t>> placing_;  ///< Keyed by the replicas' serials.
 };
 
 }  // namespace troupe::detail

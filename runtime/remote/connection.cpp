@@ -12,7 +12,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// Messages that a link may deliver before their turn; more of them are a broken link.
+/// The largest number of messages that a link may deliver before their turn; more of them mean a
+/// broken link.
 constexpr std::size_t early_messages_max = 4096;
 
 template <class Actor>
@@ -64,7 +65,7 @@ void connection::send(message_header header, std::size_t size,
   link_->send(std::move(bytes), urgency);
 }
 
-/// Before it is: the answer may come at once.
+/// Called before the message is sent, because the answer may come at once.
 void connection::note_sent(const message_header& header, const given_services::names& handles) {
   const auto awaited = given_.add(handles);
   if (awaited.empty() && header.kind != message_kind::measure) return;
@@ -90,7 +91,7 @@ std::uint32_t connection::add(ref<inbox> stand_in) {
 }
 
 void connection::remove(std::uint32_t replica) {
-  ref<inbox> gone;  // Dropped outside of the lock.
+  ref<inbox> gone;  // The reference is dropped outside the lock.
   std::lock_guard lock(mutex_);
   const auto place = stand_ins_.find(replica);
   if (place == stand_ins_.end()) return;
@@ -115,8 +116,8 @@ void connection::received(block bytes) {
   }
 }
 
-/// A link may repeat a message or bring it early: each is delivered once, in the order of sending
-/// among those of its urgency.
+/// Delivers a message in its turn. A link may repeat a message or bring it early; each is delivered
+/// once, in the order of sending within its urgency.
 void connection::sort_in(message m) {
   auto& [sent, heard, early] = inward_[m.header.control];
   const auto number = m.header.sequence;
@@ -147,7 +148,7 @@ void connection::deliver(message m) {
   {
     std::lock_guard lock(mutex_);
     const auto place = stand_ins_.find(kept->header.replica);
-    if (place == stand_ins_.end()) return;  // It has ended meanwhile.
+    if (place == stand_ins_.end()) return;  // The stand-in has ended meanwhile.
     whom = place->second;
   }
   whom->post([kept] { here<stand_in>().heard(*kept); });
@@ -168,7 +169,7 @@ void connection::deliver_measured(std::shared_ptr<const message> m) {
 }
 
 void connection::writable() {
-  // Stand-ins look again when they are asked next; what waits in them hears it here.
+  // Stand-ins check the link with each new call; this wakes the calls that wait in them.
   std::lock_guard lock(mutex_);
   for (const auto& [number, whom] : stand_ins_) {
     whom->post([] { here<stand_in>().writable(); });
@@ -177,7 +178,7 @@ void connection::writable() {
 
 void connection::closed(const std::string& why) {
   std::map<std::uint32_t, ref<inbox>> all;
-  ref<inbox> last;  // They hold each other until here.
+  ref<inbox> last;  // The connection and the porter hold each other until here.
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -188,7 +189,7 @@ void connection::closed(const std::string& why) {
   for (const auto& [number, whom] : all) {
     whom->post([why] { here<stand_in>().lost(why); });
   }
-  // Nothing comes after this.
+  // Nothing comes after this message.
   if (last) last->post([why] { here<class porter>().lost(why); });
 }
 

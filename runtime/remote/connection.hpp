@@ -1,6 +1,6 @@
 #pragma once
-// One end of a link: numbers messages, keeps their order, and hands each to whom it concerns. Any
-// thread. Internal to runtime/.
+// One end of a link to another process. It numbers the messages, keeps their order, and delivers
+// each to the actor that it is for. May be used on any thread. Internal to runtime/.
 
 #include <functional>
 #include <map>
@@ -23,57 +23,59 @@ class porter;
 class connection final : public link_listener, public std::enable_shared_from_this<connection> {
  public:
   explicit connection(std::shared_ptr<link> way);
-  /// Of all connections of this process; kept by no other. > 0.
+  /// The connection's number in this process, > 0. No other connection ever has it.
   std::uint64_t serial() const { return serial_; }
 
-  /// Begins to hear, as that side: what the other one asks goes to `porter`, an actor of that kind.
-  /// When the link has closed, that is told `porter` and every stand-in. A message that the other
-  /// side must not send closes it.
+  /// Begins to receive, as the side `mine`. Requests of the other side go to `porter`, which must
+  /// be an actor of that class. When the link has closed, `porter` and every stand-in are told. The
+  /// link is closed if the other side sends a message that it must not send.
   void open(ref<inbox> porter, link_side mine);
   void close(const std::string& why) { link_->close(why); }
-  /// The link has closed: whatever is asked for over it is lost.
+  /// True if the link has closed, so that everything that was asked over it is lost.
   bool is_closed() const;
 
-  /// Sends a message whose body is what `write` puts into `size` bytes. Throws std::length_error
-  /// for one above max_message, and what `write` throws.
+  /// Sends a message. `write` writes its body, which has `size` bytes. Throws std::length_error if
+  /// the message is longer than max_message, and what `write` throws.
   void send(message_header header, std::size_t size = 0,
             const std::function<void(wire_writer&)>& write = nullptr);
-  /// The same with one value as its body.
+  /// Sends a message whose body is one value.
   template <class T>
   void send(const message_header& header, const T& body) {
     send(header, wire_size(body), [&](wire_writer& to) { to.write(body); });
   }
   bool full() const { return link_->full(); }
 
-  /// A handle of that service has been sent.
+  /// True if a handle of that service has been sent to the other side.
   bool has_given(const std::string& service) const { return given_.has(service); }
-  /// The other side asks for a service's replicas. If it has no handle of it, the porter is told to
-  /// watch it once that is sent. Throws wire_error where it asks for too many.
+  /// Reports that the other side asks for a service's replicas. Returns false if it has no handle
+  /// of the service; the porter is then told to watch the service once a handle is sent. Throws
+  /// wire_error if the other side asks for too many services.
   bool asked_for(const std::string& service) { return given_.asked_for(service); }
 
-  /// A number for a stand-in, which hears of its replica from here on. If the link has closed it
-  /// hears that.
+  /// Returns a number for a stand-in, which gets the messages of its replica from now on. If the
+  /// link has closed, the stand-in is told so and the number is 0.
   std::uint32_t add(ref<inbox> stand_in);
   void remove(std::uint32_t replica);
 
-  /// Hears what the other side has measured, on the link's thread: it must not wait.
+  /// The receiver of the other side's metrics. It is called on the link's thread and must not wait.
   using measured_function = std::function<void(std::shared_ptr<const message>)>;
   void on_measured(measured_function tell);
 
-  // As a listener.
+  // These override link_listener.
   void received(block bytes) override;
   void writable() override;
   void closed(const std::string& why) override;
 
  private:
-  /// Messages of one direction and urgency.
+  /// The messages of one direction and urgency.
   struct lane {
     std::uint64_t sent = 0;
     std::uint64_t heard = 0;
-    std::map<std::uint64_t, message> early;  ///< Came before their turn.
+    std::map<std::uint64_t, message> early;  ///< Messages that came before their turn.
   };
 
-  /// Answers to `measure` that are awaited; the oldest is forgotten where there are more.
+  /// The largest number of `measure` messages that wait for an answer. If there are more, the
+  /// oldest is forgotten.
   static constexpr std::size_t unanswered_max = 1024;
 
   void note_sent(const message_header& header, const given_services::names& handles);
@@ -85,18 +87,19 @@ class connection final : public link_listener, public std::enable_shared_from_th
   const std::uint64_t serial_;
   given_services given_;
   link_side mine_ = link_side::host;
-  bool broken_ = false;  ///< The link's thread's alone: nothing more is heard.
+  bool broken_ = false;  ///< True if nothing more is received. Only the link's thread uses this.
 
-  std::mutex sending_;  ///< Messages are handed to the link in the order of their numbers.
+  /// Keeps the messages in the order of their numbers while they are given to the link.
+  std::mutex sending_;
   lane outward_[2];
-  lane inward_[2];  ///< The link's thread's alone.
+  lane inward_[2];  ///< Only the link's thread uses this.
 
   mutable std::mutex mutex_;
   ref<inbox> porter_;
   std::map<std::uint32_t, ref<inbox>> stand_ins_;
   measured_function measured_;
-  std::set<std::uint64_t> unanswered_;  ///< Ids of `measure`.
-  std::uint64_t forgotten_ = 0;  ///< The last that is awaited no more: its answer is passed over.
+  std::set<std::uint64_t> unanswered_;  ///< The ids of `measure` messages without an answer.
+  std::uint64_t forgotten_ = 0;         ///< The last id that was forgotten. Its answer is ignored.
   std::uint32_t last_ = 0;
   bool closed_ = false;
   std::string why_;

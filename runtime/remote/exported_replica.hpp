@@ -10,16 +10,17 @@
 
 namespace troupe::detail {
 
-/// A replica of this process that the other side of a connection has a stand-in for. Internal to
+/// A replica of this process for which the other side of a connection has a stand-in. Internal to
 /// runtime/.
 struct exported_replica {
-  bool made_here = false;  ///< For the other side: it ends with the stand-in.
-  std::string recipe;      ///< All that it was made from, where it may outlive the controller.
+  /// True if it was made for the other side. It then ends with the stand-in.
+  bool made_here = false;
+  std::string recipe;  ///< Everything that it was made from, if it may outlive the controller.
   std::shared_ptr<service_state> service;
   ref<inbox> actor;
   std::shared_ptr<replica_slot> slot;
   bool serves = false;
-  duration::rep seen_busy = 0;  ///< Its slot's busy_since when it was asked for last.
+  duration::rep seen_busy = 0;  ///< The busy_since of its slot at the last ping.
   std::map<const call_kind*, const void*> access;
 };
 

@@ -71,8 +71,8 @@ void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   tell_serves(number, *e.slot);
 }
 
-/// The role of that recipe that outlived a controller, if there is one, serves this one from here
-/// on.
+/// Lets a replica that outlived a controller and has the same recipe serve this controller. Returns
+/// false if there is none.
 bool exports::take_over(std::uint32_t number, const std::string& recipe) {
   auto found = outliving_.take(recipe);
   if (!found.slot) return false;
@@ -109,7 +109,8 @@ void exports::import(const message& m) {
 void exports::call(const message& m) {
   const auto& header = m.header;
   const auto place = all_.find(header.replica);
-  if (place == all_.end() || !place->second.serves) return;  // It has ended, as was told.
+  // The replica has ended, and the other side has been told.
+  if (place == all_.end() || !place->second.serves) return;
   auto& e = place->second;
   ref<call_base> call;
   relays_.check_number(header);
@@ -154,7 +155,7 @@ void exports::drop(std::uint32_t number) {
 
 void exports::end(std::uint32_t number, const exported_replica& e, const char* why) {
   if (!e.made_here) return;
-  // Where it is in a turn, its thread may be stuck there.
+  // The replica's thread may be stuck in the turn.
   const bool busy = e.slot->busy_since.load(std::memory_order_relaxed) != 0;
   if (busy) abandon(by_.system(), *e.service, *e.slot);
   e.actor->kill(why);
@@ -163,7 +164,7 @@ void exports::end(std::uint32_t number, const exported_replica& e, const char* w
 
 void exports::answer_ping(const message& m) {
   const auto place = all_.find(m.header.replica);
-  if (place == all_.end()) return;  // It has ended, as was told.
+  if (place == all_.end()) return;  // The replica has ended, and the other side has been told.
   auto& e = place->second;
   const auto busy = e.slot->busy_since.load(std::memory_order_relaxed);
   const bool stuck = busy != 0 && busy == std::exchange(e.seen_busy, busy);
@@ -239,7 +240,7 @@ void exports::let_go() {
   });
 }
 
-/// One that has ended, of which no call is under way.
+/// Forgets a replica that has ended and has no call under way.
 void exports::forget(const exported_replica& e) {
   by_.system().hosted_replicas().remove(e.service->options.name, e.slot);
   by_.calls()->give_up(*e.service);

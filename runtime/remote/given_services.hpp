@@ -1,6 +1,6 @@
 #pragma once
-// The services whose handles were sent over a link: all that its other side may ask for, call and
-// name. Any thread. Internal to runtime/.
+// The services whose handles were sent over a link. The other side may ask for these services, call
+// them and name them, and no others. May be used on any thread. Internal to runtime/.
 
 #include <mutex>
 #include <set>
@@ -13,19 +13,21 @@ class given_services {
  public:
   using names = std::set<std::string>;
 
-  /// What the other side may ask for before it is given: a node that comes back asks at once for
-  /// all that it knows.
+  /// The largest number of services that the other side may ask for before it has their handles. A
+  /// node that comes back asks at once for all services that it knows.
   static constexpr std::size_t early_max = 4096;
-  static constexpr std::size_t early_name_max = 4096;  ///< Bytes.
+  /// The longest name of such a service, in bytes.
+  static constexpr std::size_t early_name_max = 4096;
 
   bool has(const std::string& name) const;
-  /// The other side asks for it. Whether it has been given; if not, `add` tells of it once it is.
-  /// Throws wire_error where too many have been asked for early.
+  /// Records that the other side asks for a service. Returns true if it has a handle; otherwise a
+  /// later `add` reports the name. Throws wire_error if too many services were asked for early.
   bool asked_for(const std::string& name);
-  /// Handles are about to be sent. Those of them that were asked for before.
+  /// Records that handles are about to be sent. Returns the names that were asked for before.
   std::vector<std::string> add(const names& given);
 
-  /// While a message is written on this thread: `into` gets the names of the handles in it.
+  /// Collects the names of all handles that are written on this thread, as long as the object
+  /// lives.
   class writing {
    public:
     explicit writing(names& into) noexcept;
@@ -35,7 +37,7 @@ class given_services {
    private:
     names* before_;
   };
-  /// A handle of that service is being written, into a message or elsewhere.
+  /// Reports that a handle of that service is being written, into a message or elsewhere.
   static void note(const std::string& name);
 
  private:
@@ -44,7 +46,7 @@ class given_services {
   names early_;
 };
 
-/// A service's name that has come over a link, for a message of ours.
+/// Makes a service's name that came over a link printable, for messages of this process.
 std::string shown(const std::string& name);
 
 }  // namespace troupe::detail

@@ -1,6 +1,6 @@
 #pragma once
 // The sessions of this process's services that the other side of a connection waits for or holds.
-// Whatever ends the connection ends them. Internal to runtime/.
+// They end when the connection ends for any reason. Internal to runtime/.
 
 #include <cstdint>
 #include <exception>
@@ -21,15 +21,17 @@ class granted_sessions {
  public:
   explicit granted_sessions(porter& by) : by_(by) {}
 
-  // What the other side asks. Throw wire_error where it may not.
+  // These handle the other side's requests. They throw wire_error for a request that it may not
+  // make.
   void open(const message& m);
   void release(std::uint64_t id);
 
-  /// The porter has ended, and its coroutines with it.
+  /// Drops all sessions, because the porter and its coroutines have ended.
   void end_all();
 
  private:
-  /// Sessions that the other side may hold or wait for; one more ends as overloaded.
+  /// The largest number of sessions that the other side may hold or wait for; a further one ends as
+  /// overloaded.
   static constexpr std::size_t sessions_max = 65'536;
 
   branch answer(std::uint64_t id, std::shared_ptr<service_state> service, call_options how,
@@ -37,8 +39,9 @@ class granted_sessions {
   void refuse(std::uint64_t id, const std::exception_ptr& error);
 
   porter& by_;
-  std::map<std::uint64_t, branch*> waiting_;                      ///< By the numbers of `open`.
-  std::map<std::uint64_t, std::shared_ptr<session_lease>> held_;  ///< The same.
+  std::map<std::uint64_t, branch*> waiting_;  ///< Keyed by the id of the `open` message.
+  /// Keyed by the id of the `open` message.
+  std::map<std::uint64_t, std::shared_ptr<session_lease>> held_;
 };
 
 }  // namespace troupe::detail

@@ -37,10 +37,11 @@ std::vector<prometheus::MetricFamily> hosted_replicas::Collect() const {
                                     "Replicas that run here for another process.",
                                     MetricType::Gauge,
                                     {}};
-  prometheus::MetricFamily calls{"troupe_hosted_calls_total",
-                                 "Calls that replicas which run here for another process answered.",
-                                 MetricType::Counter,
-                                 {}};
+  prometheus::MetricFamily calls{
+      "troupe_hosted_calls_total",
+      "Calls that were answered by replicas that run here for another process.",
+      MetricType::Counter,
+      {}};
   std::lock_guard lock(mutex_);
   for (const auto& [name, service] : services_) {
     auto answered = service.answered;

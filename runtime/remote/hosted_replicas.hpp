@@ -1,6 +1,6 @@
 #pragma once
-// What the replicas have done that this process runs for others: their callers, who are elsewhere,
-// count the calls as they see them. Any thread. Internal to runtime/.
+// Metrics of the replicas that this process runs for others. Their callers, which are in other
+// processes, count the calls as they see them. May be used on any thread. Internal to runtime/.
 
 #include <prometheus/collectable.h>
 
@@ -17,7 +17,7 @@ namespace troupe::detail {
 class hosted_replicas final : public prometheus::Collectable {
  public:
   void add(const std::string& service, std::shared_ptr<const replica_slot> slot);
-  /// It has ended. Nothing if it was never added.
+  /// Removes a replica that has ended. Does nothing if it was never added.
   void remove(const std::string& service, const std::shared_ptr<const replica_slot>& slot);
 
   std::vector<prometheus::MetricFamily> Collect() const override;
@@ -25,7 +25,7 @@ class hosted_replicas final : public prometheus::Collectable {
  private:
   struct of_service {
     std::set<std::shared_ptr<const replica_slot>> live;
-    std::uint64_t answered = 0;  ///< Calls, by those that have ended.
+    std::uint64_t answered = 0;  ///< The calls that ended replicas have answered.
   };
 
   mutable std::mutex mutex_;

@@ -43,7 +43,8 @@ std::shared_ptr<service_state> imports::service_of(const remote_options& options
     known.service = system.add_unnamed(options.options());
     known.service->sessions().ask_at(sessions_.owner_of(known.service));
     known.told = false;
-    // Found by the children of this process; a simulated one shares its system with the host.
+    // Children of this process find the service by its name. A simulated process shares its system
+    // with the host, where the name is taken.
     if (!system.deterministic()) system.make_findable(*known.service);
     by_.way().send({.kind = message_kind::watch}, options.name);
   }
@@ -54,7 +55,8 @@ void imports::learn_table(const message& m) {
   auto body = m.body();
   const auto [name, entries] = body.read<std::pair<std::string, std::vector<table_entry>>>();
   const auto place = all_.find(name);
-  if (place == all_.end() || place->second.service->closed()) return;  // It is not watched.
+  // The service is not watched.
+  if (place == all_.end() || place->second.service->closed()) return;
   auto& known = place->second;
   for (auto& [serial, s] : known.stand_ins) {
     const auto there = std::find_if(entries.begin(), entries.end(),

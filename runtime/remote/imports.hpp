@@ -1,6 +1,6 @@
 #pragma once
-// The services of a connection's other side, as this side's callers see them: a stand-in for each
-// of their replicas. Internal to runtime/.
+// The services of a connection's other side, as callers in this process see them, with a stand-in
+// for each of their replicas. Internal to runtime/.
 
 #include <map>
 #include <memory>
@@ -22,29 +22,30 @@ class imports {
  public:
   explicit imports(porter& by) : by_(by), sessions_(by, *this) {}
 
-  /// The service that a handle names which has come.
+  /// Returns the service that a received handle names.
   std::shared_ptr<service_state> service_of(const remote_options& options);
 
   asked_sessions& sessions() { return sessions_; }
-  /// The other side has told of that service's replicas on this link.
+  /// True if the other side has sent the service's table on this link.
   bool is_told(const service_state& service) const;
-  /// The stand-in's of that replica, which gets one if it has none; null while it doesn't serve.
+  /// Returns the slot of the replica's stand-in, which is made if there is none; null while it
+  /// doesn't serve.
   std::shared_ptr<replica_slot> replica_here(const service_state& service, const table_entry& e);
 
-  // What the other side tells.
+  // These handle what the other side tells.
   void learn_table(const message& m);
   void learn_closed(const message& m);
 
   void on_down(const inbox& who);
-  /// The link is lost, another may come: what is called waits for it.
+  /// Reports that the link is lost but another may come. Calls wait for the new link.
   void rest();
-  /// Another link has come.
+  /// Asks for the services' tables again, because another link has come.
   void ask_again();
   void close(const std::string& why);
   void end_all();
 
-  /// While values are read that came over a connection, handles among them name services of its
-  /// other side.
+  /// Makes handles in received values name services of the connection's other side, as long as the
+  /// object lives.
   class arrival {
    public:
     explicit arrival(imports& by) noexcept;
@@ -58,13 +59,13 @@ class imports {
  private:
   struct import {
     ref<inbox> actor;
-    std::shared_ptr<replica_slot> slot;  ///< Null until it serves.
-    std::int64_t version = any_version;  ///< That the last table told.
+    std::shared_ptr<replica_slot> slot;  ///< Null until the stand-in serves.
+    std::int64_t version = any_version;  ///< The version in the last table.
   };
   struct foreign_service {
     std::shared_ptr<service_state> service;
-    std::map<std::uint64_t, import> stand_ins;  ///< By the serials of their replicas.
-    bool told = false;                          ///< Of its replicas, on this link.
+    std::map<std::uint64_t, import> stand_ins;  ///< Keyed by the replicas' serials.
+    bool told = false;                          ///< True if their table has come on this link.
   };
 
   void add_stand_in(foreign_service& of, const std::string& name, std::size_t index,

@@ -1,6 +1,6 @@
 #pragma once
-// What two processes tell each other about replicas. A replica has a number on its link, given by
-// the side that imports it: the side whose callers reach it by a stand-in.
+// The messages that two processes send each other about replicas. A replica has a number on its
+// link. The importing side, whose callers reach it through a stand-in, chooses the number.
 //
 //   importer                                    exporter
 //     make n, service, role  ────────────────>    makes a role for it
@@ -21,7 +21,7 @@
 //     measure id             ────────────────>    what its process counts, children included
 //                            <────────────────  measured id, metric families
 //
-// Which side may send what is in rights.hpp.
+// The file rights.hpp says which side may send which message.
 
 #include <cstdint>
 #include <cstring>
@@ -34,7 +34,7 @@
 namespace troupe::detail {
 
 enum class message_kind : std::uint8_t {
-  // To the exporter.
+  // The importer sends these to the exporter.
   make,
   import,
   call,
@@ -45,7 +45,7 @@ enum class message_kind : std::uint8_t {
   measure,
   open,
   release,
-  // To the importer.
+  // The exporter sends these to the importer.
   serves,
   pong,
   result,
@@ -57,45 +57,46 @@ enum class message_kind : std::uint8_t {
   measured,
 };
 
-/// How a call ended that has no result; an error message's `what`.
+/// The way in which a call without a result ended; the `what` of an error message.
 enum class ending : std::uint32_t {
   threw,    ///< The endpoint threw.
   overran,  ///< It was cancelled after max_call_time.
   refused,  ///< It never began, or its result could not be sent.
 };
 
-/// What comes of `open`; an opened message's `what`.
+/// The answer to `open`; the `what` of an opened message.
 enum class answer_to_open : std::uint32_t {
-  granted,  ///< The body is a table_entry: its replica's.
+  granted,  ///< The body is the table_entry of the granted replica.
   refused,  ///< The body is the error.
 };
 
-/// What a process that answers a ping knows of the replica; a pong's `what`.
+/// The answer to a ping; the `what` of a pong.
 enum class alive : std::uint32_t {
-  process,  ///< The replica is in the turn that it was in at the ping before.
-  replica,  ///< It is not.
+  process,  ///< The replica is still in the turn of the last ping, so only its process is alive.
+  replica,  ///< The replica is in another turn or in none.
 };
 
-/// In front of each message; what follows depends on its kind.
+/// The header of each message. The body depends on its kind.
 struct message_header {
   static constexpr std::uint16_t current = 4;
   static constexpr std::int64_t no_deadline = -1;
 
   std::uint16_t protocol = current;
   message_kind kind{};
-  std::uint8_t control = 0;    ///< 1: it doesn't queue behind work.
-  std::uint32_t replica = 0;   ///< Its number on this link.
-  std::uint64_t sequence = 0;  ///< Of all messages of this urgency in this direction.
-  std::uint64_t id =
-      0;  ///< Of a call, its result and its cancellation; of `measure`; of a session.
-  std::uint32_t what = 0;  ///< Of a call its kind's number, of `make` the recipe's; see above.
-  std::uint32_t hash = 0;  ///< ... and its hash.
-  std::int64_t deadline = no_deadline;  ///< Of a call or `open`: nanoseconds from now on.
-  std::int64_t version = any_version;   ///< Of `serves` and a result: the role's.
+  std::uint8_t control = 0;    ///< 1 if the message doesn't queue behind work.
+  std::uint32_t replica = 0;   ///< The replica's number on this link.
+  std::uint64_t sequence = 0;  ///< Counts the messages of this urgency in this direction.
+  /// The id of a call, its result and its cancellation, of `measure`, or of a session.
+  std::uint64_t id = 0;
+  /// The number of a call's kind or of the recipe of `make`; else one of the enums above.
+  std::uint32_t what = 0;
+  std::uint32_t hash = 0;               ///< The hash of this kind or recipe.
+  std::int64_t deadline = no_deadline;  ///< The time left to a call or `open`, in nanoseconds.
+  std::int64_t version = any_version;   ///< The version of the role, in `serves` and in a result.
 };
 static_assert(sizeof(message_header) == 48);
 
-/// A message that has come.
+/// A message that has been received.
 class message {
  public:
   /// Throws wire_error.

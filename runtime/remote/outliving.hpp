@@ -1,6 +1,6 @@
 #pragma once
-// Replicas that a node goes on with after their controller is lost, for as long as their service
-// says. Internal to runtime/.
+// The replicas that a node keeps after their controller is lost, for as long as their service says
+// (serve_options::outlive_controller). Internal to runtime/.
 
 #include <functional>
 #include <string>
@@ -16,19 +16,19 @@ namespace troupe::detail {
 
 class porter;
 
-/// What a role is made from, but for the restarts before; empty where it may not outlive its
-/// controller. A controller that comes back asks for the same.
+/// Returns everything that a role is made from, except the number of restarts; empty if the role
+/// may not outlive its controller. A controller that comes back sends the same.
 std::string made_from(const message& make, remote_options about);
 
 class outliving {
  public:
-  /// `forget` is told of each that has ended here.
+  /// `forget` is called for each replica that has ended here.
   outliving(porter& by, std::function<void(const exported_replica&)> forget)
       : by_(by), forget_(std::move(forget)) {}
 
   void keep(exported_replica replica);
-  /// The one of that recipe, which serves another controller from here on; without a slot if there
-  /// is none.
+  /// Returns the replica with this recipe, which serves another controller from now on. Its slot is
+  /// null if there is none.
   exported_replica take(const std::string& recipe);
   void on_down(const inbox& who);
   void end_all(const char* why);

@@ -16,11 +16,11 @@ namespace troupe::detail {
 
 ref<inbox> start_porter(remote_context& system, std::shared_ptr<connection> to, porter::side mine,
                         std::function<void(const std::string&)> closed) {
-  // CAF lets the thread that spawns hold its logger, and waits for it at the end: a thread of a
-  // link's lives longer.
+  // CAF lets the spawning thread hold its logger and waits for that thread at the end, but a link's
+  // thread lives longer.
   const bool foreign = caf::logger::current_logger() == nullptr;
   auto& actors = system.actors();
-  // That of a guest answers pings, and ends replicas that hang: replicas that fill the pool, be it
+  // A guest's porter answers pings and ends hung replicas. Replicas that fill the pool, for example
   // with constructors that load models, must not keep it from that.
   const bool reserved = mine != link_side::host;
   const auto by = reserved ? host::turns::reserved : host::turns::pooled;
@@ -56,7 +56,7 @@ void porter::heard(const message& m) {
   }
 }
 
-/// Of a kind that the other side may send: see rights.hpp.
+/// Handles a message of a kind that the other side may send; see rights.hpp.
 void porter::act_on(const message& m) {
   switch (m.header.kind) {
     case message_kind::make:
@@ -103,8 +103,8 @@ void porter::lost(const std::string& why) {
   end();
 }
 
-/// Without a link. What is called here waits for the next one; what the controller called has
-/// ended for it.
+/// Waits for the next link. Calls from here wait as well; calls of the controller have ended for
+/// it.
 void porter::rest() {
   resting_ = true;
   exports_.rest();
@@ -135,7 +135,7 @@ void porter::ended() {
 }
 
 void porter::root_finished(std::exception_ptr error) {
-  if (error) log::error("a relayed call failed", {{"error", describe(error)}});
+  if (error) log::error("a forwarded call failed", {{"error", describe(error)}});
 }
 
 void porter::on_down(const inbox& who, const std::string&) {
@@ -156,7 +156,8 @@ branch porter::tell_changes(std::string name, std::shared_ptr<service_state> ser
     change next(*service, change::as::watcher);
     next.enter();
     const auto replicas = service->table();
-    // Where the system stops, the link's end says so: whom that ends there is another question.
+    // If the system stops, the end of the link reports that. The other side decides what ends
+    // there.
     if (system_.stopping()) co_return;
     if (const auto reason = service->closed()) {
       watched_.erase(name);
@@ -174,18 +175,18 @@ task<> hear(std::shared_ptr<signal> answered) { co_await signal::awaiter(answere
 
 }  // namespace
 
-/// What this process counts, and those that run replicas for it.
+/// Sends the metrics of this process and of the processes that run replicas for it.
 branch porter::tell_metrics(std::uint64_t id, std::shared_ptr<connection> to) {
   const auto answered = std::make_shared<signal>();
   system_.remote_metrics()->ask([answered] { signal::set(answered); });
   try {
     co_await with_timeout(hear(answered), remote_metrics::patience_between);
   } catch (const call_error&) {
-    // Of who is late, the answer before is sent.
+    // The last answer of a late process is sent.
   }
   auto all = system_.metrics().families();
   if (wire_size(all) > remote_metrics::answer_max) {
-    log::warn("this process has more metrics than it can tell its controller",
+    log::warn("the metrics of this process are too long to be sent to its controller",
               {{"bytes", wire_size(all)}, {"limit", remote_metrics::answer_max}});
     all.clear();
   }

@@ -1,7 +1,7 @@
 #pragma once
-// An end of a connection as an actor: hands on what the other side asks and tells, to the part of
-// it that this concerns, and outlasts or ends with the link. One for each connection. Internal to
-// runtime/.
+// The actor at one end of a connection. It passes the other side's requests and answers to the part
+// that handles them, and ends with the link or outlasts it. There is one for each connection.
+// Internal to runtime/.
 
 #include <set>
 
@@ -16,8 +16,8 @@ namespace troupe::detail {
 
 class porter final : public reserved_host {
  public:
-  /// It ends with its link, but for a resident, which rests until it has another one: what it runs
-  /// may outlive the controller.
+  /// The side of the link. A host or guest ends with its link. A resident waits for another link,
+  /// because the replicas that it runs may outlive the controller.
   using side = link_side;
 
   /// `closed` is called in the porter when the link has closed; unless it is a resident, as the
@@ -26,20 +26,20 @@ class porter final : public reserved_host {
          std::shared_ptr<connection> to, side mine,
          std::function<void(const std::string& why)> closed);
 
-  /// In a turn of a porter: it.
+  /// Returns the porter whose turn it is.
   static porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
 
-  // In turns of its own.
+  // Each of these is called in a turn of its own.
   void heard(const message& m);
   void lost(const std::string& why);
-  /// The other side asks for the replicas of a service: it is told of them from here on if it has a
-  /// handle of it.
+  /// Tells the other side, which asks for a service's replicas, of them from now on, if it has a
+  /// handle of the service.
   void watch_service(const std::string& name);
-  /// Of a resident: it has another link, the one before being lost or about to be.
+  /// Gives a resident another link. Its old link is lost or about to be lost.
   void join(std::shared_ptr<connection> to);
   void leave();
 
-  // For its parts.
+  // The parts of the porter use these.
   exports& exported() { return exports_; }
   imports& imported() { return imports_; }
   remote_context& system() const { return system_; }
@@ -65,15 +65,15 @@ class porter final : public reserved_host {
   std::shared_ptr<connection> to_;
   const side mine_;
   bool resting_ = false;
-  std::shared_ptr<connection> next_;  ///< While the one before is not heard to be lost.
+  std::shared_ptr<connection> next_;  ///< The next link, until the loss of the old one is reported.
   std::function<void(const std::string&)> closed_;
   exports exports_;
   granted_sessions granted_;
   imports imports_;
-  std::set<std::string> watched_;  ///< Services that the other side is told of.
+  std::set<std::string> watched_;  ///< The services whose changes the other side is told.
 };
 
-/// Starts one, which opens the connection.
+/// Starts a porter, which opens the connection.
 ref<inbox> start_porter(remote_context& system, std::shared_ptr<connection> to, porter::side mine,
                         std::function<void(const std::string& why)> closed = nullptr);
 

@@ -7,7 +7,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// Like a call of a session it goes to its replica alone, also while that drains.
+/// A forwarded call. Like a session's call it goes to its replica only, also while the replica
+/// drains.
 class relayed_call final : public pending_call {
  public:
   relayed_call(service_state& service, const call_options& options, ref<call_base> call,
@@ -16,7 +17,7 @@ class relayed_call final : public pending_call {
   using pending_call::call;
 
   void await_resume() const noexcept {}
-  /// Null if it has its value.
+  /// Returns the error, or null if the call has its value.
   std::exception_ptr error() {
     try {
       check();
@@ -63,7 +64,7 @@ branch relays::relay(message_header reply, std::shared_ptr<service_state> servic
     if (done.error) {
       co_return send_error(reply, done.refused ? ending::refused : ending::threw, done.error);
     }
-    // Of its end the other side hears by itself.
+    // The replica's end is reported to the other side separately.
     if (!is_kind(error, error_kind::session_lost)) send_error(reply, ending::refused, error);
     co_return;
   }

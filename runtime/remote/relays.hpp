@@ -1,5 +1,6 @@
 #pragma once
-// The calls that a porter makes for the other side of its connection. Internal to runtime/.
+// The calls that a porter makes on behalf of the other side of its connection. Internal to
+// runtime/.
 
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@ class relays {
  public:
   explicit relays(porter& by) : by_(by) {}
 
-  /// Calls a replica, and sends what comes of it as an answer to `asked`.
+  /// Calls a replica, and sends the result or error as the answer to `asked`.
   void start(const message_header& asked, std::shared_ptr<service_state> service,
              std::shared_ptr<replica_slot> slot, ref<call_base> call);
   /// Answers `asked` with an error at once.
@@ -25,12 +26,12 @@ class relays {
 
   void cancel(const message_header& asked);
   void cancel_all();
-  /// Nothing more is sent; the coroutines end with their actor.
+  /// Forgets all calls. Nothing more is sent, and the coroutines end with their actor.
   void forget_all() { running_.clear(); }
   std::size_t running() const { return running_.size(); }
-  /// Throws wire_error where a call of that replica and id is under way.
+  /// Throws wire_error if a call with that replica and id is under way.
   void check_number(const message_header& asked) const;
-  /// Whether a call of that replica is under way.
+  /// True if a call of that replica is under way.
   bool any_of(std::uint32_t replica) const;
 
  private:
@@ -40,7 +41,8 @@ class relays {
   void send_error(message_header header, ending how, const std::exception_ptr& error);
 
   porter& by_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, branch*> running_;  ///< By replica and id.
+  /// Keyed by replica and id.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, branch*> running_;
 };
 
 }  // namespace troupe::detail

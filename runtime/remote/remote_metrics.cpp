@@ -14,7 +14,8 @@ namespace {
 
 using families = std::vector<prometheus::MetricFamily>;
 
-/// What a process has answered, with the label that says whose it is. Empty for what is no answer.
+/// Reads a process's answer and adds the label that names the process. Returns nothing if the
+/// answer can't be read.
 families read(const message& answer, const prometheus::ClientMetric::Label& whose) {
   families all;
   try {
@@ -35,7 +36,7 @@ families read(const message& answer, const prometheus::ClientMetric::Label& whos
   return all;
 }
 
-/// The last answer of a process that has ended.
+/// The last answer of a process that has ended, kept as metrics.
 class last_answer final : public prometheus::Collectable {
  public:
   explicit last_answer(families what) : what_(std::move(what)) {}

@@ -1,5 +1,6 @@
 #pragma once
-// What another process has to know of a service: to run a replica of it, or to call it.
+// The options of a service that another process needs to run a replica of it or to call it.
+// Internal to runtime/.
 
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/options/replica_info.hpp"
@@ -18,10 +19,11 @@ struct remote_options {
   std::size_t index = 0, generation = 0;
   std::size_t max_queued = 0, max_waiting = 0, max_ongoing = 0, max_batch = 0, max_retries = 0,
               poison_limit = 0;
+  // These are in nanoseconds.
   std::int64_t max_delay = 0, deadline = 0, max_call_time = 0, hedge_after = 0,
-               outlive_controller = 0;  // Nanoseconds.
+               outlive_controller = 0;
   bool restarts_on_throw = false;
-  std::vector<std::size_t> idempotent, hedged, run_to_end;  // Endpoints by their numbers.
+  std::vector<std::size_t> idempotent, hedged, run_to_end;  // These are numbers of endpoints.
 
   auto wire_members() {
     return std::tie(name, index, generation, max_queued, max_waiting, max_ongoing, max_batch,
@@ -30,7 +32,7 @@ struct remote_options {
   }
 };
 
-/// The service that a handle names which is being read. Throws wire_error.
+/// Returns the service named by the handle that is being read. Throws wire_error.
 std::shared_ptr<service_state> arriving_service(const remote_options& options);
 
 }  // namespace troupe::detail

@@ -1,7 +1,7 @@
 #pragma once
-// Which messages each side of a link may send. Checked for every message that comes
-// (connection.cpp); what one may be about is checked where it is heard (exports, imports).
-// docs/deploy.md has the whole table. Internal to runtime/.
+// Says which messages each side of a link may send. Every received message is checked
+// (connection.cpp); the replicas and services that it names are checked where it is handled
+// (exports, imports). docs/deploy.md has the whole table. Internal to runtime/.
 
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace troupe::detail {
 
-/// A host has a guest run its roles: a controller a node, a process its child. The handles that
-/// come with them name the host's services. A resident is a guest that waits for another host when
-/// its link is lost.
+/// The side of a link. A host lets a guest run its roles: a controller is the host of a node, and a
+/// process is the host of its child. Handles that the host sends along name its services. A
+/// resident is a guest that waits for another host when its link is lost.
 enum class link_side { host, guest, resident };
 
 enum class sender { host, guest, both };
@@ -24,7 +24,7 @@ struct message_right {
 
 constexpr message_right right_to(message_kind kind) {
   switch (kind) {
-    // What the host says.
+    // The host sends these.
     case message_kind::make:
       return {"make", sender::host};
     case message_kind::measure:
@@ -35,7 +35,7 @@ constexpr message_right right_to(message_kind kind) {
       return {"closed", sender::host};
     case message_kind::opened:
       return {"opened", sender::host};
-    // What the guest says.
+    // The guest sends these.
     case message_kind::watch:
       return {"watch", sender::guest};
     case message_kind::import:
@@ -46,7 +46,7 @@ constexpr message_right right_to(message_kind kind) {
       return {"open", sender::guest};
     case message_kind::release:
       return {"release", sender::guest};
-    // Of replicas that the other side has a number for.
+    // Both send these, about replicas that the other side has a number for.
     case message_kind::call:
       return {"call", sender::both};
     case message_kind::cancel:
@@ -66,7 +66,8 @@ constexpr message_right right_to(message_kind kind) {
     case message_kind::ended:
       return {"ended", sender::both};
   }
-  return {"what is no message", sender::host};  // message's constructor has refused it.
+  // The constructor of message has refused such a kind.
+  return {"what is no message", sender::host};
 }
 
 constexpr bool may_receive(link_side mine, message_kind kind) {

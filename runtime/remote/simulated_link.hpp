@@ -1,6 +1,7 @@
 #pragma once
-// A link inside one deterministic system, where replicas elsewhere are simulated: its messages come
-// late, twice and out of order, and it breaks, as the system's fault_source draws.
+// A link inside one deterministic system, which simulates replicas in other processes. As the
+// system's fault_source draws, its messages come late, twice and out of order, and the link breaks.
+// Internal to runtime/.
 
 #include <memory>
 #include <utility>
@@ -13,22 +14,23 @@ namespace troupe::detail {
 
 class remote_context;
 
-/// One end.
+/// One end of the link.
 class simulated_link final : public link, public std::enable_shared_from_this<simulated_link> {
  public:
-  /// How long a side that hears nothing takes the other for alive.
+  /// The time without messages after which a side takes the other for dead.
   static constexpr auto silence_limit = std::chrono::seconds(5);
 
-  /// Both ends.
+  /// Makes both ends.
   static std::pair<std::shared_ptr<simulated_link>, std::shared_ptr<simulated_link>> make(
       remote_context& system);
 
-  /// Nothing passes any more, in either direction; both sides notice after a while.
+  /// Lets nothing pass any more in either direction. Both sides notice it after silence_limit.
   void cut();
-  /// What either side sends within that time comes at its end. At most silence_limit.
+  /// Delays what either side sends within that time until its end. The time is at most
+  /// silence_limit.
   void stall(duration time);
 
-  // As a link.
+  // These override link.
   void open(std::shared_ptr<link_listener> listener) override;
   void send(block message, priority urgency) override;
   bool full() const override { return false; }

@@ -4,8 +4,8 @@
 
 namespace troupe::detail {
 
-/// Of a deterministic system: replicas elsewhere live in the system itself, behind a simulated link
-/// each.
+/// The site of a deterministic system. Replicas that would be in other processes live in the system
+/// itself, each behind a simulated link.
 class simulated_site final : public site {
  public:
   using site::site;

@@ -1,5 +1,6 @@
 #pragma once
-// Where replicas of a placement outside of this process live. Internal to runtime/.
+// The places outside this process where replicas live. Each placement has its site. Internal to
+// runtime/.
 
 #include <exception>
 #include <functional>
@@ -10,7 +11,7 @@
 
 namespace troupe::detail {
 
-/// A replica's place in another process. Dropping it gives the place up: a process that was
+/// A replica's place in another process. Its destructor gives the place up, and a process that was
 /// started for it ends.
 class lodging {
  public:
@@ -27,9 +28,9 @@ class site : public replica_site {
   ref<inbox> start_replica(std::shared_ptr<service_state> service,
                            std::shared_ptr<const role_factory> factory, const replica_info& info,
                            std::shared_ptr<replica_slot> slot, ready_function ready) override;
-  /// Finds or makes a place for one replica and tells `got`, on any thread, once.
+  /// Finds or makes a place for one replica and calls `got` once, on any thread.
   virtual void lodge(const service_state& service, const replica_info& info, answer got) = 0;
-  /// Gives up all places. No call follows.
+  /// Gives up all places. It is the last call.
   virtual void close() = 0;
 
  protected:

@@ -12,10 +12,10 @@ namespace {
 
 stand_in& here() { return static_cast<stand_in&>(static_cast<host&>(strand::current())); }
 
-/// A replica that is silent for as long as max_call_time, within these bounds, is given up.
+/// A process that is silent for max_call_time, within these bounds, is given up.
 constexpr duration silence_min = std::chrono::seconds(2);
 constexpr duration silence_max = std::chrono::seconds(10);
-/// In that time, at least.
+/// The least number of pings in that time.
 constexpr int pings = 10;
 constexpr duration ping_pause_min = std::chrono::milliseconds(10);
 
@@ -71,7 +71,7 @@ void stand_in::lodged(std::shared_ptr<lodging> place, std::exception_ptr error) 
 void stand_in::join(std::shared_ptr<connection> to) {
   to_ = std::move(to);
   number_ = to_->add(self());
-  if (number_ == 0) return;  // `lost` follows.
+  if (number_ == 0) return;  // A call of `lost` follows.
   message_header header{.replica = number_};
   if (!factory_) {
     header.kind = message_kind::import;
@@ -93,13 +93,13 @@ void stand_in::join(std::shared_ptr<connection> to) {
   if (remote_.turns_take_time()) start_root(watch_over());
 }
 
-/// Pings the role that was made for it. A process that is silent is frozen, a replica that is in
-/// one turn all the time while it has no call is stuck; one that has calls may just be busy with
-/// them.
+/// Pings the role that was made for this actor. A process that sends nothing is frozen. A replica
+/// that stays in one turn although it has no call is stuck; a replica that has calls may just be
+/// busy with them.
 branch stand_in::watch_over() {
   const auto limit = service_->options.max_call_time;
   const auto silence = std::clamp(limit, silence_min, silence_max);
-  // What the supervisor judges by max_call_time has to be known a few times in that time.
+  // The supervisor judges by max_call_time, so the state must be known several times in that time.
   const auto pause = std::clamp(limit / 4, ping_pause_min, silence / pings);
   const auto most = silence / pause;
   for (duration::rep silent = 0, stuck = 0; !crashed();) {
@@ -107,12 +107,14 @@ branch stand_in::watch_over() {
     co_await sleep_for(pause);
     const bool heard = std::exchange(heard_process_, false);
     silent = heard ? 0 : silent + 1;
-    // What its replica does is not known: max_call_time is for one that is known to be busy.
+    // It is unknown what the replica does now, and max_call_time is for a replica that is known to
+    // be busy.
     if (!heard) note_busy();
     const bool may_be_busy = !serves_ || !in_flight_.empty();
     stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
+    // A process that is lost takes all replicas behind its link with it.
     if (silent == most) {
-      slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);  // All behind it are lost.
+      slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
       crash("its process has been silent for " + to_text(silence));
     }
     if (stuck == most && silent < most) crash("it has been silent for " + to_text(silence));
@@ -125,7 +127,7 @@ void stand_in::on_request(ref<call_base> call) {
   if (std::exchange(call->received, true)) return;
   if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
   if (!unsent_.empty() || to_->full()) {
-    call->hold();  // By the list.
+    call->hold();  // The list holds the call.
     unsent_.push_back(*call);
     return;
   }
@@ -175,7 +177,7 @@ void stand_in::send(ref<call_base> call) {
   in_flight_.emplace(last_id_, std::move(call));
 }
 
-/// It could not be sent.
+/// Answers a call that could not be sent with an error.
 void stand_in::refuse(call_base& call, std::exception_ptr error) {
   call.error = std::move(error);
   call.refused = true;
@@ -194,7 +196,8 @@ ref<call_base> stand_in::take(std::uint64_t id) {
   return call;
 }
 
-/// Its replica is busy since the last thing that was heard of it, as far as can be known here.
+/// Records the time since which the replica is busy, which is that of the last message from it as
+/// far as is known here.
 void stand_in::note_busy() {
   if (service_->options.max_call_time == no_limit) return;
   slot_->busy_since.store(executing_ > 0 ? ticks_of(now()) : 0, std::memory_order_relaxed);
@@ -223,7 +226,7 @@ void stand_in::heard(const message& m) {
     switch (m.header.kind) {
       case message_kind::pong:
         goes_on_ = m.header.what == static_cast<std::uint32_t>(alive::replica);
-        // Its calls may wait for a thread there: that is no hanging.
+        // The replica's calls may wait for a thread there, which is no hang.
         if (goes_on_) note_busy();
         return;
       case message_kind::serves:
@@ -248,7 +251,7 @@ void stand_in::heard(const message& m) {
 
 void stand_in::finish(const message& m) {
   const auto call = take(m.header.id);
-  if (!call) return;  // Nobody awaits it any more.
+  if (!call) return;  // Nobody awaits the call any more.
   try {
     read_answer(m, *call);
   } catch (...) {
@@ -280,16 +283,17 @@ void stand_in::lost(const std::string& why) {
   slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
   // A system that stops closes every way itself.
   if (factory_ && !remote_.stopping()) return crash(why);
-  // What was imported lives on: the way to it is gone, mostly because the run has ended.
+  // An imported replica lives on. The connection is gone, mostly because the run has ended.
   service_->note_crash(why);
   slot_->end();
-  log::debug("the way to a service is lost",
+  log::debug("the connection to a service is lost",
              {{"service", service_->options.name}, {"reason", why}});
   end();
 }
 
-/// Which calls the replica had begun when it died is not known here. It takes plain ones in the
-/// order of sending, so the oldest; of others, as many as it may work on.
+/// Marks the calls that the replica may have begun when it died, since the truth isn't known here.
+/// A replica takes plain calls in the order of sending, so only the oldest can have begun; of the
+/// other calls, as many as it may work on at once.
 void stand_in::note_begun() {
   const auto& options = service_->options;
   std::size_t coroutines = 0, batched = 0;

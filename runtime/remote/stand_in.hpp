@@ -1,6 +1,6 @@
 #pragma once
-// Stands here for a replica in another process: what is called here is sent there, and its results
-// come back as if it were local. Internal to runtime/.
+// The local actor of a replica in another process. Calls are sent to that process, and their
+// results come back as if the replica were local. Internal to runtime/.
 
 #include <map>
 
@@ -22,7 +22,7 @@ class stand_in final : public replica {
            std::shared_ptr<replica_slot> slot, ready_function ready, std::shared_ptr<connection> to,
            std::uint64_t serial);
 
-  // In turns of their own.
+  // Each of these is called in a turn of its own.
   void heard(const message& m);
   void lost(const std::string& why);
   void writable();
@@ -45,20 +45,22 @@ class stand_in final : public replica {
   void note_busy();
 
   remote_context& remote_;
-  std::shared_ptr<const role_factory> factory_;  ///< Null where the replica is there already.
+  std::shared_ptr<const role_factory> factory_;  ///< Null if the replica is made already.
   site* there_ = nullptr;
   std::uint64_t serial_ = 0;
   std::shared_ptr<lodging> place_;
   std::shared_ptr<connection> to_;
   std::uint32_t number_ = 0;
   std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, ref<call_base>> in_flight_;  ///< In the order of sending.
-  std::size_t executing_ = 0;  ///< Of these, calls that keep the replica busy until they return.
-  list<call_base> unsent_;     ///< While the link is full.
+  /// The calls that were sent, in the order of sending.
+  std::map<std::uint64_t, ref<call_base>> in_flight_;
+  /// The calls among these that keep the replica busy until they return.
+  std::size_t executing_ = 0;
+  list<call_base> unsent_;  ///< The calls that wait while the link is full.
   bool serves_ = false;
-  /// Since the last ping.
+  /// True if the process has sent anything since the last ping.
   bool heard_process_ = true;
-  bool goes_on_ = true;  ///< The replica was not in the same turn as at the ping before.
+  bool goes_on_ = true;  ///< False if the replica was in the same turn at the last two pings.
 };
 
 }  // namespace troupe::detail

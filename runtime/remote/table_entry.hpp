@@ -6,7 +6,8 @@
 
 namespace troupe::detail {
 
-/// A replica of a service, as a connection's other side is told of it. Internal to runtime/.
+/// One replica of a service in the table that is sent to the other side of a connection. Internal
+/// to runtime/.
 struct table_entry {
   std::size_t index = 0;
   std::uint64_t serial = 0;

@@ -1,13 +1,14 @@
 #pragma once
-// The handle of a service: a cheap value, to be copied into any role, coroutine or message.
+// The handle of a service. Every user of a service includes this header. A handle is cheap to copy:
+// pass it to any role, coroutine or message.
 //
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
 //   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
-//   auto quick = counters.with({.deadline = 50ms, .wait = false});  // called in another way
-//   auto fresh = policies.with({.min_version = 7});                 // by version 7 or a newer one
-//   auto mine = co_await counters.session();                     // sticky to one replica
-//   auto own  = co_await counters.session({.exclusive = true});  // that has no other session
+//   auto quick = counters.with({.deadline = 50ms, .wait = false});  // with other options
+//   auto fresh = policies.with({.min_version = 7});                 // version 7 or newer answers
+//   auto mine = co_await counters.session();                     // all its calls go to one replica
+//   auto own  = co_await counters.session({.exclusive = true});  // which has no other session
 
 #include <concepts>
 #include <iterator>
@@ -27,7 +28,7 @@ namespace troupe {
 
 namespace detail {
 
-// How a handle travels (runtime/remote): as the service's name and options.
+// A handle is sent to another process (runtime/remote) as the service's name and options.
 std::size_t handle_size(const service_state* service);
 void write_handle(const service_state* service, wire_writer& to);
 std::shared_ptr<service_state> read_handle(wire_reader& from);
@@ -48,24 +49,24 @@ task<outcome<typename endpoint_of<F>::result>> settle(
   }
 }
 
-/// Waits until a replica serves, then gives all that do.
+/// Waits until a replica serves, then gives all replicas that serve.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options);
 
 }  // namespace detail
 
-/// The replicas of Role behind one name. Calls check their arguments against the endpoint's
-/// signature at compile time, and end with the endpoint's value or a call_error. A call doesn't
-/// hold its service until it is awaited: keep a handle till then.
+/// The handle of the replicas of Role that serve under one name. Calls check their arguments
+/// against the endpoint's signature at compile time, and end with the endpoint's value or a
+/// call_error. A call doesn't hold its service until it is awaited, so keep a handle until then.
 template <class Role>
 class service {
  public:
   using role_type = Role;
 
-  /// Names no service: calling it is an error.
+  /// Names no service. Calling it throws std::logic_error.
   service() = default;
 
-  /// A service of a derived role is one of its base, too.
+  /// A service of a derived role is also a service of its base.
   template <std::derived_from<Role> Derived>
     requires(!std::same_as<Derived, Role>)
   service(const service<Derived>& derived)
@@ -74,14 +75,14 @@ class service {
   const std::string& name() const { return state().options.name; }
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// The same service, called with other options.
+  /// Returns a handle of the same service whose calls use other options.
   service with(const call_options& options) const {
     service other = *this;
     other.options_ = options;
     return other;
   }
 
-  /// One replica, chosen by the service's router. Throws call_error.
+  /// Calls one replica, which the service's router chooses. Throws call_error.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   detail::routed_call<F, Role> route(A&&... args) const {
@@ -89,23 +90,26 @@ class service {
                                         nullptr, false);
   }
 
-  /// The same, with the error in the outcome.
+  /// Calls one replica like `route`, and returns the error in the outcome instead of throwing it.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
     return settled<F>(nullptr, false, std::forward<A>(args)...);
   }
 
-  /// Every replica that serves now, or the first that do. Waits for all, then throws if one failed.
-  /// One that `system::scale` removes before it is asked is left out. No value for void.
+  /// Calls every replica that serves now; while none serves, it waits for the first that do. Waits
+  /// for all answers, then throws the first error if a call failed. A replica that `system::scale`
+  /// removes before it is asked is left out. Returns the results in a vector, or nothing if the
+  /// endpoint returns void.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   auto fanout(const A&... args) const {
     return values<F>(fanout_settled<F>(args...));
   }
 
-  /// The same, but an outcome each, in the order of the replicas' indices. Throws where no replica
-  /// was asked: service_down, or as the options say.
+  /// Calls every replica like `fanout`, and returns one outcome for each, in the order of the
+  /// replicas' indices. Throws call_error if no replica could be asked: service_down, or what the
+  /// handle's options lead to (deadline_exceeded, overloaded).
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
@@ -117,10 +121,11 @@ class service {
     return ask_all<F>(*this, arguments(args...));
   }
 
-  /// Sticks to one replica, the one with the fewest sessions, for as long as a copy of it lives. An
-  /// exclusive one waits for a replica without any, and keeps other sessions (not routed calls),
-  /// those of other processes too, away from it. Throws call_error: service_down, or as the
-  /// handle's options say.
+  /// Opens a session at the replica with the fewest sessions. Every call of the session goes to
+  /// that replica. The session ends with its last copy. An exclusive session waits for a replica
+  /// without any session, and keeps all other sessions away from it, those of other processes
+  /// included; routed calls still reach the replica. Throws call_error: service_down, or what the
+  /// handle's options lead to.
   task<troupe::session<Role>> session(session_options options = {}) const {
     return open(*this, options);
   }
@@ -134,14 +139,14 @@ class service {
 
   using access = detail::role_access<Role>;
 
-  /// Of the service whose replicas hold a Role itself.
+  /// Makes a handle of a service whose replicas hold a Role itself, not a class derived from it.
   explicit service(std::shared_ptr<detail::service_state> state)
       : state_(std::move(state)), access_(detail::keep_direct_access<Role>(*state_)) {}
 
   template <class Derived>
   static const access* access_through(const service<Derived>& derived) {
     if (!derived.state_) return nullptr;
-    static_cast<void>(&detail::cast_to_base<Role, Derived>);  // So that it is registered.
+    static_cast<void>(&detail::cast_to_base<Role, Derived>);  // This use registers the cast.
     return detail::keep_base_access<Role>(*derived.state_, *derived.access_);
   }
 
@@ -158,7 +163,7 @@ class service {
     return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
   }
 
-  /// A call, at `only` that replica where it names one, with its error in the outcome.
+  /// Makes a call, at the replica `only` unless it is null, and keeps its error in the outcome.
   template <auto F, class... A>
   task<outcome<typename detail::endpoint_of<F>::result>> settled(
       std::shared_ptr<detail::replica_slot> only, bool session, A&&... args) const {
@@ -215,7 +220,7 @@ class service {
   call_options options_;
 };
 
-/// In another process a handle names the same service.
+/// A handle that is sent to another process names the same service there.
 template <class Role>
 struct wire_codec<service<Role>> {
   static constexpr std::size_t bytes_min = 1;

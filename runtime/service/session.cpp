@@ -52,7 +52,7 @@ struct session_terms {
   time_point until = time_point::max();
 };
 
-/// Awaits a session: at once, or in the service's line for them.
+/// Awaits a session, which may be granted at once or in the service's line.
 class opening final : private line_member {
  public:
   opening(std::shared_ptr<service_state> service, const session_terms& terms)
@@ -70,7 +70,8 @@ class opening final : private line_member {
   session_line::place enter() {
     return service_->sessions().enter(wish_, service_->options.max_waiting);
   }
-  /// Null until it is granted. Throws what an owner elsewhere has refused it with.
+  /// Returns the session, or null until it is granted. Throws the error of an owner in another
+  /// process that has refused it.
   std::shared_ptr<session_lease> take() {
     auto slot = service_->sessions().take(*wish_);
     if (!slot) return nullptr;
@@ -114,11 +115,12 @@ task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state>
       co_await mine;
       lease = mine.take();
     }
-    if (!lease->slot->ended()) co_return lease;  // Else it died before we heard: once more.
+    // If the replica died before this was noticed, the loop asks again.
+    if (!lease->slot->ended()) co_return lease;
   }
 }
 
-/// Why there is no session at once.
+/// Describes why no session is available at once.
 std::string occupied(const service_state& service, bool exclusive) {
   if (service.table()->empty()) return service.options.name + ": no replica is ready";
   return service.options.name +

@@ -32,14 +32,14 @@ class session_lease {
   const std::shared_ptr<session_wish> wish_;
 };
 
-/// Waits until a replica can have another session, then opens one at the replica with the fewest.
+/// Waits until a replica can have another session, then opens it at the replica with the fewest.
 task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state> service,
                                                   call_options call, session_options options);
 }  // namespace detail
 
-/// A conversation with one replica, whose state it relies on. When that replica dies every call of
-/// the session ends as session_lost: it never moves. It must not outlive its system, whose end
-/// waits for the thread of its replica.
+/// A conversation with one replica that keeps state between the calls. A session never moves to
+/// another replica: when its replica dies, all its calls end as session_lost. A session must not
+/// outlive its system, because the system's destructor waits for the thread of the replica.
 template <class Role>
 class session {
  public:
@@ -51,14 +51,15 @@ class session {
                                         lease_->slot, true);
   }
 
-  /// The same, with the error in the outcome. Keep the session until it has ended.
+  /// Calls the replica like `route`, and returns the error in the outcome instead of throwing it.
+  /// Keep the session until the call has ended.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
     return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
   }
 
-  /// The index of its replica.
+  /// The index of the session's replica.
   std::size_t replica() const noexcept { return lease_->slot->index; }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<bool> main_is_ready{false};
 
-/// Threads of a child's pool: its role's turns and the link's never need more.
+/// The threads of a child's pool; the turns of its role and of the link never need more.
 constexpr std::size_t child_threads = 2;
 
 }  // namespace

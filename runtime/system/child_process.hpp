@@ -3,11 +3,12 @@
 
 namespace troupe::detail {
 
-/// This process was started by a process_site: it runs roles for its parent until that drops it or
-/// dies, and does not return. Does nothing in a process that is no such child.
+/// Runs roles for the parent if a process_site started this process, until the parent drops it or
+/// dies, and doesn't return. Does nothing in any other process.
 void serve_parent_if_child();
 
-/// Whether this program's main has called that: else its children would run main itself.
+/// True if this program's main has called serve_parent_if_child. Otherwise its children would run
+/// main.
 bool can_have_children();
 
 }  // namespace troupe::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to runtime/.
+// The actor behind system::run. Internal to runtime/.
 
 #include <memory>
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace troupe::detail {
 
-/// Of a program that a signal or system::cancel ended.
+/// The error of a program that a signal or system::cancel has ended.
 inline call_error cancelled() {
   return call_error(error_kind::cancelled, "the program was told to end");
 }
@@ -48,14 +48,14 @@ class driver final : public host {
       if (!result_) return;
       result_->finished = true;
       result_->error = std::move(error);
-      result_ = nullptr;  // The error dies with who runs it, not with this actor.
+      result_ = nullptr;  // The error dies with the thread that called run, not with this actor.
     }
     system_.changed();
   }
 
   system_core& system_;
   std::optional<branch> main_;
-  std::shared_ptr<outcome> result_;  ///< Null once it is told.
+  std::shared_ptr<outcome> result_;  ///< Null once the result is told.
 };
 
 }  // namespace troupe::detail

@@ -10,25 +10,26 @@
 
 namespace troupe::detail {
 
-/// Who serves the controller, through all its links.
+/// The state that serves the controller through all its links.
 struct node::residence {
   std::mutex mutex;
   ref<inbox> porter;
-  std::string told;  ///< Why there is no controller, as it was logged last.
+  std::string told;  ///< The reason for having no controller that was logged last.
 };
 
 namespace {
 
 porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
 
-/// gRPC's text goes from the general to the cause: "failed to connect to all addresses; last error:
-/// UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host: Connection refused".
+/// Returns the cause in gRPC's text, which goes from the general to the cause: "failed to connect
+/// to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host:
+/// Connection refused".
 std::string cause_in(const std::string& text) {
   const auto last = text.rfind(": ");
   return last == std::string::npos ? text : text.substr(last + 2);
 }
 
-/// What a cause means that gRPC's words don't say.
+/// Adds the meaning of a cause if gRPC's words don't say it.
 std::string explained(const std::string& cause) {
   const auto says = [&](const char* words) { return cause.find(words) != std::string::npos; };
   if (says("Hostname Verification"))
@@ -51,7 +52,8 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
       link_client_events{
           .joined =
               [&sys, address, in = residence_](const hello& controller, std::shared_ptr<link> way) {
-                log::info("joined", {{"controller", controller.name}, {"address", address}});
+                log::info("the node has joined the controller",
+                          {{"controller", controller.name}, {"address", address}});
                 const auto to = std::make_shared<connection>(std::move(way));
                 const std::lock_guard lock(in->mutex);
                 in->told.clear();
@@ -65,7 +67,7 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
           .failed =
               [address, in = residence_](const std::string& why, bool refused) {
                 if (refused) {
-                  return log::error("this node can't join",
+                  return log::error("this node can't join the controller",
                                     {{"address", address}, {"reason", why}});
                 }
                 log::debug("a controller was not reached", {{"reason", why}});
@@ -81,7 +83,7 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
 node::~node() {
   client_ = nullptr;
   const std::lock_guard lock(residence_->mutex);
-  // The porter holds its last link, and that who made it, the residence among it.
+  // The porter holds its last link, and the link holds its maker, which holds the residence.
   if (const auto porter = std::exchange(residence_->porter, nullptr))
     porter->post([] { here().leave(); });
 }

@@ -8,14 +8,14 @@
 
 namespace troupe::detail {
 
-/// Makes a system's threads and memory those of a cluster: joins the controller, runs the roles
-/// that it places here, and joins again when the way to it was lost; what ran here has ended then,
-/// but for services that outlive their controller.
+/// Makes the system a node of a cluster. It joins the controller, runs the replicas that the
+/// controller places here, and joins again when the connection is lost. The replicas end with the
+/// connection, unless their service outlives its controller.
 class node {
  public:
   /// Throws as link_client does.
   node(system& sys, link_client_options options);
-  /// Leaves.
+  /// Leaves the cluster.
   ~node();
   node(const node&) = delete;
 

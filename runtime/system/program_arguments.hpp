@@ -11,17 +11,17 @@
 
 namespace troupe::detail {
 
-/// What the command line of a troupe::run program says.
+/// The values of the command line of a troupe::run program.
 struct program_arguments {
   system_options system;
   metrics_place metrics{.port = 0};
   std::string log_level = "info";
-  std::string trace;      ///< A file to write it to; empty: none.
-  std::size_t nodes = 0;  ///< To wait for.
+  std::string trace;      ///< The file to write the trace to; empty means no trace.
+  std::size_t nodes = 0;  ///< The number of nodes to wait for before the program starts.
   std::optional<link_client_options> join;
 };
 
-/// Those, or the exit code of a help text or a mistake.
+/// Returns the arguments, or the exit code if the command line asks for help (0) or is wrong (2).
 std::variant<program_arguments, int> read_arguments(int argc, char** argv);
 
 }  // namespace troupe::detail

@@ -38,7 +38,7 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const m
                                         return services->at(std::chrono::steady_clock::now());
                                       }});
   if (server->port() != at.port) {
-    log::info("the metrics port is busy; another is used",
+    log::info("the metrics port is busy, so another port is used",
               {{"busy", at.port}, {"port", server->port()}});
   }
   return server;
@@ -46,8 +46,8 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const m
 
 // ---- signals
 
-// A handler and not a blocked signal, because libraries have threads from before main on:
-// OpenBLAS's would take the signal and end the process.
+// The signals are handled rather than blocked, because some libraries start threads before main. A
+// thread of OpenBLAS would take a blocked signal and end the process.
 struct signal_watch::state {
   explicit state(std::function<void()> on_first) : on_first(std::move(on_first)) {
     sem_init(&came, 0, 0);
@@ -121,7 +121,7 @@ task<> run_with_nodes(system& sys, task<> (*main)(system&), std::size_t nodes) {
   co_await main(sys);
 }
 
-/// Until it is cancelled.
+/// Runs as a node until it is cancelled.
 task<> be_a_node(system& sys, detail::link_client_options join) {
   const detail::node mine(sys, std::move(join));
   for (;;) co_await sleep_for(std::chrono::hours(24));
@@ -153,7 +153,7 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     {
       std::lock_guard lock(mutex);
       running = &sys;
-      if (told_to_end) sys.cancel();  // While the system was being made.
+      if (told_to_end) sys.cancel();  // The signal came while the system was being made.
     }
     std::exception_ptr error;
     try {
@@ -175,7 +175,8 @@ int run(int argc, char** argv, task<> (*main)(system&)) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;
   } catch (const call_error& e) {
-    if (arguments.join && e.kind() == error_kind::cancelled) return 0;  // As a node ends.
+    // A cancelled node has ended as asked.
+    if (arguments.join && e.kind() == error_kind::cancelled) return 0;
     std::fprintf(stderr, "%s\n", e.what());
     return e.kind() == error_kind::cancelled ? 130 : 1;
   } catch (const std::exception& e) {

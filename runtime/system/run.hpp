@@ -9,27 +9,30 @@
 
 namespace troupe {
 
-/// A program's main: `int main(int argc, char** argv) { return troupe::run(argc, argv, demo); }`.
-/// Understands `--threads`, `--metrics-port`, `--metrics-address`, `--log-level`,
-/// `--deterministic`, `--seed`, `--faults`, `--trace`, `--certs`, `--join-secret` and `--help`, and
-/// two modes: `controller --listen HOST:PORT` runs the program with nodes that join it, `node
-/// --join HOST:PORT --name NAME` runs what a controller places here. SIGINT and SIGTERM cancel the
-/// coroutine; a second one, later than signal_count::echo_time, ends the process at once. In a
-/// child process that was started for a replica it runs that, and doesn't return.
+/// Runs a program's main coroutine in a system: `int main(int argc, char** argv) { return
+/// troupe::run(argc, argv, demo); }`. It understands the options `--threads`, `--metrics-port`,
+/// `--metrics-address`, `--log-level`, `--deterministic`, `--seed`, `--faults`, `--trace`,
+/// `--certs`, `--join-secret` and `--help`, and two modes: `controller --listen HOST:PORT` runs the
+/// program with nodes that join it, and `node --join HOST:PORT --name NAME` runs what a controller
+/// places on this node. SIGINT and SIGTERM cancel the coroutine; a second signal later than
+/// signal_count::echo_time ends the process at once. In a child process that was started for a
+/// replica, the function runs the replica and doesn't return.
 ///
-/// Returns 0 when `main` has returned or a node was told to end, 1 when `main` threw (the error is
-/// on stderr), 2 for a wrong argument, a metrics port that is taken or a trace that can't be
-/// written, 130 when cancelled.
+/// Returns 0 if `main` has returned or a node was told to end, 1 if `main` threw (the error is
+/// printed to stderr), 2 for a wrong argument, a busy metrics port or a trace that can't be
+/// written, and 130 if the program was cancelled.
 int run(int argc, char** argv, task<> (*main)(system&));
 
-/// Serves metrics, such as a system's. Port 0 serves nothing and gives null. A busy port that was
-/// asked for throws port_busy; one that was not gives way to the next free one.
+/// Serves metrics, such as a system's, over HTTP. Returns null if the port is 0. Throws port_busy
+/// if the port was asked for and is busy; a busy default port is replaced by the next free one, and
+/// the log says so.
 std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const metrics_place& at);
 std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& at);
 
-/// While it lives, SIGINT and SIGTERM call `on_first`, on a thread of its own; a second one ends
-/// the process at once with exit code 130, unless it follows so soon that it is the first one's
-/// echo (signal_count). One at a time.
+/// Calls `on_first` on a thread of its own at the first SIGINT or SIGTERM, as long as the object
+/// lives. A second signal ends the process at once with exit code 130, unless it follows so soon
+/// that it is the first one's echo (see signal_count). Throws std::logic_error if there is another
+/// signal_watch.
 class signal_watch {
  public:
   explicit signal_watch(std::function<void()> on_first);

@@ -15,7 +15,7 @@ namespace detail {
 
 namespace {
 
-/// Ends a service whose start failed or was cancelled: its name is free again.
+/// Ends a service whose start failed or was cancelled, so that its name is free again.
 class closer {
  public:
   closer(system_core& system, service_state& service) : system_(&system), service_(service) {}
@@ -70,7 +70,7 @@ task<std::shared_ptr<detail::service_state>> system::open(
   const auto tell = [started](std::exception_ptr error) {
     detail::signal::set(started, std::move(error));
   };
-  // Who sees that the pool's threads hang needs one that is none of them.
+  // A supervisor that must see hung threads of the pool needs a thread outside the pool.
   const bool own_thread = state->options.max_call_time != no_limit && !core_->deterministic();
   auto& actors = core_->actors();
   const auto actor = own_thread ? actors.spawn<detail::supervisor, caf::detached>(

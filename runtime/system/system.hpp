@@ -1,5 +1,6 @@
 #pragma once
-// The actors of one process: a pool of threads, a clock, services by name, metrics.
+// A system runs the actors of one process. It has a pool of threads, a clock, services that are
+// found by name, and metrics. Every program makes one, directly or with troupe::run (run.hpp).
 
 #include <cstdint>
 #include <functional>
@@ -18,38 +19,43 @@ namespace troupe {
 class metrics_registry;
 class trace;
 
+/// The options of a system. All have a default.
 struct system_options {
-  std::size_t threads = 0;  ///< Of the pool; 0: as many as the machine has cores.
-  /// Everything in virtual time, in an order drawn from `seed`, on the thread that calls `run`; but
-  /// turns that may take virtual time, by a fault plan, have threads of their own. One runs at a
-  /// time.
+  std::size_t threads = 0;  ///< The threads of the pool; 0 means one per core.
+  /// True runs everything in virtual time, in an order drawn from `seed`, on the thread that calls
+  /// `run`. If a fault plan lets turns take virtual time, these turns have threads of their own,
+  /// but only one runs at a time.
   bool deterministic = false;
+  /// The seed of the actors' random numbers, of injected faults and, in a deterministic system, of
+  /// the order of turns.
   std::uint64_t seed = 0;
-  /// What goes wrong on purpose. Only in a deterministic system.
+  /// The faults to inject. Only a deterministic system can have faults.
   fault_plan faults;
-  /// How long the destructor waits for actors and their threads to end. A thread that is stuck in a
-  /// role's code can't be ended, so the process then leaves with exit code 70.
+  /// The time that the destructor waits for actors and their threads to end. A thread that is stuck
+  /// in a role's code can't be ended, so the process then exits with code 70.
   duration stop_limit = std::chrono::seconds(10);
-  /// Between two looks for services that wait for each other in a cycle with full queues. The calls
-  /// in one end as `overloaded`, two to four times as long after it has closed, also where a
-  /// timeout or another branch of `any` would have ended the wait later. 0: nobody looks.
+  /// The time between two searches for services that wait for each other in a cycle with full
+  /// queues. The calls in such a cycle end as `overloaded` two to four times this time after it has
+  /// closed, even if a timeout or another branch of `any` would have ended the wait later. 0 means
+  /// no search.
   duration cycle_check = std::chrono::seconds(1);
-  /// Where nodes join, HOST:PORT; port 0 is any free one. Empty: nowhere, so that nothing can be
-  /// placed on a node.
+  /// The address where nodes join, HOST:PORT; port 0 means any free port. If it is empty, no node
+  /// can join and nothing can be placed on a node.
   std::string listen = "";
-  /// A directory with the certificates of this end of the cluster (`troupe certs`). Without one
-  /// only loopback addresses are listened at.
+  /// The directory with the certificates of this end of the cluster (`troupe certs` makes them).
+  /// Without certificates the system listens at loopback addresses only.
   std::string certs = "";
-  /// The file of the secret that without certificates both ends have to know, which is made where
-  /// there is none. Empty: troupe/join.secret in XDG_STATE_HOME, else in ~/.local/state.
+  /// The file with the secret that both ends must know if there are no certificates. The file is
+  /// made if it doesn't exist. Empty means troupe/join.secret in $XDG_STATE_HOME, or in
+  /// ~/.local/state if that is unset.
   std::string join_secret = "";
-  /// Roles that another process places here run in a child process each.
+  /// True runs each role that another process places here in a child process of its own.
   bool isolate = false;
-  /// Where its metrics go; null: a registry of its own. Systems that follow one another may share
-  /// one: counts go on from one to the next.
+  /// The registry of the system's metrics; null means a new one. Systems that run one after another
+  /// may share a registry, whose counts then go on from one system to the next.
   std::shared_ptr<metrics_registry> metrics = nullptr;
-  /// Where what its actors do is kept, for trace viewers; null: nowhere. Systems that follow one
-  /// another may share one.
+  /// The trace that keeps what the actors do, for trace viewers; null means no trace. Systems that
+  /// run one after another may share a trace.
   std::shared_ptr<class trace> trace = nullptr;
 };
 
@@ -60,20 +66,24 @@ class system_core;
 system_core& core_of(system& sys);
 }  // namespace detail
 
+/// One system of actors in this process. Its services and their replicas live until it is
+/// destroyed.
 class system {
  public:
-  /// Throws std::invalid_argument if there are faults and the system is not deterministic.
+  /// Throws std::invalid_argument if an option is out of range or doesn't fit a deterministic
+  /// system or, with faults, one that is not deterministic. Throws std::runtime_error if the system
+  /// can't listen for nodes or a file of its certificates or join secret is unusable.
   explicit system(system_options options = {});
-  /// Stops every service, the latest first, and waits for its actors, at most for `stop_limit`.
+  /// Stops every service, the latest first, and waits for the actors, at most for `stop_limit`.
   ~system();
   system(const system&) = delete;
   system& operator=(const system&) = delete;
 
-  /// Starts a service whose replicas each hold `Role(args...)`, made in the replica. Returns when
-  /// all serve. If Role has a member `task<> catch_up()`, a replica awaits it before it serves,
-  /// also after a restart. Throws std::invalid_argument for options out of range, a name in use, or
-  /// a role that is placed in another process and whose arguments or endpoints can't be encoded,
-  /// and call_error of kind service_down if replicas keep dying at their start.
+  /// Starts a service whose replicas each hold a `Role(args...)`, made in the replica. Returns when
+  /// all replicas serve. If Role has a member `task<> catch_up()`, a replica awaits it before it
+  /// serves, also after a restart. Throws std::invalid_argument for options out of range, for a
+  /// name in use, and for a role in another process whose arguments or endpoints can't be encoded.
+  /// Throws call_error of kind service_down if replicas keep dying at their start.
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
     auto factory = detail::make_factory<Role>(std::make_tuple(std::move(args)...));
@@ -81,28 +91,29 @@ class system {
     co_return service<Role>(std::move(state));
   }
 
-  /// Ends a service: callers get service_down.
+  /// Ends a service. Its callers get service_down.
   template <class Role>
   void stop(const service<Role>& which) {
     close(which.state());
   }
 
-  /// Changes how many replicas a service has, while it serves. Returns when that many serve and no
-  /// other. New ones start and catch up first; throws call_error of kind replica_lost, and leaves
-  /// the number as it was, if they keep dying at that. Those to be removed, the highest indices,
-  /// get no new call and no new session, finish what they hold within `drain_timeout`, and end;
-  /// what is left then ends as replica_lost (or is retried) or session_lost. One change after the
-  /// other, in the order of asking; one that has begun goes on when nobody awaits it any more.
-  /// Throws std::invalid_argument for 0, and call_error of kind service_down where the service is
-  /// down or ends meanwhile.
+  /// Changes the number of replicas while the service serves. Returns when exactly that many serve.
+  /// New replicas start and catch up first; if they keep dying while they start, it throws
+  /// call_error of kind replica_lost and the number stays as it was. The replicas with the highest
+  /// indices are removed: they get no new call and no new session, have `drain_timeout` to finish
+  /// their calls and sessions, and end. Calls left then end as replica_lost (or are retried),
+  /// sessions as session_lost. Changes run one after another, in the order of the calls of `scale`;
+  /// a change that has begun goes on even if nobody awaits it. Throws std::invalid_argument for 0
+  /// replicas, and call_error of kind service_down if the service is down or ends meanwhile.
   template <class Role>
   task<> scale(const service<Role>& which, std::size_t replicas) {
-    which.state();  // Throws if it names none.
+    which.state();  // Throws if the handle names no service.
     return change_replicas(which.state_, replicas);
   }
 
-  /// Runs `main` as an actor's coroutine and waits for its end. Throws what it throws. From a
-  /// thread that is none of the system's.
+  /// Runs `main` as an actor's coroutine and waits for its end. Throws what `main` throws, and
+  /// std::logic_error if `run` runs already or every actor of a deterministic system waits for
+  /// ever. Call it from a thread outside the system.
   template <class T>
   T run(task<T> main) {
     std::optional<detail::value_or_monostate<T>> result;
@@ -110,20 +121,23 @@ class system {
     if constexpr (!std::is_void_v<T>) return std::move(*result);
   }
 
-  /// Asks what `run` runs to end: its coroutine is destroyed, and `run` throws call_error of kind
-  /// cancelled. Where nothing runs, the next `run` throws that instead of starting. Any thread.
+  /// Cancels what `run` runs: its coroutine is destroyed, and `run` throws call_error of kind
+  /// cancelled. If nothing runs, the next `run` throws this error instead of starting. May be
+  /// called on any thread.
   void cancel();
 
-  /// Returns when that many nodes are here. Throws std::logic_error where none can join.
+  /// Returns when `count` nodes have joined. Throws std::logic_error if the system doesn't listen
+  /// for nodes.
   task<> wait_for_nodes(std::size_t count);
-  /// Those that are here, by name.
+  /// The nodes that have joined and not left, ordered by name.
   std::vector<node_info> nodes() const;
-  /// Where nodes join; 0: nowhere.
+  /// The port where nodes join; 0 if the system doesn't listen for nodes.
   std::uint16_t port() const;
 
   metrics_registry& metrics();
   const system_options& options() const;
-  /// Actors that were started and have not ended: main's, a service's supervisor, the replicas.
+  /// The number of actors that were started and have not ended: the coroutine of `run`, the
+  /// services' supervisors and the replicas.
   std::size_t actors() const;
 
  private:

@@ -28,13 +28,13 @@ class system_core final : public remote_context {
   /// In a deterministic system: from the first call on, replicas placed on nodes live on these, and
   /// turns may take time. To be called before any service is served.
   simulated_nodes& simulate_nodes();
-  /// Null where no node can join.
+  /// Null if no node can join.
   cluster_site* cluster() noexcept { return cluster_.get(); }
 
   /// Runs actors until `finished()`: a deterministic system runs them here and now, another one
   /// waits for the pool. Throws std::logic_error if a deterministic system can't go on.
   void run_until(const std::function<bool()>& finished);
-  /// Says that something `run_until` waits for may have changed.
+  /// Reports that something `run_until` waits for may have changed.
   void changed() { main_changed_.notify_all(); }
 
   std::mutex main_mutex;
@@ -48,7 +48,7 @@ class system_core final : public remote_context {
   std::unique_ptr<site> processes_;
   std::unique_ptr<cluster_site> cluster_;
   std::unique_ptr<simulated_nodes> nodes_;  ///< Null unless nodes are simulated.
-  std::condition_variable main_changed_;    ///< With main_mutex.
+  std::condition_variable main_changed_;    ///< Used with main_mutex.
 };
 
 system_core& core_of(system& sys);

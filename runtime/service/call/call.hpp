@@ -1,6 +1,6 @@
 #pragma once
-// One call on its way: made by the caller, executed by the replica, read by the caller again. The
-// two never look at the same field at the same time, but for the atomics.
+// One call on its way. The caller makes it, the replica executes it, and the caller reads the
+// result. Apart from the atomics, the two never look at the same field at the same time.
 
 #include <atomic>
 #include <concepts>
@@ -24,20 +24,21 @@ namespace troupe::detail {
 class attempt;
 class replica_port;
 
-/// In a list, a coroutine call that its replica works on.
+/// The base of all calls. As a list_node, it is in the list of coroutine calls that its replica
+/// works on.
 class call_base : public counted, public list_node, public recycled {
  public:
   explicit call_base(const endpoint_info& endpoint) : endpoint(endpoint) {}
 
-  /// Executes the call, or begins to. In the replica.
+  /// Executes the call, or begins to. Called in the replica.
   virtual void execute(replica_port& replica, role_box& box) = 0;
-  /// The same call once more, for another replica; null if its arguments can't be copied.
+  /// Makes a copy of the call for another replica; null if the arguments can't be copied.
   virtual ref<call_base> again() const = 0;
-  /// For the log, which is no place for prompts and secrets: numbers as they are, of texts and
-  /// lists the size, of other types the name.
+  /// Describes the arguments for the log, without prompts or secrets: numbers by their value, texts
+  /// and lists by their size, other types by their name.
   virtual std::string describe_arguments() const = 0;
 
-  // To and from another process; only where its kind is encodable.
+  // These write the call for another process and read its result. Only if its kind is encodable.
   virtual const call_kind& kind() const = 0;
   virtual std::size_t arguments_size() const = 0;
   virtual void write_arguments(wire_writer& to) const = 0;
@@ -47,39 +48,42 @@ class call_base : public counted, public list_node, public recycled {
 
   const endpoint_info& endpoint;
 
-  // Written by the caller before it is sent.
+  // The caller writes these before it sends the call.
   ref<inbox> caller;
   time_point sent{};
-  std::uint8_t statistics = 0;  ///< Which row of the replica's statistics counts it.
-  bool keep_arguments = false;  ///< It may be sent again, so the endpoint gets copies.
-  bool limited = false;         ///< Its caller has a deadline.
-  std::uint64_t traced = 0;     ///< Its number in the trace; 0: it is in none.
-  time_point deadline{};        ///< Where it has one.
-  bool urgent = false;          ///< It is a control call.
-  std::uint64_t by_slice = 0;   ///< The strand::slice that it is awaited in.
+  std::uint8_t statistics = 0;  ///< The row of the replica's statistics that counts it.
+  /// True if the call may be sent again; then the endpoint gets copies of the arguments.
+  bool keep_arguments = false;
+  bool limited = false;        ///< True if the caller has a deadline.
+  std::uint64_t traced = 0;    ///< The call's number in the trace; 0 means that it isn't traced.
+  time_point deadline{};       ///< The caller's deadline, if `limited`.
+  bool urgent = false;         ///< True for a control call.
+  std::uint64_t by_slice = 0;  ///< The strand::slice in which the call is awaited.
 
-  // The caller's alone.
-  attempt* pending = nullptr;  ///< Who awaits it; null once nobody does.
+  // Only the caller uses this.
+  attempt* pending = nullptr;  ///< The awaiting attempt; null once nobody awaits the call.
 
-  // Between both.
-  std::atomic<bool> cancelled{false};  ///< The caller has given up: don't start it.
-  std::atomic<bool> begun{false};      ///< A replica has started it.
-  std::atomic<bool> answered{false};  ///< Its reply is on the way, whatever becomes of the replica.
+  // Both sides use these.
+  /// The caller has given up, so the call must not be started.
+  std::atomic<bool> cancelled{false};
+  std::atomic<bool> begun{false};     ///< A replica has started the call.
+  std::atomic<bool> answered{false};  ///< The reply is on its way, even if the replica dies.
 
-  // Written by the replica before it replies.
-  bool received = false;  ///< Has come: what comes once more is a copy of the message.
-  bool overran = false;   ///< Cancelled in the replica after max_call_time.
-  bool refused = false;   ///< `error` is not the endpoint's own: the call has not been executed.
+  // The replica writes these before it replies.
+  bool received = false;  ///< The call has arrived; a second arrival is a copy of the message.
+  bool overran = false;   ///< The replica has cancelled the call after max_call_time.
+  bool refused = false;   ///< `error` isn't the endpoint's own: the call was not executed.
   std::exception_ptr error;
 
-  // The replica's alone.
-  std::uint64_t slice = 0;    ///< The strand::slice of its endpoint, set when it starts.
-  branch* running = nullptr;  ///< Of a coroutine endpoint, from its start to its end.
-  time_point began{};         ///< When it started.
+  // Only the replica uses these.
+  std::uint64_t slice = 0;  ///< The strand::slice of its endpoint, set when it starts.
+  /// The endpoint's coroutine, from its start to its end; otherwise null.
+  branch* running = nullptr;
+  time_point began{};  ///< The time when it started.
 };
 
-/// The error of a call to a certain replica that was removed before the call was sent. Only between
-/// pending_call and fanout: a fanout doesn't ask such a replica.
+/// The error of a call to one given replica that was removed before the call was sent. It never
+/// leaves `fanout`, which doesn't ask such a replica.
 class replica_removed final : public call_error {
  public:
   using call_error::call_error;
@@ -87,27 +91,27 @@ class replica_removed final : public call_error {
 
 using call_list = std::vector<ref<call_base>, recycling_allocator<ref<call_base>>>;
 
-/// What a call needs of the replica that executes it.
+/// The functions of a replica that a call needs while it is executed.
 class replica_port {
  public:
   using batch_runner = void (*)(call_list&, replica_port&, role_box&);
 
-  /// `call` has its value or its error: reply.
+  /// Replies to `call`, which has its value or its error.
   virtual void finish(call_base& call) = 0;
-  /// The same of a batch.
+  /// Replies to the calls of a batch.
   virtual void finish_all(call_list& calls) = 0;
-  /// Runs a coroutine endpoint beside the others.
+  /// Runs a coroutine endpoint beside the calls that run already.
   virtual void start(call_base& call, branch work) = 0;
-  /// Gathers a batched endpoint's calls; `run` gets them when the batch closes.
+  /// Adds the call to the batch of its endpoint. `run` gets the batch when it closes.
   virtual void gather(ref<call_base> call, batch_runner run) = 0;
-  /// The role can't go on: the replica dies and is restarted.
+  /// Ends the replica, because its role can't go on. The replica is restarted.
   virtual void crash(const std::string& reason) = 0;
 
  protected:
   ~replica_port() = default;
 };
 
-/// "7", "<text of 4 bytes>", "<std::vector<float> of 3>", "<observation>".
+/// Describes one argument: "7", "<text of 4 bytes>", "<std::vector<float> of 3>", "<observation>".
 template <class T>
 std::string describe_argument(const T& value) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -123,7 +127,7 @@ std::string describe_argument(const T& value) {
   }
 }
 
-/// A call of the endpoint F on a handle of Role, which is F's class or derived from it.
+/// A call of the endpoint F through a handle of Role, which is F's class or derived from it.
 template <auto F, class Role>
 class call_of final : public call_base {
  public:
@@ -131,7 +135,7 @@ class call_of final : public call_base {
   using result_type = typename traits::result;
   using arguments = typename traits::arguments;
 
-  /// `access` is held by the service.
+  /// The service holds `access`.
   template <class... A>
   explicit call_of(const role_access<Role>& access, A&&... args)
       : call_base(*troupe::endpoint<F>), access_(&access), args_(std::forward<A>(args)...) {}
@@ -203,7 +207,7 @@ class call_of final : public call_base {
     }
   }
 
-  /// The value; the caller has checked that there is one.
+  /// Returns the value. The caller has checked that there is one.
   result_type take() {
     if constexpr (!std::is_void_v<result_type>) return std::move(*value_);
   }
@@ -256,7 +260,8 @@ class call_of final : public call_base {
 
   static branch run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
     std::optional<std::string> crashed;
-    std::optional<arguments> copy;  // In this frame: the endpoint may take them by reference.
+    // The copy is in this frame, because the endpoint may take arguments by reference.
+    std::optional<arguments> copy;
     try {
       if constexpr (std::is_copy_constructible_v<arguments>) {
         if (self->keep_arguments) copy.emplace(self->args_);
@@ -317,7 +322,7 @@ class call_of final : public call_base {
     }
   }
 
-  const role_access<Role>* access_;  ///< Null where the call only passes through.
+  const role_access<Role>* access_;  ///< Null if the call is only forwarded to another process.
   arguments args_;
   std::optional<value_type> value_;
 };

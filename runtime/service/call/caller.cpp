@@ -8,7 +8,8 @@ namespace troupe::detail {
 
 namespace {
 
-/// What a full queue still takes of control calls: weights and health don't wait for work.
+/// The control calls that a full queue still takes, because weights and health checks must not wait
+/// for work.
 constexpr std::int64_t control_room = 64;
 
 std::int64_t limit_of(const service_view& view, const call_options& options) {
@@ -28,7 +29,7 @@ caller& caller::current() {
   return *here;
 }
 
-/// xorshift64 (Marsaglia 2003): cheap, and good enough to choose between replicas.
+/// Uses xorshift64 (Marsaglia 2003), which is cheap and good enough to choose between replicas.
 std::uint32_t caller::random() noexcept {
   random_state_ ^= random_state_ << 13;
   random_state_ ^= random_state_ >> 7;
@@ -83,7 +84,7 @@ std::int64_t load_of(const known_replica& l) {
   return l.slot->pending.load(std::memory_order_relaxed);
 }
 
-/// The live links of a view, as routers see them.
+/// The live links of a view as routers see them.
 class live_links final : public replica_view {
  public:
   live_links(const std::vector<std::shared_ptr<known_replica>>& links, const call_options& options,
@@ -113,7 +114,7 @@ class live_links final : public replica_view {
 
 }  // namespace
 
-/// The place in view.links that the router prefers. Only while there are links.
+/// Returns the position in view.links that the router prefers. Only if there are links.
 std::size_t caller::choose(service_view& view, const call_options& options) {
   const auto& links = view.links;
   if (auto* router = view.state->options.router.get()) {
@@ -121,7 +122,7 @@ std::size_t caller::choose(service_view& view, const call_options& options) {
     return live_.empty() ? 0 : live_.at(router->pick(seen, options.key));
   }
   if (links.size() == 1) return 0;
-  // Power of two choices, without the detour.
+  // Power of two choices without a router object.
   const auto n = links.size();
   const std::size_t first = (std::uint64_t{random()} * n) >> 32;
   std::size_t second = (std::uint64_t{random()} * (n - 1)) >> 32;
@@ -186,8 +187,8 @@ void caller::ended(const inbox& where) {
   const auto place = links_.find(&where);
   if (place == links_.end()) return;
   const auto gone = place->second;
-  // Of an abandoned replica it is told twice: then, and when its actor ends. Until both have come
-  // the link stays, so that no other mailbox gets the address that is watched.
+  // An abandoned replica is reported twice: when it is abandoned, and when its actor ends. The link
+  // stays until both reports have come, so that no other mailbox gets the watched address.
   const bool comes_again = gone->slot->abandoned() && !gone->ended;
   if (!comes_again) links_.erase(place);
   gone->ended = true;

@@ -1,5 +1,6 @@
 #pragma once
-// The calling side of an actor: which replicas it knows, what it has sent them, what is overdue.
+// The calling side of an actor: the replicas that it knows, the calls that it has sent them, and
+// the deadlines of these calls. Internal to runtime/.
 
 #include <coroutine>
 #include <memory>
@@ -17,17 +18,18 @@ class caller;
 class pending_call;
 struct known_replica;
 
-/// One sending of a call, in a list while it is in flight to that replica. Lives in its call.
+/// One sending of a call. It lives in its pending_call, and while it is in flight it is in the list
+/// of its replica.
 class attempt : public list_node {
  public:
   explicit attempt(pending_call& owner) : owner(owner) {}
   pending_call& owner;
   ref<call_base> call;
-  known_replica* to = nullptr;  ///< While it is in flight.
+  known_replica* to = nullptr;  ///< The replica while the attempt is in flight; otherwise null.
 };
 
-/// What a caller knows of one replica. It hears of the replica's end once, and then fails what it
-/// had sent there.
+/// The replica as one caller knows it. The caller hears of the replica's end once, and then fails
+/// the attempts in flight to it.
 struct known_replica {
   explicit known_replica(std::shared_ptr<replica_slot> slot) : slot(std::move(slot)) {}
   std::shared_ptr<replica_slot> slot;
@@ -40,45 +42,45 @@ struct service_view {
   std::shared_ptr<service_state> state;
   std::uint64_t version = 0;
   std::vector<std::shared_ptr<known_replica>> links;
-  /// By endpoint number: its row in the statistics, +1; 0: not asked yet.
+  /// The row in the statistics plus 1, by endpoint number; 0 means that it was not asked for yet.
   std::vector<std::uint8_t> rows;
-  std::size_t awaited = 0;  ///< Calls, which look here.
-  bool given_up = false;    ///< It goes with the last of them.
+  std::size_t awaited = 0;  ///< The number of awaited calls that use this view.
+  bool given_up = false;    ///< True if the view is dropped when the last of these calls has ended.
 };
 
 /// The calling side of one actor.
 class caller {
  public:
-  /// `watch` asks to hear of the end of the actor behind a mailbox, by `ended`.
+  /// `watch` asks to be told, through `ended`, when the actor behind a mailbox ends.
   caller(strand& home, const ref<inbox>& me, std::function<void(inbox&)> watch, std::uint64_t seed);
 
-  /// The calling side of the actor that runs on this thread. Throws std::logic_error outside of
-  /// one.
+  /// Returns the calling side of the actor that runs on this thread. Throws std::logic_error
+  /// outside an actor.
   static caller& current();
 
   strand& home() noexcept { return home_; }
   const ref<inbox>& me() const noexcept { return me_; }
 
-  /// What this actor knows of a service, brought up to date.
+  /// Returns the actor's view of a service, brought up to date.
   service_view& view(service_state& service) {
     if (service.place < views_.size()) {
       if (auto* known = views_[service.place].get()) return up_to_date(*known);
     }
     return first_view(service);
   }
-  /// The same of one that is known.
+  /// Brings a view that the caller already has up to date.
   service_view& up_to_date(service_view& known) {
     if (known.version != known.state->version()) refresh(known);
     return known;
   }
-  /// What it knows of a service goes, at once or when the last call that it awaits has ended.
+  /// Drops the view of a service, now or when the last call that it awaits has ended.
   void give_up(const service_state& service);
-  /// A replica with room for one call, which is taken; null if there is none.
+  /// Finds a replica with room for one call and takes the room; null if there is none.
   known_replica* take_room(service_view& view, const call_options& options);
-  /// The same at one replica, also while it drains.
+  /// Takes room for one call at one given replica, also while it drains; null if it has none.
   known_replica* take_room_at(service_view& view, const call_options& options,
                               const std::shared_ptr<replica_slot>& slot);
-  /// The same at the least loaded of the others than `slot`.
+  /// Takes room at the least loaded replica other than `slot`; null if it has none.
   known_replica* take_room_beside(service_view& view, const call_options& options,
                                   const replica_slot& slot);
 
@@ -89,9 +91,9 @@ class caller {
   /// The service was stopped: each of its callers forgets it once it awaits no call of it.
   static void tell_all_stopped(service_state& service);
 
-  /// The actor behind `where` has ended: fails what is in flight to it.
+  /// Fails the attempts in flight to the actor behind `where`, which has ended.
   void ended(const inbox& where);
-  /// Deadlines and stalls.
+  /// Handles deadlines, retries, hedges and stalls that are due.
   void tick(time_point now);
   time_point next_tick() const noexcept {
     return wheel_.empty() ? time_point::max() : wheel_.next();
@@ -102,8 +104,8 @@ class caller {
  private:
   friend class pending_call;
   service_view& first_view(service_state& service);
-  /// A call is awaited no more. What it tells its coroutine may still look at the service, so the
-  /// view goes in another turn.
+  /// Counts the end of an awaited call. The coroutine that is resumed may still use the view, so a
+  /// view that was given up is dropped in a later turn.
   void settle(service_view& view) {
     if (--view.awaited == 0 && view.given_up) give_up_later(view);
   }
@@ -115,13 +117,13 @@ class caller {
   std::uint32_t random() noexcept;
 
   strand& home_;
-  const ref<inbox>& me_;  ///< The actor's own: a copy here would keep the actor alive.
+  const ref<inbox>& me_;  ///< A reference to the actor's own; a copy would keep the actor alive.
   std::function<void(inbox&)> watch_;
   std::uint64_t random_state_;
-  std::vector<std::unique_ptr<service_view>> views_;  ///< By the service's place.
-  /// Every replica known and not heard to have ended, by its mailbox.
+  std::vector<std::unique_ptr<service_view>> views_;  ///< Indexed by the service's place.
+  /// The known replicas that are not known to have ended, keyed by their mailbox.
   std::unordered_map<const inbox*, std::shared_ptr<known_replica>> links_;
-  std::vector<std::size_t> live_;  ///< Scratch of `choose`.
+  std::vector<std::size_t> live_;  ///< Scratch memory of `choose`.
   timing_wheel wheel_;
 };
 

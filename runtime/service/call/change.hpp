@@ -4,12 +4,12 @@
 
 namespace troupe::detail {
 
-/// Awaits that something changes in a service: a replica comes or goes, or the end.
+/// Awaits a change of a service: a replica comes, a replica goes, or the service ends.
 class change final : private line_member {
  public:
   enum class as {
-    caller,  ///< In the service's line: it counts as one who waits.
-    watcher  ///< Beside the line.
+    caller,  ///< Counts as one of the callers that wait in the service's line.
+    watcher  ///< Waits beside the line and doesn't count.
   };
 
   explicit change(service_state& service, as who = as::caller) : service_(service), who_(who) {}
@@ -23,7 +23,7 @@ class change final : private line_member {
     }
   }
 
-  /// Enters: what changes from here on is not missed. False if the line is full.
+  /// Registers for changes; no change from here on is missed. Returns false if the line is full.
   bool enter() {
     auto& calls = caller::current();
     home_ = &calls.home();

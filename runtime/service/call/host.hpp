@@ -42,7 +42,8 @@ struct envelope {
 /// became ready.
 class host : public strand_actor, protected branch::listener {
  public:
-  /// Its random numbers depend on `name`, which no actor of another kind or service has.
+  /// The host's random numbers depend on `name`, which no actor of another kind or service may
+  /// have.
   host(caf::actor_config& config, actor_context& system, std::string_view name,
        turns by = turns::pooled);
   ~host() override;
@@ -116,7 +117,8 @@ class host : public strand_actor, protected branch::listener {
   void rearm();
 
   actor_context& system_;
-  const std::shared_ptr<own_threads> own_thread_;  ///< Counts its own; null: it has none.
+  /// Counts the host's own thread; null if the host has none.
+  const std::shared_ptr<own_threads> own_thread_;
   ref<inbox> inbox_;
   class caller caller_;
   /// The actors that are watched and whose end was not heard yet. Their mailboxes are held, so that
@@ -137,7 +139,8 @@ class host : public strand_actor, protected branch::listener {
 class reserved_host : public host {
  public:
   reserved_host(caf::actor_config& config, actor_context& system, std::string_view name, turns by);
-  /// CAF brings messages of its own, such as those of the end of an actor that is watched.
+  /// Puts a message into the mailbox. CAF also calls it for its own messages, such as the one that
+  /// says that a watched actor has ended.
   void enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* unit) override;
 
  private:
@@ -149,7 +152,7 @@ class reserved_host : public host {
 /// Tells the replica behind a mailbox that nobody awaits a call any more. Any thread.
 void stop_working(inbox& replica, ref<call_base> call);
 
-/// The mailbox of a local actor; holds the actor's control block.
+/// Makes the mailbox of a local actor. It holds the actor's control block.
 ref<inbox> make_local_inbox(caf::strong_actor_ptr actor);
 /// Returns the threads of the simulated process that the actor behind a local mailbox is in, or
 /// null.

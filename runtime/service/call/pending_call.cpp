@@ -12,9 +12,9 @@ namespace troupe::detail {
 namespace {
 
 constexpr auto stalled_after = std::chrono::seconds(30);
-/// Before the first retry of a lost call; doubles, up to sixteen times as long.
+/// The pause before the first retry of a lost call. It doubles, up to sixteen times as long.
 constexpr auto retry_pause = std::chrono::milliseconds(25);
-/// Of a poisoned call's arguments in the log: names of types can be long.
+/// The bytes of a poisoned call's arguments that are logged, since names of types can be long.
 constexpr std::size_t argument_bytes_logged = 500;
 
 }  // namespace
@@ -51,7 +51,7 @@ bool pending_call::await_suspend(std::coroutine_handle<> parent) {
 pending_call::~pending_call() {
   if (!home_ || stage_ == stage::ended) return;
   if (traced_) trace_end(true);
-  // Its coroutine is destroyed while it waits.
+  // The caller's coroutine is destroyed while it waits.
   give_up_all();
   service_->refused[static_cast<std::size_t>(refusal::cancelled)].fetch_add(1);
   if (ticket_) service_->leave(*ticket_, nullptr);
@@ -67,7 +67,7 @@ known_replica* pending_call::take_room(service_view& view) {
   return gone() ? nullptr : home_->take_room_at(view, options_, only_);
 }
 
-/// False if the call has ended.
+/// Returns false if the call has ended.
 bool pending_call::send_or_wait() {
   auto& view = home_->up_to_date(*view_);
   if (auto* to = take_room(view)) {
@@ -116,7 +116,7 @@ void pending_call::send(attempt& by, known_replica& to, service_view& view) {
   to.slot->where->request(by.call, options_.priority);
 }
 
-/// No replica has the version that is asked for.
+/// True if no replica has the version that is asked for.
 bool pending_call::lacks_version(const service_view& view) const {
   return !only_ && std::none_of(view.links.begin(), view.links.end(), [&](const auto& l) {
     return l->slot->version.load(std::memory_order_relaxed) >= options_.min_version;
@@ -149,7 +149,7 @@ bool pending_call::wait_in_line() {
                                     " callers wait already (max_waiting)");
     return false;
   }
-  // Look once more: what came between the first look and the entry has told nobody.
+  // Look once more, because a change between the first look and the entry has told nobody.
   auto& view = home_->up_to_date(*view_);
   if (auto* to = take_room(view)) {
     send(first_, *to, view);
@@ -182,7 +182,7 @@ void pending_call::replied(attempt& by) {
 void pending_call::lost(attempt& by) {
   by.unlink();
   const bool removed = std::exchange(by.to, nullptr)->slot->leaving();
-  if (by.call->answered.load(std::memory_order_acquire)) return;  // Its reply is on the way.
+  if (by.call->answered.load(std::memory_order_acquire)) return;  // The reply is on its way.
   if (const auto reason = service_->closed()) {
     return end(error_kind::service_down, where() + ": " + *reason);
   }
@@ -222,7 +222,7 @@ ref<call_base> pending_call::copy_call(time_point now) const {
 }
 
 void pending_call::retry() {
-  // The dying replica may still hold the old call, so another attempt is another call.
+  // The dying replica may still hold the old call, so the retry needs a new call.
   const auto now = home_->home().now();
   auto fresh = copy_call(now);
   if (!fresh) {
@@ -257,7 +257,7 @@ void pending_call::hedge(time_point now) {
 void pending_call::keep_only(attempt& by) {
   if (!second_) return;
   (&by == &first_ ? second_->call : first_.call)->pending = nullptr;
-  if (&by != &first_) {  // The first is on no list any more.
+  if (&by != &first_) {  // The first attempt is not in any list any more.
     first_.call = std::move(by.call);
     first_.call->pending = &first_;
     first_.to = by.to;
@@ -287,7 +287,7 @@ void pending_call::in_cycle(const std::string& members) {
   const auto begun = [](const attempt& by) {
     return by.call->begun.load(std::memory_order_acquire);
   };
-  if (begun(first_) || (second_ && begun(*second_))) return;  // It goes on after all.
+  if (begun(first_) || (second_ && begun(*second_))) return;  // The call goes on after all.
   give_up_all();
   end(error_kind::overloaded, where() + ": services wait for each other in a cycle: " + members);
 }

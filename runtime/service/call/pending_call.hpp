@@ -10,14 +10,14 @@
 
 namespace troupe::detail {
 
-/// One awaited call, from `co_await` to its end. Lives in the awaiting coroutine's frame;
+/// One awaited call, from `co_await` to its end. It lives in the frame of the awaiting coroutine;
 /// destroying it gives the call up.
 ///
 ///   idle ──co_await──> in flight ──reply──────────────> ended
 ///          │             │    ^
 ///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
 ///
-/// In flight a hedged call may get a second attempt beside its first.
+/// A hedged call that is in flight may get a second attempt beside the first.
 class pending_call : private line_member {
  public:
   pending_call(service_state& service, const call_options& options, ref<call_base> call,
@@ -29,10 +29,10 @@ class pending_call : private line_member {
   ~pending_call();
 
   bool await_ready() const noexcept { return false; }
-  /// False if the call has ended already, with an error.
+  /// Returns false if the call has already ended with an error.
   bool await_suspend(std::coroutine_handle<> parent);
 
-  // The rest is for the caller.
+  // Only the caller uses the functions below.
   void replied(attempt& by);
   void lost(attempt& by);
   void expired();
@@ -62,15 +62,16 @@ class pending_call : private line_member {
   std::string versions_there(const service_view& view) const;
   void retry();
   void hedge(time_point now);
-  /// The same call once more, sent now; null if its arguments can't be copied.
+  /// Makes a copy of the call that counts as sent now; null if the arguments can't be copied.
   ref<call_base> copy_call(time_point now) const;
   /// Forgets the other attempt, if there is one.
   void keep_only(attempt& by);
-  /// Nobody awaits it any more: it is not begun, or stopped where it waits.
+  /// Cancels the attempt because nobody awaits it: it is not begun, or it is stopped where it
+  /// waits.
   void give_up(attempt& by);
   void give_up_all();
   known_replica* take_room(service_view& view);
-  /// The one replica it may go to takes it no more.
+  /// True if the one replica that the call may go to doesn't take it any more.
   bool gone() const noexcept { return only_->ended() || (!session_ && only_->leaving()); }
   void set_alarm(time_point now);
   void report_stall(time_point now);
@@ -81,27 +82,28 @@ class pending_call : private line_member {
   std::string where() const;
   void trace_end(bool cancelled);
 
-  service_state* service_;  ///< A handle holds it, and from the sending on `view_`.
+  service_state* service_;  ///< Held by a handle until the call is awaited, then by `view_`.
   const call_options options_;
-  std::shared_ptr<replica_slot> only_;  ///< The one replica it may go to; null: any.
+  /// The one replica that the call may go to; null means any.
+  std::shared_ptr<replica_slot> only_;
   const bool session_;
   attempt first_{*this};
-  std::unique_ptr<attempt> second_;  ///< A hedged call's, while it is in flight.
+  std::unique_ptr<attempt> second_;  ///< The second attempt of a hedged call while it is in flight.
   caller* home_ = nullptr;
-  service_view* view_ = nullptr;  ///< The caller's, while the call is awaited.
+  service_view* view_ = nullptr;  ///< The caller's view while the call is awaited.
   std::exception_ptr error_;
   stage stage_ = stage::idle;
   bool hedged_ = false;
-  bool resuming_ = false;  ///< await_suspend has returned: end() must wake the parent.
+  bool resuming_ = false;  ///< True after await_suspend has returned: end() must wake the parent.
   bool traced_ = false;
   std::uint32_t losses_ = 0;
-  std::uint32_t killed_ = 0;    ///< Losses after the replica had begun this call.
-  time_point awaited_since_{};  ///< For the trace.
+  std::uint32_t killed_ = 0;    ///< The losses of a replica that had begun this call.
+  time_point awaited_since_{};  ///< The beginning of the call in the trace.
   time_point deadline_ = time_point::max();
   time_point hedge_at_ = time_point::max();
-  std::shared_ptr<ticket> ticket_;  ///< Null but while waiting.
-  /// At the deadline; without one, when the call counts as stalled. Or before, for a second
-  /// attempt.
+  std::shared_ptr<ticket> ticket_;  ///< Null unless the call waits for room.
+  /// Rings at the deadline, or, if there is none, when the call counts as stalled. A hedged call's
+  /// alarm may ring before, for the second attempt.
   alarm alarm_{*this};
   waiter wake_;
 };

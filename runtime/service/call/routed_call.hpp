@@ -6,7 +6,7 @@
 
 namespace troupe::detail {
 
-/// What `co_await handle.route<F>(...)` awaits.
+/// The awaitable that `handle.route<F>(...)` returns.
 template <auto F, class Role>
 class [[nodiscard("co_await it: a call that nobody awaits is never sent")]] routed_call final
     : public pending_call {

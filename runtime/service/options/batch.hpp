@@ -11,9 +11,9 @@
 
 namespace troupe {
 
-/// Concurrent single calls as one: what a batched endpoint takes, and what it returns, item by item
-/// in the same order. In a returned batch an item can be an error, which reaches that item's caller
-/// alone.
+/// Several concurrent calls gathered into one. A batched endpoint takes a batch of arguments and
+/// returns a batch of results, item by item in the same order. An item of a returned batch can be
+/// an error, which only that item's caller gets.
 template <class T>
 class batch {
  public:
@@ -30,10 +30,10 @@ class batch {
   void push_back(T value) { items_.emplace_back(std::move(value)); }
   void push_error(std::exception_ptr error) { items_.emplace_back(std::move(error)); }
 
-  /// Item i; throws its error if it is one.
+  /// Returns item i. Throws the item's error if it is one.
   T& operator[](std::size_t i) { return items_[i].value(); }
   const T& operator[](std::size_t i) const { return items_[i].value(); }
-  /// Item i with its error, if it is one.
+  /// Returns item i as an outcome, which can be an error.
   outcome<T>& at(std::size_t i) { return items_.at(i); }
 
   class iterator {

@@ -1,5 +1,6 @@
 #pragma once
-// What a member function's signature says about the endpoint that it is.
+// The properties of an endpoint, read from the signature of the member function that it is. Service
+// options use `endpoint<&role::f>` to name endpoints.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,17 +16,17 @@
 namespace troupe {
 
 enum class endpoint_kind {
-  plain,      ///< R f(A...): runs to completion in the replica.
-  coroutine,  ///< task<R> f(A...): the replica serves others while it waits, up to max_ongoing.
+  plain,      ///< R f(A...): runs to its end before the replica takes the next call.
+  coroutine,  ///< task<R> f(A...): while it waits, the replica serves up to max_ongoing calls.
   batched,    ///< batch<R> f(batch<A>): gathers concurrent calls; callers pass an A and get an R.
 };
 
-/// An endpoint as a value: its address is its identity, `name` is for people. Made by
-/// `endpoint<&role::f>`.
+/// The description of one endpoint, made by `endpoint<&role::f>`. Its address is its identity; the
+/// name is for people.
 struct endpoint_info {
-  std::string_view name;  ///< "counter::add"
+  std::string_view name;  ///< Role and function, as in "counter::add".
   endpoint_kind kind;
-  std::size_t number;  ///< Dense; the same in every process of one build.
+  std::size_t number;  ///< Counted from 0 without gaps; the same in every process of one build.
 };
 
 namespace detail {
@@ -82,12 +83,12 @@ struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {}
 template <auto F>
 using endpoint_of = endpoint_traits<decltype(F)>;
 
-/// Gives it a number. Before main.
+/// Gives the endpoint its number. Called before main.
 const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);
-/// Throws wire_error if there is none.
+/// Returns the endpoint with this number. Throws wire_error if there is none.
 const endpoint_info& endpoint_of_number(std::size_t number);
 
-/// Where the last "::" before `end` is that is in no template's arguments; npos: nowhere.
+/// Returns the position of the last "::" before `end` that is outside template arguments, or npos.
 constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
   int depth = 0;
   for (std::size_t i = std::min(end, text.size()); i-- > 0;) {
@@ -98,7 +99,7 @@ constexpr std::size_t last_colons(std::string_view text, std::size_t end) {
   return std::string_view::npos;
 }
 
-/// "counter::add" out of the compiler's spelling of a function template's argument.
+/// Extracts a name such as "counter::add" from the compiler's spelling of a template argument.
 template <auto F>
 constexpr std::string_view endpoint_name() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -106,7 +107,7 @@ constexpr std::string_view endpoint_name() {
   text.remove_suffix(1);
   if (text.find(';') != text.npos) text = text.substr(0, text.find(';'));
   while (!text.empty() && (text.front() == '&' || text.front() == '(')) text.remove_prefix(1);
-  // Leave out namespaces and what an anonymous one is called: role::function is enough for people.
+  // Leave out namespaces, named and anonymous: role::function is enough for people.
   const auto function = last_colons(text, text.npos);
   if (function == text.npos) return text;
   const auto role = last_colons(text, function);
@@ -115,8 +116,8 @@ constexpr std::string_view endpoint_name() {
 
 }  // namespace detail
 
-/// The identity of an endpoint: `endpoint<&counter::add>`. Where options list endpoints, this is
-/// what they hold.
+/// The identity of an endpoint, written `endpoint<&counter::add>`. Options that list endpoints hold
+/// these pointers.
 template <auto F>
   requires std::is_member_function_pointer_v<decltype(F)>
 inline const endpoint_info* const endpoint =

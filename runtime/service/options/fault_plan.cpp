@@ -16,7 +16,7 @@ namespace {
   throw fault_plan_error("faults: \"" + std::string(part) + "\": expected " + expected);
 }
 
-/// The number at the start of `text`, which is cut off; NaN if there is none.
+/// Removes the number at the start of `text` and returns it; NaN if there is none.
 double take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -41,7 +41,7 @@ duration parse_time(std::string_view text, std::string_view part) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>(seconds));
 }
 
-/// One fault's fields in the plan; `limit` is null where it has no time.
+/// The fields of one fault in the plan; `limit` is null if the fault has no time.
 struct field {
   std::string_view name;
   double fault_plan::* probability;
@@ -114,8 +114,8 @@ duration fault_source::up_to(duration limit) {
   return duration(1 + static_cast<duration::rep>(draw() * static_cast<double>(limit.count())));
 }
 
-/// Some faults not at all, the others from one in ten thousand to one in thirty: rare faults find
-/// other bugs than frequent ones.
+/// Draws a plan. Each fault is left out with probability 0.3; the others get a probability from
+/// 1e-4 to about 1/30, because rare faults find other bugs than frequent ones.
 fault_plan fault_source::drawn() {
   fault_plan plan;
   for (const auto& f : fields) {

@@ -1,5 +1,6 @@
 #pragma once
-// How a service is run, and how one caller calls it.
+// The options of a service (serve_options), of a caller (call_options) and of a session
+// (session_options).
 
 #include <cstdint>
 #include <limits>
@@ -17,107 +18,134 @@
 namespace troupe {
 
 enum class on_throw {
-  keep_serving,  ///< The caller gets the exception, the replica goes on.
-  restart,       ///< And the replica is restarted: where half-changed state would be worse.
+  keep_serving,  ///< The caller gets the exception and the replica goes on.
+  /// The caller gets the exception and the replica is restarted. For roles whose state may be half
+  /// changed after an exception.
+  restart,
 };
 
+/// The value that means "no limit" for an option that is a time.
 inline constexpr duration no_limit = duration::max();
 
-/// Below every version that a role can have: see call_options::min_version.
+/// A version below every version that a role can have; the default of call_options::min_version.
 inline constexpr std::int64_t any_version = std::numeric_limits<std::int64_t>::min();
 
-/// A number of replicas that follows the load: `.autoscale = {.min = 1, .max = 8}`. It is measured
-/// by the mean time from a call's being sent to its start, among the calls that replicas begin in
-/// one metrics_interval. The terms are Ray Serve's (autoscaling_config); its defaults are for HTTP
-/// requests, and a hundred times as long.
+/// Lets the number of replicas follow the load: `.autoscale = {.min = 1, .max = 8}`. The load is
+/// the mean time between the sending and the start of a call, over the calls that replicas start in
+/// one metrics_interval. The terms are those of Ray Serve's autoscaling_config, whose defaults are
+/// for HTTP requests and a hundred times as long.
 struct autoscale_options {
-  std::size_t min = 1;  ///< Replicas, > 0.
-  std::size_t max = 0;  ///< At least `min`; 0: the number doesn't change by itself.
-  duration target_queue_wait = std::chrono::milliseconds(10);  ///< > 0
-  duration metrics_interval = std::chrono::milliseconds(250);  ///< Between two looks, > 0.
-  /// How long the wait is above the target before the service grows, at most to twice its size.
+  std::size_t min = 1;  ///< The smallest number of replicas, > 0.
+  std::size_t max = 0;  ///< The largest number, at least `min`. 0 means that the number is fixed.
+  duration target_queue_wait = std::chrono::milliseconds(10);  ///< The wait to keep to, > 0.
+  /// The time between two measurements, > 0.
+  duration metrics_interval = std::chrono::milliseconds(250);
+  /// The time that the wait is above the target before the service grows, at most to twice its
+  /// size.
   duration upscale_delay = std::chrono::milliseconds(500);
-  /// How long it is below half the target before one replica is removed.
+  /// The time that the wait is below half the target before one replica is removed.
   duration downscale_delay = std::chrono::seconds(10);
 };
 
-/// Options of `system::serve`. Every one has a default but the name.
+/// The options of `system::serve`. All but the name have a default.
 struct serve_options {
-  std::string name;  ///< In logs, errors and metrics. Unique in the system.
-  std::size_t replicas =
-      1;  ///< At the start. Each has a role of its own, made from the same arguments.
+  std::string name;  ///< The name in logs, errors and metrics. It is unique in the system.
+  /// The number of replicas at the start. Each has a role of its own, made from the same arguments.
+  std::size_t replicas = 1;
+  /// Changes the number of replicas with the load; off by default.
   autoscale_options autoscale;
+  /// The place where the replicas run; see placement.hpp.
   troupe::placement placement = placement::shared;
-  /// Of placement::process: what a replica's process may allocate, in bytes; above it its
-  /// allocations fail. 0: no limit.
+  /// The memory in bytes that a replica's process may allocate (placement::process only).
+  /// Allocations above it fail. 0 means no limit.
   std::size_t memory_limit = 0;
 
   // Bounds.
-  std::size_t max_queued = 1024;    ///< Calls a replica holds, those it works on included.
-  std::size_t max_waiting = 65536;  ///< Callers that wait for room; above it they get `overloaded`.
-  std::size_t max_ongoing = 64;     ///< Coroutine calls a replica works on at once.
-  std::size_t max_batch = 256;      ///< Calls in one batch of a batched endpoint.
-  duration max_delay =
-      duration(0);  ///< How long a batch waits for more; 0: closes when the mailbox is empty.
+  std::size_t max_queued = 1024;  ///< The calls that one replica holds, running ones included.
+  /// The callers that wait for room; further ones get `overloaded`.
+  std::size_t max_waiting = 65536;
+  std::size_t max_ongoing = 64;  ///< The coroutine calls that one replica runs at the same time.
+  std::size_t max_batch = 256;  ///< The largest number of calls in one batch of a batched endpoint.
+  /// The time that a batch waits for more calls. 0 means that the batch closes as soon as the
+  /// mailbox is empty.
+  duration max_delay = duration(0);
 
   // Failure.
-  duration deadline = no_limit;  ///< Of each call, unless the caller says otherwise.
+  duration deadline = no_limit;  ///< The deadline of each call, unless its caller sets another.
+  /// The reaction to an exception that an endpoint throws.
   troupe::on_throw on_throw = on_throw::keep_serving;
-  /// In `restart_window`; above it: `service_down`. Replicas that are lost with one link, as when a
-  /// node dies, count once. Unset: 10, or twice the number of replicas where that is more.
+  /// The largest number of restarts in `restart_window`; one more ends the service as
+  /// `service_down`. Replicas that are lost with one link, as when a node dies, count once. Unset
+  /// means 10, or twice the number of replicas if that is more.
   std::optional<std::size_t> max_restarts;
+  /// The time over which restarts are counted.
   duration restart_window = std::chrono::seconds(60);
-  duration backoff =
-      std::chrono::milliseconds(50);  ///< Before the second restart in the window; doubles.
+  /// The pause before the second restart in the window. It doubles with each further one.
+  duration backoff = std::chrono::milliseconds(50);
+  /// The longest pause before a restart.
   duration backoff_limit = std::chrono::seconds(5);
-  /// How long a replica may take to serve: its role's constructor and `catch_up`, without the wait
-  /// for a node that has room. One that takes longer hangs: it is abandoned and made again once;
-  /// then the service is down, unless other replicas of it serve. A growth ends by an error.
+  /// The time that a replica may take to begin to serve: its role's constructor and `catch_up`,
+  /// without the wait for a node that has room. A replica that takes longer counts as hung: it is
+  /// abandoned and made again once. If it hangs again, the service goes down, unless the service
+  /// has started and other replicas of it serve. A growth (`system::scale`) ends by an error
+  /// instead.
   duration start_timeout = std::chrono::minutes(10);
-  std::vector<const endpoint_info*> idempotent;  ///< Retried elsewhere after `replica_lost`.
-  std::size_t max_retries = 3;                   ///< Of an idempotent call.
-  /// Idempotent endpoints, of which a call without an answer after `hedge_after` is sent to a
-  /// second replica, too, if one has room. The first answer counts, the other call is cancelled.
+  /// Endpoints that may run twice; their calls are retried at another replica after `replica_lost`.
+  std::vector<const endpoint_info*> idempotent;
+  std::size_t max_retries = 3;  ///< The largest number of retries of an idempotent call.
+  /// Idempotent endpoints whose calls are sent to a second replica as well, if one has room, when
+  /// they have no answer after `hedge_after`. The first answer counts and the other call is
+  /// cancelled.
   std::vector<const endpoint_info*> hedged;
-  duration hedge_after = duration(0);  ///< From the sending on; to 5 ms. Needed if any is `hedged`.
-  /// Coroutine endpoints that go on when their caller has given up. Others are cancelled where they
-  /// wait.
+  /// The time from the sending to the second attempt, with a resolution of 5 ms. Required, > 0, if
+  /// `hedged` lists an endpoint.
+  duration hedge_after = duration(0);
+  /// Coroutine endpoints that go on when their caller has given up. All others are cancelled at the
+  /// point where they wait.
   std::vector<const endpoint_info*> run_to_end;
-  /// How long an endpoint may work on a call. A coroutine that waits for longer is cancelled, its
-  /// call ends as `deadline_exceeded`. A replica that is busy for longer without a pause is hung:
-  /// it is abandoned, up to a quarter of the time later, and replaced as if it had died. One in
-  /// another process that is silent is not judged by it, but lost after that time, within 2 s and
-  /// 10 s: with all others that are, for one restart where they are behind one link.
+  /// The time that an endpoint may work on one call. A coroutine that waits longer is cancelled and
+  /// its call ends as `deadline_exceeded`. A replica that is busy longer without a pause is hung:
+  /// it is abandoned, up to a quarter of this time later, and replaced as if it had died. This
+  /// limit doesn't apply to a replica in another process that sends no sign of life. Such a replica
+  /// is lost after max_call_time, but not before 2 s and not after 10 s; if several replicas behind
+  /// one link are silent, all are lost and count as one restart.
   duration max_call_time = no_limit;
-  /// How long a replica that `scale` removes may finish what it holds, its sessions included.
+  /// The time that a replica removed by `scale` may take to finish its calls and sessions.
   duration drain_timeout = std::chrono::seconds(30);
-  std::size_t poison_limit = 2;  ///< Replicas one call may kill before it is refused as `poison`.
-  /// Of placement::node: how long a replica outlives the way to its controller. A controller that
-  /// is back by then, also as another process, finds it as it was, if it serves the same role with
-  /// the same arguments; its sessions have ended. 0: it ends at once.
+  /// The number of replicas that one call may kill before it is refused as `poison`.
+  std::size_t poison_limit = 2;
+  /// The time that a replica on a node (placement::node) stays alive without a connection to its
+  /// controller. A controller that reconnects in this time, also as another process, finds the
+  /// replica unchanged if it serves the same role with the same arguments; the replica's sessions
+  /// have ended. 0 means that the replica ends at once.
   duration outlive_controller = duration(0);
-  bool faults = true;  ///< False: a fault plan spares it, for what stands for the world outside.
+  /// False keeps fault plans away from this service; for roles that stand for the outside world.
+  bool faults = true;
 
-  std::shared_ptr<troupe::router> router;  ///< Null: power of two choices.
+  /// The strategy that chooses a call's replica; null means power of two choices.
+  std::shared_ptr<troupe::router> router;
 };
 
-/// Options of one caller: `handle.with({.deadline = 50ms})`.
+/// The options of one caller: `handle.with({.deadline = 50ms})`.
 struct call_options {
-  duration deadline = duration(0);  ///< From the call on; 0: the service's.
-  bool wait = true;                 ///< False: `overloaded` at once where every queue is full.
+  /// The time from the call to its end; 0 means the service's deadline.
+  duration deadline = duration(0);
+  bool wait = true;  ///< False ends the call as `overloaded` at once if every queue is full.
+  /// Control calls pass other calls in queues.
   troupe::priority priority = priority::normal;
-  std::uint64_t key = 0;  ///< What a consistent-hash router routes by.
-  /// A routed call goes to a replica whose role has this version or a newer one, and waits for one
-  /// while there is none. A role says its version by a member `std::int64_t version() const`, which
-  /// never falls; one that doesn't has none. Sessions and fanouts go where they go.
+  std::uint64_t key = 0;  ///< The key of a consistent-hash router: equal keys get the same replica.
+  /// The oldest version of a role that may answer. A routed call goes to a replica whose role has
+  /// this version or a newer one, and waits while there is none. A role gives its version with a
+  /// member `std::int64_t version() const`, which must never fall; a role without this member never
+  /// satisfies a min_version. Sessions and fanouts ignore min_version.
   std::int64_t min_version = any_version;
-  /// Of a fanout: how many replicas are asked at the same time; 0: all.
+  /// The number of replicas that a fanout asks at the same time; 0 means all.
   std::size_t at_once = 0;
 };
 
-/// Options of one session: `handle.session({.exclusive = true})`.
+/// The options of one session: `handle.session({.exclusive = true})`.
 struct session_options {
-  bool exclusive = false;  ///< Its replica has no other session while this one lasts.
+  bool exclusive = false;  ///< True keeps all other sessions away from the session's replica.
 };
 
 }  // namespace troupe

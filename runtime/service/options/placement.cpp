@@ -3,7 +3,7 @@
 namespace troupe::detail {
 
 bool name_fits(std::string_view name, std::string_view pattern) {
-  // Where a star has been seen, it takes one character more each time the rest doesn't fit.
+  // After a '*', the star takes one more character each time the rest doesn't fit.
   std::size_t n = 0, p = 0, star = pattern.npos, taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

@@ -6,26 +6,29 @@
 
 namespace troupe {
 
-/// Where a service's replicas run. In a deterministic system all run on its one thread; replicas
-/// that would be elsewhere are reached over a simulated link there.
+/// The place where a service's replicas run. A deterministic system runs all of them on its one
+/// thread, and reaches a replica that would be in another process over a simulated link.
 class placement {
  public:
-  static const placement shared;  ///< Scheduled on the pool. For code that doesn't block.
-  static const placement thread;  ///< A thread of its own. For code that blocks or computes long.
-  /// A child process of its own, of the same binary: what kills it costs this replica alone. The
-  /// role's constructor arguments, and its endpoints' arguments and results, are sent as bytes.
+  /// The replica shares the pool's threads. For code that doesn't block.
+  static const placement shared;
+  /// The replica has its own thread. For code that blocks or computes long.
+  static const placement thread;
+  /// Each replica runs in a child process of its own, of the same binary, so a crash of that
+  /// process costs this replica alone. The role's constructor arguments and its endpoints'
+  /// arguments and results are sent as bytes.
   static const placement process;
-  /// A process on a machine that has joined under a name which the pattern matches: "gpu-1",
-  /// "gpu-*" ('*' stands for any text), "*".
+  /// Each replica runs in a process of a node whose name matches the pattern, such as "gpu-1",
+  /// "gpu-*" or "*"; '*' stands for any text, also none.
   static placement node(std::string pattern) { return {kind::node, std::move(pattern)}; }
 
   bool operator==(const placement&) const = default;
-  /// In another process than the service's.
+  /// True if replicas run in another process than the service's.
   bool elsewhere() const noexcept { return kind_ == kind::process || kind_ == kind::node; }
   bool on_node() const noexcept { return kind_ == kind::node; }
-  /// Of the nodes' names.
+  /// The pattern of the nodes' names; empty if the placement isn't a node.
   const std::string& pattern() const noexcept { return pattern_; }
-  /// "shared", "thread", "process", "node:gpu-*".
+  /// The placement as text: "shared", "thread", "process" or "node:gpu-*".
   std::string text() const;
 
  private:
@@ -48,7 +51,7 @@ inline std::string placement::text() const {
 
 namespace detail {
 
-/// Whether a node's name fits: '*' in the pattern stands for any text, also none.
+/// True if a node's name matches the pattern, in which '*' stands for any text, also none.
 bool name_fits(std::string_view name, std::string_view pattern);
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
-// Which replica gets a call. The caller decides, on its own snapshot of the replica table.
+// Routers choose the replica that gets a call. The caller runs the router on its own snapshot of
+// the replica table. Set `serve_options::router` to one of `routing`, or to a class of your own.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,47 +8,49 @@
 
 namespace troupe {
 
-/// What a router sees: the live replicas of one service, in a stable order.
+/// The live replicas of one service as a router sees them, in a stable order.
 class replica_view {
  public:
-  /// At least 1.
+  /// The number of replicas, at least 1.
   virtual std::size_t size() const = 0;
-  /// Calls sent to replica i and not answered yet, by everybody.
+  /// The number of calls that all callers have sent to replica i and that are not answered yet.
   virtual std::size_t pending(std::size_t i) const = 0;
-  /// Sessions open on replica i.
+  /// The number of sessions that are open on replica i.
   virtual std::size_t sessions(std::size_t i) const = 0;
-  /// Stays the same for one replica across restarts.
+  /// The replica's index, which stays the same across its restarts.
   virtual std::size_t index(std::size_t i) const = 0;
-  /// In this process? Routers by locality prefer those.
+  /// True if replica i runs in this process. Routers by locality prefer such replicas.
   virtual bool local(std::size_t) const { return true; }
-  /// 32 random bits; seeded in a deterministic system.
+  /// 32 random bits. A deterministic system draws them from its seed.
   virtual std::uint32_t random() = 0;
 
  protected:
   ~replica_view() = default;
 };
 
-/// A strategy. One object serves every caller of a service, on any thread: keep no unguarded state.
+/// A routing strategy. One object serves every caller of a service on any thread, so it must not
+/// keep unguarded state.
 class router {
  public:
   virtual ~router() = default;
-  /// A number below view.size(). `key` is the caller's `call_options::key`.
+  /// Returns the position of the chosen replica, below view.size(). `key` is the caller's
+  /// `call_options::key`.
   virtual std::size_t pick(replica_view& view, std::uint64_t key) = 0;
 };
 
 namespace routing {
 
-/// In turn. The turn is shared by all callers.
+/// Takes the replicas in turn. All callers share the turn.
 std::shared_ptr<router> round_robin();
-/// The less loaded of two drawn at random (Mitzenmacher 2001, "The power of two choices"). The
-/// default.
+/// Draws two replicas at random and takes the less loaded one (Mitzenmacher 2001, "The power of two
+/// choices"). This is the default.
 std::shared_ptr<router> power_of_two();
-/// The one with the fewest pending calls, the first of equals.
+/// Takes the replica with the fewest pending calls, and the first of those that are equal.
 std::shared_ptr<router> least_loaded();
-/// By the caller's key: the same key goes to the same replica, and few keys move when replicas
+/// Sends calls with the same `call_options::key` to the same replica; few keys move when replicas
 /// change (rendezvous hashing, Thaler and Ravishankar 1998).
 std::shared_ptr<router> consistent_hash();
-/// The less loaded of two local replicas; others only where none is local.
+/// Takes the less loaded of two local replicas, and other replicas only if none is local.
 std::shared_ptr<router> locality();
 
 }  // namespace routing

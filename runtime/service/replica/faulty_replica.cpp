@@ -27,7 +27,7 @@ void faulty_replica::take_up(ref<call_base> call) {
     call->answered = true;
     return give_room_back();
   }
-  turn_began();  // What is spent from here on counts as this call's.
+  turn_began();  // Time that is spent from here on counts as this call's.
   if (const auto more = faults.slowness(); more > duration(0)) system_.spend(more);
   local_replica::on_request(std::move(call));
 }
@@ -35,7 +35,7 @@ void faulty_replica::take_up(ref<call_base> call) {
 void faulty_replica::deliver(call_base& call) {
   auto& faults = *system_.faults();
   const auto swallow = [&] { call.answered.store(false, std::memory_order_release); };
-  if (crashed()) return swallow();  // The rest of a batch.
+  if (crashed()) return swallow();  // The call is one of the rest of a batch.
   if (faults.drops()) {
     swallow();
     return lose_link(call);
@@ -55,7 +55,7 @@ void faulty_replica::deliver(call_base& call) {
   if (crashes) crash("an injected fault, after a reply");
 }
 
-/// Nobody would ever tell a caller without a deadline.
+/// Crashes if the caller has no deadline, because nothing else would end its wait.
 void faulty_replica::lose_link(const call_base& call) {
   if (!call.limited) crash("an injected fault: the link is lost");
 }

@@ -1,12 +1,12 @@
 #pragma once
-// A replica of a system with a fault plan. Internal to runtime/.
+// A replica in a system with a fault plan. Internal to runtime/.
 
 #include "runtime/service/replica/local_replica.hpp"
 
 namespace troupe::detail {
 
-/// Loses, delays and repeats requests and replies, takes long and crashes, as its system's
-/// fault_source draws.
+/// Injects faults as its system's fault_source draws them: it loses, delays and repeats requests
+/// and replies, takes long, and crashes.
 class faulty_replica final : public local_replica {
  public:
   using local_replica::local_replica;

@@ -6,7 +6,7 @@ namespace troupe::detail {
 
 namespace {
 
-/// The replica whose turn it is.
+/// Returns the replica whose turn it is.
 local_replica& here() { return static_cast<local_replica&>(static_cast<host&>(strand::current())); }
 
 }  // namespace
@@ -48,7 +48,8 @@ branch local_replica::begin() {
   serve();
 }
 
-/// Before the answer of a call that may have changed it: who has the answer may rely on it.
+/// Called before the answer of a call that may have changed the version, because the caller may
+/// rely on the version once it has the answer.
 void local_replica::note_version() {
   if (factory_->version_of) service_->note_version(*slot_, factory_->version_of(*role_));
 }
@@ -58,9 +59,9 @@ void local_replica::on_request(ref<call_base> call) {
   if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
   switch (call->endpoint.kind) {
     case endpoint_kind::coroutine:
-      backlog_.push_back(*call.release());  // Still held.
+      backlog_.push_back(*call.release());  // The list holds the call.
       return start_backlog();
-    case endpoint_kind::batched:  // Begun when its batch closes.
+    case endpoint_kind::batched:  // A batched call begins when its batch closes.
       return call->execute(*this, *role_);
     case endpoint_kind::plain:
       begin_call(*call, turn_began());
@@ -144,7 +145,7 @@ void local_replica::start(call_base& call, branch work) {
   if (!std::exchange(cutting_off_, true)) start_root(cut_off_overlong());
 }
 
-/// Destroys the call's coroutine, which is suspended, and with it all that it awaits.
+/// Destroys the call's suspended coroutine and everything that it awaits.
 void local_replica::stop(call_base& call) {
   --ongoing_;
   call.unlink();
@@ -198,7 +199,8 @@ void local_replica::gather(ref<call_base> call, batch_runner run) {
   if (!std::exchange(batch.timed, true)) start_root(close_in_time(batch));
 }
 
-/// One for an endpoint, however many batches close in the meantime because they are full.
+/// Closes the batches of one endpoint in time. One such coroutine serves an endpoint, however many
+/// batches close earlier because they are full.
 branch local_replica::close_in_time(open_batch& batch) {
   while (!batch.calls.empty()) {
     const auto left = later(batch.opened, service_->options.max_delay) - now();
@@ -211,10 +213,11 @@ branch local_replica::close_in_time(open_batch& batch) {
   batch.timed = false;
 }
 
-/// A message to itself comes after all that is in the mailbox now. If that made the batch grow,
-/// once more; if it was only other endpoints' calls, the batch doesn't wait for them.
+/// Closes the batch when the mailbox is empty. A message to this actor comes after all messages
+/// that are in the mailbox now. If the batch has grown meanwhile, it waits once more; if only calls
+/// of other endpoints came, it doesn't wait for them.
 void local_replica::close_when_drained(open_batch& batch) {
-  // Two words, so that std::function holds them itself.
+  // The state has the size of two words, so that std::function stores it without an allocation.
   struct state {
     open_batch* batch;
     std::uint32_t round, size;
@@ -247,7 +250,8 @@ void local_replica::close(open_batch& batch) {
   batch.run(calls, *this, *role_);
 }
 
-/// While its frames hold their calls: another thread may drop a call right after its frame.
+/// Unlinks the calls while the coroutines' frames hold them; another thread may drop a call right
+/// after its frame.
 void local_replica::before_end() {
   while (!begun_.empty()) begun_.pop_front();
 }

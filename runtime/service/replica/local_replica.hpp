@@ -1,6 +1,6 @@
 #pragma once
-// A replica whose role lives here: made, called and destroyed in this actor, so it needs no locks.
-// Internal to runtime/.
+// A replica whose role lives in this process. The role is made, called and destroyed in this actor,
+// so it needs no locks. Internal to runtime/.
 
 #include <map>
 
@@ -19,7 +19,7 @@ class local_replica : public replica, private replica_port {
   void crash(const std::string& reason) override { replica::crash(reason); }
 
  private:
-  // As a replica.
+  // These override replica.
   bool may_pause() const noexcept override { return true; }
   void starting() override;
   void root_finished(std::exception_ptr error) override;
@@ -29,7 +29,7 @@ class local_replica : public replica, private replica_port {
   replica_waits waits() override;
   void room_came() override;
 
-  // As the port of its calls.
+  // These override replica_port.
   void finish(call_base& call) override;
   void finish_all(call_list& calls) override;
   void start(call_base& call, branch work) override;
@@ -38,9 +38,10 @@ class local_replica : public replica, private replica_port {
   struct open_batch {
     batch_runner run;
     call_list calls;
-    std::uint32_t round = 0;  ///< Counts batches: an old request to close is known as old.
+    /// Counts the batches, so that an old request to close is recognized.
+    std::uint32_t round = 0;
     time_point opened{};
-    bool timed = false;  ///< Its `close_in_time` runs.
+    bool timed = false;  ///< True while its `close_in_time` runs.
   };
 
   branch begin();
@@ -57,10 +58,11 @@ class local_replica : public replica, private replica_port {
 
   std::shared_ptr<const role_factory> factory_;
   std::unique_ptr<role_box> role_;
-  std::size_t ongoing_ = 0;   ///< Coroutine calls begun and not finished.
-  list<call_base> begun_;     ///< These, the oldest first.
-  bool cutting_off_ = false;  ///< `cut_off_overlong` runs.
-  list<call_base> backlog_;   ///< Coroutine calls above max_ongoing; held. Bounded by max_queued.
+  std::size_t ongoing_ = 0;   ///< Coroutine calls that have begun and not finished.
+  list<call_base> begun_;     ///< These calls, the oldest first.
+  bool cutting_off_ = false;  ///< True while `cut_off_overlong` runs.
+  /// Coroutine calls above max_ongoing, which are held here. max_queued bounds their number.
+  list<call_base> backlog_;
   std::map<const endpoint_info*, open_batch> batches_;
 };
 

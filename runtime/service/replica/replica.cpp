@@ -7,10 +7,11 @@ namespace troupe::detail {
 
 namespace {
 
-/// The replica whose turn it is.
+/// Returns the replica whose turn it is.
 replica& here() { return static_cast<replica&>(static_cast<host&>(strand::current())); }
 
-/// Those of one place have one name, whatever their generation: the system counts actors by name.
+/// Replicas of one index share a name, whatever their generation, because the system counts actors
+/// by name.
 std::string name_of(const std::string& kind, const service_state& service,
                     const replica_info& info) {
   return kind + ' ' + std::to_string(info.index) + " of " + service.options.name;
@@ -53,7 +54,7 @@ void replica::answer(call_base& call, time_point time) {
   counts.duration.add(took, duration_bounds);
   if (call.error) counts.threw.fetch_add(1, std::memory_order_relaxed);
   if (call.traced) trace_answer(call, time);
-  // After the reply the call is its caller's again.
+  // The call belongs to its caller again after the reply.
   std::string reason;
   if (call.error && service_->options.on_throw == on_throw::restart) {
     reason = "its endpoint threw: " + describe(call.error);
@@ -62,7 +63,7 @@ void replica::answer(call_base& call, time_point time) {
   call.answered.store(true, std::memory_order_release);
   deliver(call);
   if (!reason.empty()) return crash(reason);
-  if (crashed()) return end();  // Also one that was abandoned, and has come back.
+  if (crashed()) return end();  // A replica that was abandoned and has come back ends here, too.
   service_->room_at(*slot_);
   room_came();
   if (!slot_->serving()) drain();
@@ -113,7 +114,7 @@ void replica::drain() {
 
 void replica::crash(const std::string& reason) {
   service_->note_crash(reason);
-  if (!slot_->end()) return end();  // It was abandoned, and has come back.
+  if (!slot_->end()) return end();  // The replica was abandoned and has come back.
   if (lane) {
     const auto time = now();
     lane->add({.what = trace_slice::kind::mark,

@@ -1,7 +1,7 @@
 #pragma once
-// The actor behind one replica_slot: it answers the calls that are sent there, counts them, drains
-// and dies. Where the role lives is the business of its kinds: local_replica holds it, stand_in
-// (runtime/remote) stands for one in another process. Internal to runtime/.
+// The actor behind one replica_slot. It answers the calls that are sent there, counts them, drains
+// and ends. A local_replica holds its role, and a stand_in (runtime/remote) forwards calls to a
+// role in another process. Internal to runtime/.
 //
 //   starting ──ready──> serving ──crash, kill──────────────────────────────> ended
 //                          └──drain──> leaving ──nothing pending, no session──┘
@@ -10,12 +10,12 @@
 
 namespace troupe::detail {
 
-/// What a replica tells of its coroutine calls.
+/// The coroutine calls of one replica, as it reports them.
 struct replica_waits {
-  std::size_t ongoing = 0;  ///< Those that it works on; 0 if it could work on more.
+  std::size_t ongoing = 0;  ///< Calls that the replica works on; 0 if it could work on more.
   /// It holds these and coroutine calls behind them, nothing else: room comes by their ends alone.
   bool full = false;
-  // Of those that endpoints await:
+  // These hold the calls that endpoints await.
   std::vector<ref<call_base>> begun;
   std::vector<ref<call_base>> queued;
 };
@@ -32,30 +32,31 @@ class replica : public host {
   void stop_working(call_base& call) override = 0;
   /// The calls that it works on and that wait in its queue, where its role lives here.
   virtual replica_waits waits() { return {}; }
-  /// Its slot is leaving: ends once nothing is left to do.
+  /// Ends the replica, whose slot is leaving, once it has nothing left to do.
   void drain();
 
  protected:
-  /// It serves from here on.
+  /// Reports that the replica serves from now on.
   void serve() { ready_(slot_); }
-  /// Counts and sends the reply of a call that has its value or its error.
+  /// Counts the reply of a call that has its value or its error, and sends it.
   void answer(call_base& call, time_point time);
-  /// Sends it.
+  /// Sends the reply.
   virtual void deliver(call_base& call);
-  /// There is room for one more call.
+  /// Called when there is room for one more call.
   virtual void room_came() {}
   void give_room_back();
   void crash(const std::string& reason);
-  /// Tells the trace of a batch, before its calls are answered, and of a call that is not.
+  /// Writes a batch to the trace before its calls are answered.
   void trace_batch(const call_list& calls, time_point time);
+  /// Writes a call that was stopped to the trace.
   void trace_stopped(const call_base& call);
   bool crashed() const noexcept { return slot_->ended(); }
   bool leaving() const noexcept { return slot_->leaving(); }
 
-  /// From here on it may take start_timeout until it serves.
+  /// Begins the time that start_timeout limits.
   void begin_start();
 
-  // As a host.
+  // These override host.
   void starting() override;
   void ended() override;
 
@@ -70,8 +71,8 @@ class replica : public host {
   ready_function ready_;
 };
 
-/// Ends a replica whose thread may be stuck in its role's code. Another takes the place of a thread
-/// of the pool until that is back. Any thread. False if it had ended.
+/// Ends a replica whose thread may be stuck in its role's code. The pool gets another thread until
+/// the stuck one is back. May be called on any thread. Returns false if the replica had ended.
 bool abandon(replica_context& system, const service_state& service, replica_slot& slot);
 
 // The same from any thread. An actor that has ended hears nothing.

@@ -9,7 +9,7 @@ namespace troupe::detail {
 
 namespace {
 
-// Written before main, on one thread; in containers that don't move what they hold.
+// Written before main on one thread. The containers don't move their elements.
 struct registries {
   std::deque<endpoint_info> endpoints;
   std::deque<call_kind> calls;
@@ -44,7 +44,7 @@ const Kind& find(const std::deque<Kind>& in, const char* what, std::uint32_t num
                    ": this build knows none, or another");
 }
 
-/// Each way is told to `visit` once, with its type, until that returns true.
+/// Calls `visit` once for each access with its type, until it returns true.
 template <class Visit>
 void visit_bases(std::type_index from, const void* access, service_state* service, Visit visit) {
   std::set<std::type_index> seen{from};

@@ -1,6 +1,7 @@
 #pragma once
-// The ways to a role in its replica, and from a role's class and constructor arguments to what
-// makes it in a replica, here or in another process.
+// Makes role factories from a role's class and constructor arguments, for replicas in this or
+// another process, and registers the accesses from a replica's role to the role or base of a
+// handle. Internal to runtime/.
 
 #include <tuple>
 
@@ -63,8 +64,8 @@ const role_recipe& add_recipe() {
 template <class Role, class... A>
 inline const role_recipe& recipe_of = add_recipe<Role, A...>();
 
-/// Each replica's role is Role(info, arguments...) where it has such a constructor, else
-/// Role(arguments...).
+/// Makes the factory of a replica's role: Role(info, arguments...) if Role has such a constructor,
+/// else Role(arguments...).
 template <class Role, class... A>
 std::shared_ptr<role_factory> make_factory(std::tuple<A...> arguments) {
   auto factory = std::make_shared<role_factory>();

@@ -1,5 +1,6 @@
 #pragma once
-// A role in its replica: an object of any class, held by its concrete type and reached through it.
+// The object that a replica runs: a role of any class, held by its concrete type and accessed as
+// that type or a base of it. Internal to runtime/.
 
 #include <concepts>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace troupe {
 
 namespace detail {
 
-/// Holds one role, whatever its class.
+/// Holds one role of any class.
 class role_box {
  public:
   virtual ~role_box() = default;
@@ -29,8 +30,8 @@ class box_of final : public role_box {
   Role role;
 };
 
-/// The way from a box to the Role in it, where Role is the concrete class or a base of it. The
-/// service's state holds it for all handles and calls.
+/// Gives the Role in a box, where Role is the concrete class or a base of it. The service's state
+/// holds it for all handles and calls.
 template <class Role>
 class role_access {
  public:
@@ -54,13 +55,14 @@ class base_access final : public role_access<Base> {
   const role_access<Derived>& derived_;
 };
 
-/// How a replica makes its role, and what it does before it serves.
+/// The functions with which a replica makes its role and prepares to serve.
 struct role_factory {
   std::function<std::unique_ptr<role_box>(const replica_info&)> make;
-  std::function<task<>(role_box&)> catch_up;                ///< May be null.
-  std::function<std::int64_t(const role_box&)> version_of;  ///< The same.
+  std::function<task<>(role_box&)> catch_up;  ///< Runs before the replica serves; may be null.
+  /// Returns the role's version; may be null.
+  std::function<std::int64_t(const role_box&)> version_of;
 
-  // To make it in another process.
+  // These make the role in another process.
   const role_kind* role = nullptr;
   const role_recipe* recipe = nullptr;
   std::function<std::size_t()> arguments_size;

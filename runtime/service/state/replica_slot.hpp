@@ -14,7 +14,7 @@
 
 namespace troupe::detail {
 
-/// One replica, from its start to its end; a restart makes another one.
+/// One replica from its start to its end. A restart makes a new slot.
 struct replica_slot {
   explicit replica_slot(std::size_t index);
 
@@ -22,36 +22,40 @@ struct replica_slot {
   // Its actor sets these two once, when it is made.
   ref<inbox> where;             ///< The actor's mailbox.
   std::function<void()> drain;  ///< Asks the actor to end once nothing is left to do.
-  const std::uint64_t serial;   ///< Of all replicas of this process; kept by no other.
-  bool elsewhere = false;       ///< Its role is in another process.
-  alignas(64) std::atomic<std::int64_t> pending{0};  ///< Sent and not answered.
+  /// The replica's number in this process; no other replica ever has it.
+  const std::uint64_t serial;
+  bool elsewhere = false;                            ///< True if its role is in another process.
+  alignas(64) std::atomic<std::int64_t> pending{0};  ///< Calls that are sent and not answered.
   std::atomic<std::int64_t> sessions{0};
-  std::atomic<std::int64_t> version{any_version};  ///< Of its role, where that has one.
-  bool has_exclusive_session = false;              ///< The session line's, under its lock.
-  /// Since when it has been busy with one message, in ticks of the clock; 0: it is not, or nobody
-  /// wants to know.
+  /// The version of its role; any_version if the role has none.
+  std::atomic<std::int64_t> version{any_version};
+  bool has_exclusive_session = false;  ///< Guarded by the lock of the session line.
+  /// The clock's ticks since which it has been busy with one message; 0 if it isn't, or if nobody
+  /// watches it.
   std::atomic<duration::rep> busy_since{0};
   static constexpr duration::rep has_no_place = -1;
-  std::atomic<duration::rep> starting_since{has_no_place};  ///< In ticks of the clock.
-  std::atomic<std::uint64_t> lost_link{0};  ///< The link that it was lost with; 0: with none.
+  /// The clock's ticks when its start began; has_no_place before.
+  std::atomic<duration::rep> starting_since{has_no_place};
+  /// The link that the replica was lost with; 0 means none.
+  std::atomic<std::uint64_t> lost_link{0};
   std::array<std::atomic<endpoint_tally*>, max_endpoints> endpoints{};
   tally<batch_bounds.size()> batch_size;
 
   ~replica_slot();
-  /// It takes any call.
+  /// True if it takes any call.
   bool serving() const noexcept { return state_.load(std::memory_order_relaxed) == 0; }
-  /// It is removed: it takes only calls of its sessions.
+  /// True if it is being removed and takes only the calls of its sessions.
   bool leaving() const noexcept { return state_.load(std::memory_order_acquire) & leaves; }
   bool ended() const noexcept { return state_.load(std::memory_order_acquire) & has_ended; }
   bool abandoned() const noexcept { return state_.load(std::memory_order_acquire) & is_abandoned; }
   void leave() noexcept { state_.fetch_or(leaves); }
-  /// False if it had ended.
+  /// Marks it as ended. Returns false if it had ended before.
   bool end() noexcept { return !(state_.fetch_or(has_ended) & has_ended); }
-  /// It ends while its thread is stuck. False if it had ended.
+  /// Marks it as ended while its thread is stuck. Returns false if it had ended before.
   bool abandon() noexcept { return !(state_.fetch_or(has_ended | is_abandoned) & has_ended); }
 
-  /// Takes room for one call; false if `limit` are pending. Never more than `limit`, also for an
-  /// instant.
+  /// Takes room for one call. Returns false if `limit` calls are pending. Never exceeds `limit`,
+  /// not even for an instant.
   bool take_room(std::int64_t limit) noexcept {
     auto now = pending.load(std::memory_order_seq_cst);
     while (now < limit) {
@@ -59,17 +63,17 @@ struct replica_slot {
     }
     return false;
   }
-  /// Takes all the room there is, if no call is pending: none comes any more.
+  /// Takes all the room if no call is pending, so that no call can come any more.
   bool close_if_idle() noexcept {
     std::int64_t none = 0;
     return pending.compare_exchange_strong(none, closed_to_calls);
   }
-  /// Calls sent and not answered.
+  /// The number of calls that are sent and not answered.
   std::int64_t in_flight() const noexcept {
     return pending.load(std::memory_order_relaxed) % closed_to_calls;
   }
   endpoint_tally& tally_of(std::size_t row);
-  /// Adds what another replica counted.
+  /// Adds the counts of another replica.
   void add_counts_of(const replica_slot& other);
 
  private:
@@ -78,7 +82,8 @@ struct replica_slot {
   std::atomic<std::uint8_t> state_{0};
 };
 
-/// The replicas that serve now, by index. Immutable: a change makes a new table.
+/// The replicas that serve now, ordered by index. A table never changes; each change makes a new
+/// one.
 using replica_table = std::vector<std::shared_ptr<replica_slot>>;
 
 }  // namespace troupe::detail

@@ -7,17 +7,18 @@
 
 namespace troupe::detail {
 
-/// Gives services the places where callers keep what they know of them. Any thread.
+/// Numbers services so that callers can keep their views of them in a list. May be used on any
+/// thread.
 class service_places {
  public:
-  /// The lowest that nobody has: so callers' lists are as long as there are services at a time.
+  /// Returns the lowest number that is not in use, so that callers' lists stay short.
   std::size_t take();
   void give_back(std::size_t place);
 
  private:
   std::mutex mutex_;
-  std::set<std::size_t> free_;  ///< Below taken_.
-  std::size_t taken_ = 0;       ///< Places ever taken.
+  std::set<std::size_t> free_;  ///< The free numbers below taken_.
+  std::size_t taken_ = 0;       ///< The number of places ever taken.
 };
 
 }  // namespace troupe::detail

@@ -103,7 +103,7 @@ void service_state::drained(const std::shared_ptr<replica_slot>& slot) {
     std::lock_guard lock(mutex_);
     if (std::erase(draining_, slot) > 0) ended_->add_counts_of(*slot);
   }
-  call_everybody();  // Sessions' calls that wait for room there.
+  call_everybody();  // Session calls may wait for room there.
 }
 
 bool service_state::add_caller(const ref<inbox>& who) {

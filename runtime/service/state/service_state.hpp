@@ -1,6 +1,7 @@
 #pragma once
-// What all parties of one service share: its options, the table of live replicas, the callers that
-// wait for room, and what is counted. Any thread.
+// The state that all parties of one service share: its options, the table of live replicas, the
+// line of callers that wait for room, and the counts for metrics. May be used on any thread.
+// Internal to runtime/.
 
 #include <array>
 #include <atomic>
@@ -22,7 +23,7 @@
 
 namespace troupe::detail {
 
-/// Ways a call ends that its replica doesn't see.
+/// The ways in which a call ends without an answer of its replica, as metrics count them.
 enum class refusal { overloaded, deadline, cancelled, lost, down, poison, count_ };
 
 /// Hears that a call has to wait: it looks for services that wait for each other in a cycle.
@@ -40,61 +41,63 @@ struct role_kind;
 
 class service_state : public std::enable_shared_from_this<service_state> {
  public:
-  /// Its place is of those, to which it goes back in the end; without them its number.
+  /// Takes its `place` from `places` and gives it back at the end. Without `places`, the place is
+  /// the number.
   service_state(std::size_t number, serve_options options,
                 std::shared_ptr<service_places> places = nullptr);
   ~service_state();
 
-  const std::size_t number;  ///< In order of creation in this system.
-  const std::size_t place;   ///< No other service has it while anybody holds this one.
+  const std::size_t number;  ///< The order of creation in this system.
+  const std::size_t place;   ///< Unique among the services that somebody holds.
   const serve_options options;
   const role_kind* role =
       nullptr;  ///< Of its replicas; null while they are only in other processes.
   std::shared_ptr<class wait_observer> wait_observer;  ///< The system's; may be null.
-  /// Another process has its replica made here, and asks whether it is stuck.
+  /// True if another process has this replica made here and asks whether it is stuck.
   bool asked_from_elsewhere = false;
 
-  /// The table and its version; a caller keeps both until the version changes.
+  /// The version of the table. A caller keeps version and table until the version changes.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const replica_table> table() const;
-  /// Puts each in the place of its index: one change of the table for all of them.
+  /// Adds replicas to the table, each at the place of its index, in one change of the table.
   void publish(std::vector<std::shared_ptr<replica_slot>> slots);
   void publish(std::shared_ptr<replica_slot> slot) { publish(std::vector{std::move(slot)}); }
-  /// Takes out replicas, which drain: they get no new call and no new session. One change of the
-  /// table for all of them.
+  /// Takes replicas out of the table in one change. They drain: they get no new call and no new
+  /// session.
   void withdraw(const std::vector<std::shared_ptr<replica_slot>>& slots);
-  /// Takes out one that has ended, if it is there.
+  /// Takes a replica that has ended out of the table, if it is there.
   void retract(const std::shared_ptr<replica_slot>& slot);
-  /// `slot`'s role has this version from here on, if it is a newer one.
+  /// Records the version of the slot's role, if it is newer than the recorded one.
   void note_version(replica_slot& slot, std::int64_t version);
-  /// A replica that drained has ended.
+  /// Records the end of a replica that drained.
   void drained(const std::shared_ptr<replica_slot>& slot);
-  /// No call is served any more; `reason` is what callers read.
+  /// Ends the service. No call is served any more, and callers get `reason`.
   void close(const std::string& reason);
   std::optional<std::string> closed() const;
-  /// Why a replica died last; empty if none has.
+  /// Records why a replica died. `last_crash` returns the latest reason, "" if there is none.
   void note_crash(const std::string& reason);
   std::string last_crash() const;
 
-  /// Enters the line, at its old place if it has been there. False if `max_waiting` are there.
+  /// Enters the line, at the old place if `t` has been there. Returns false if `max_waiting`
+  /// callers wait already.
   bool wait(const std::shared_ptr<ticket>& t);
-  /// Leaves it for good, having taken room at `got` if that is not null. Room that it was called up
-  /// for and didn't take is offered to the next.
+  /// Leaves the line for good. `got` is the replica whose room was taken, or null. Room that `t`
+  /// was called up for and didn't take is offered to the next one.
   void leave(ticket& t, const replica_slot* got);
-  /// Those in the line whom an endpoint has called for.
+  /// The tickets in the line whose calls were made by endpoints.
   std::vector<std::shared_ptr<ticket>> line_of_endpoints() const;
-  /// A call waits from here on, in the line or behind those that its replica works on.
+  /// Reports that a call waits, in the line or behind the calls that its replica works on.
   void note_wait();
-  /// Is called up once, at the next change of the table or the service's end.
+  /// Calls `t` up once, at the next change of the table or at the service's end.
   void watch(std::shared_ptr<ticket> t);
   void unwatch(ticket& t);
-  /// A call of `slot` was answered: the next in line may try.
+  /// Reports that a call of `slot` was answered, so that the next one in the line may try.
   void room_at(const replica_slot& slot) {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
 
-  /// An actor calls this service from here on, until it forgets it. False if the service has been
-  /// given up.
+  /// Registers an actor that calls this service, until it is removed. Returns false if the service
+  /// has been given up.
   bool add_caller(const ref<inbox>& who);
   void remove_caller(const ref<inbox>& who);
   /// The mailboxes of the actors that call this service.
@@ -102,11 +105,11 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// The service was stopped, and nobody asks for it any more: no caller is added from here on.
   void refuse_callers();
 
-  /// Who has the replicas' sessions, and who waits for one.
+  /// The line that grants the sessions of the replicas.
   session_line& sessions() noexcept { return sessions_; }
 
-  /// Holds an object for as long as this service lives: what calls in flight point to. One for each
-  /// key; `make` makes it.
+  /// Holds an object that calls in flight point to, for as long as this service lives. There is one
+  /// object for each type and `from`; `make` makes it.
   template <class T, class Make>
   const T* keep(std::type_index type, const void* from, Make make) {
     std::lock_guard lock(mutex_);
@@ -115,15 +118,16 @@ class service_state : public std::enable_shared_from_this<service_state> {
     return static_cast<const T*>(place.get());
   }
 
-  /// The row in replicas' statistics of an endpoint.
+  /// The row of an endpoint in the replicas' statistics.
   std::uint8_t row_of(const endpoint_info& endpoint);
   bool idempotent(const endpoint_info& endpoint) const;
   bool hedged(const endpoint_info& endpoint) const;
   bool runs_to_end(const endpoint_info& endpoint) const;
 
-  // Read by metrics.
+  // Metrics read the functions and counts below.
   std::vector<std::string> endpoint_names() const;
-  /// Live replicas, those that drain, and one more that holds the counts of those that have ended.
+  /// The live replicas, those that drain, and one slot that holds the counts of all that have
+  /// ended.
   std::vector<std::shared_ptr<const replica_slot>> counts() const;
   std::size_t ready() const { return table()->size(); }
   std::size_t draining() const;
@@ -131,7 +135,7 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(refusal::count_)> refused{};
   std::atomic<std::size_t> desired;
   std::atomic<std::uint64_t> restarts{0};
-  std::atomic<std::uint64_t> upscales{0}, downscales{0};  ///< Decisions of the autoscaler.
+  std::atomic<std::uint64_t> upscales{0}, downscales{0};  ///< The decisions of the autoscaler.
   std::atomic<std::uint64_t> abandoned{0};
   std::atomic<std::uint64_t> overran{0};
   std::atomic<std::uint64_t> hedges{0};
@@ -141,7 +145,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::atomic<std::uint64_t> in_cycles{0};
 
  private:
-  using line_key = std::pair<bool, std::uint64_t>;  // Control calls first, then in order of coming.
+  // Control calls come first, then the order of arrival decides.
+  using line_key = std::pair<bool, std::uint64_t>;
   static line_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
   void take_out(const std::vector<std::shared_ptr<replica_slot>>& slots, bool drain);
   void call_everybody();
@@ -156,14 +161,15 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::map<line_key, std::shared_ptr<ticket>> line_;
   std::vector<std::shared_ptr<ticket>> watchers_;
   std::uint64_t last_number_ = 0;
-  std::size_t members_ = 0;  ///< Of the line, those called up included: they may come back.
+  /// The members of the line, including those that are called up and may come back.
+  std::size_t members_ = 0;
   std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.
   session_line sessions_;
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
   std::vector<std::shared_ptr<replica_slot>> draining_;
   std::vector<ref<inbox>> callers_;
-  std::unordered_map<const inbox*, std::size_t> caller_places_;  ///< In callers_.
+  std::unordered_map<const inbox*, std::size_t> caller_places_;  ///< The position in callers_.
   bool given_up_ = false;
   const std::shared_ptr<service_places> places_;  ///< May be null.
   std::shared_ptr<replica_slot> ended_ = std::make_shared<replica_slot>(0);

@@ -51,7 +51,7 @@ session_line::place session_line::enter(const std::shared_ptr<session_wish>& wis
   {
     std::lock_guard lock(mutex_);
     if (!owner_ && grant(*wish)) return place::granted;
-    if (closed_) return place::waiting;  // For nothing; its opener looks.
+    if (closed_) return place::waiting;  // The wait is in vain, which the opener checks itself.
     if (!owner_ && line_.size() >= most) return place::full;
     wish->in_line = true;
     line_.push_back(wish);
@@ -68,7 +68,7 @@ std::shared_ptr<replica_slot> session_line::take(session_wish& wish) {
   return slot;
 }
 
-/// Under the lock. False if it was not there.
+/// Requires mutex_. Returns false if the wish was not in the line.
 bool session_line::leave(session_wish& wish) {
   if (!std::exchange(wish.in_line, false)) return false;
   std::erase_if(line_, [&](const auto& w) { return w.get() == &wish; });

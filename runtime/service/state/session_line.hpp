@@ -1,5 +1,6 @@
 #pragma once
-// Who has the sessions of one service's replicas, and who waits for one.
+// Grants the sessions of one service's replicas, and keeps the line of those that wait for one.
+// Internal to runtime/.
 
 #include <cstdint>
 #include <exception>
@@ -16,70 +17,73 @@ namespace troupe::detail {
 class line_member;
 struct replica_slot;
 
-/// What somebody who opens a session asks for. Its actor holds it until it has its replica, then
-/// the session's lease does.
+/// The request of somebody who opens a session. Its actor holds it until a replica is granted, then
+/// the session's lease holds it.
 struct session_wish {
-  bool exclusive = false;  ///< A replica with no other session, and none beside it later.
-  bool wait = true;        ///< False: an owner elsewhere refuses it where no replica is free.
-  time_point until = time_point::max();  ///< Its opener's deadline.
-  line_member* waiting = nullptr;        ///< Its actor's alone; null once it has given up.
+  /// Asks for a replica without any session, and for none beside it later.
+  bool exclusive = false;
+  bool wait = true;  ///< False lets an owner in another process refuse it if no replica is free.
+  time_point until = time_point::max();  ///< The deadline of its opener.
+  line_member* waiting = nullptr;        ///< Used by its actor only; null once it has given up.
 
-  // The line's, under its lock.
-  ref<inbox> who;  ///< Null once it has its replica: others may hold the session then.
+  // The lock of the line guards these.
+  ref<inbox> who;  ///< Null once it has its replica, because others may hold the session then.
   bool in_line = false;
-  std::shared_ptr<replica_slot> granted;  ///< Its session is open there.
-  std::exception_ptr error;               ///< Why an owner elsewhere has refused it.
+  std::shared_ptr<replica_slot> granted;  ///< The replica where its session is open.
+  std::exception_ptr error;  ///< The reason why an owner in another process has refused it.
 
-  std::uint64_t number = 0;  ///< What the way to an owner elsewhere knows it by; that one's alone.
+  /// Its number on the way to an owner in another process; only that way uses it.
+  std::uint64_t number = 0;
 };
 
-/// An opener that is to look again.
+/// An opener that is told to look again.
 struct session_call {
   ref<inbox> who;
   std::shared_ptr<session_wish> wish;
 };
 
-/// The way to the process that owns a service: sessions are granted there. Any thread.
+/// The connection to the process that owns a service and grants its sessions. May be used on any
+/// thread.
 class session_owner {
  public:
   virtual ~session_owner() = default;
-  /// The answer comes to the service's line: `granted` or `refused`.
+  /// Asks for a session. The answer comes to the service's line as `granted` or `refused`.
   virtual void ask(std::shared_ptr<session_wish> wish) = 0;
-  /// Nobody waits for its session or holds it any more.
+  /// Gives back a session that nobody waits for or holds any more.
   virtual void release(std::shared_ptr<session_wish> wish) = 0;
 };
 
-/// Hands out sessions in the order of asking; who asks for a shared one passes those who wait for
-/// an exclusive one. A replica that becomes free is given to who waits for it, not to who asks
-/// next. Any thread.
+/// Grants sessions in the order of asking, but a wish for a shared session passes those that wait
+/// for an exclusive one. A replica that becomes free is given to one who waits, not to the next who
+/// asks. May be used on any thread.
 ///
-/// One process grants the sessions of a service: its owner, which has the service's supervisor. The
-/// line of a copy in another process asks there, and holds those that wait for the answer.
+/// Only one process grants the sessions of a service: its owner, where the supervisor is. The line
+/// of a copy in another process asks the owner, and holds the wishes that wait for its answer.
 class session_line {
  public:
-  /// The line of a copy; called before anything else is.
+  /// Makes this the line of a copy. Call it before anything else.
   void ask_at(std::shared_ptr<session_owner> owner) { owner_ = std::move(owner); }
   bool asks_elsewhere() const noexcept { return owner_ != nullptr; }
 
-  /// These replicas serve now.
+  /// Sets the replicas that serve now.
   void serve(std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas);
-  /// No session is opened any more: who waits is called up.
+  /// Ends the line: no session is opened any more, and all who wait are called up.
   void close();
 
   enum class place { granted, waiting, full };
-  /// Opens a session at the replica with the fewest, or enters the line unless `most` are there.
-  /// In the line of a copy the owner knows how many wait.
+  /// Opens a session at the replica with the fewest, or enters the line unless `most` wait already.
+  /// The line of a copy has no limit of its own, because only the owner knows how many wait.
   place enter(const std::shared_ptr<session_wish>& wish, std::size_t most);
-  /// The replica that the wish was given, with a session that the taker ends; null while it waits.
-  /// Throws what an owner elsewhere has refused it with.
+  /// Returns the replica that was granted, with a session that the taker must end; null while the
+  /// wish waits. Throws the error of an owner that has refused it.
   std::shared_ptr<replica_slot> take(session_wish& wish);
-  /// Its opener has given up: what it was given goes to another.
+  /// Withdraws a wish whose opener has given up. A session that it was granted goes to another.
   void give_up(const std::shared_ptr<session_wish>& wish);
-  /// The session that was opened for the wish at `slot` has ended.
+  /// Ends the session that was opened for the wish at `slot`.
   void end_session(const std::shared_ptr<session_wish>& wish, replica_slot& slot);
 
-  // What an owner elsewhere answers.
-  /// False if nobody waits for it any more.
+  // An owner in another process answers with these.
+  /// Grants the wish. Returns false if nobody waits for it any more.
   bool granted(const std::shared_ptr<session_wish>& wish, std::shared_ptr<replica_slot> slot);
   void refused(const std::shared_ptr<session_wish>& wish, std::exception_ptr error);
 
@@ -89,7 +93,7 @@ class session_line {
   bool grant(session_wish& wish);
   void grant_all(std::vector<session_call>& served);
 
-  std::shared_ptr<session_owner> owner_;  ///< Null where this process owns the service.
+  std::shared_ptr<session_owner> owner_;  ///< Null if this process owns the service.
   std::mutex mutex_;
   bool closed_ = false;
   std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas_;  ///< May be null.

@@ -14,7 +14,7 @@ inline constexpr std::array<double, 16> duration_bounds = {
 /// Histogram bounds in calls, for batches.
 inline constexpr std::array<double, 10> batch_bounds = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 
-/// Counts written by one thread and read by any: plain stores, no locked instruction.
+/// Counts that one thread writes and any thread reads, with plain stores and no locked instruction.
 template <std::size_t N>
 struct tally {
   std::array<std::atomic<std::uint64_t>, N + 1> buckets{};
@@ -32,7 +32,7 @@ struct tally {
   }
 };
 
-/// What a replica counts of one endpoint.
+/// The counts of one endpoint at one replica.
 struct endpoint_tally {
   tally<duration_bounds.size()> duration;
   tally<duration_bounds.size()> queue_wait;

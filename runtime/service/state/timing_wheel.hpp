@@ -1,6 +1,7 @@
 #pragma once
-// The deadlines of many calls: entering, leaving and expiring cost the same however many there are
-// (Varghese and Lauck 1987, "Hashed and hierarchical timing wheels", scheme 6).
+// A timing wheel with the deadlines of many calls. Entering, leaving and expiring have a constant
+// cost, however many entries there are (Varghese and Lauck 1987, "Hashed and hierarchical timing
+// wheels", scheme 6). Its resolution is 5 ms. Internal to runtime/.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +16,7 @@ class timing_wheel {
  public:
   static constexpr auto granularity = std::chrono::milliseconds(5);
 
-  /// Lives in what expires; leaves the wheel when destroyed.
+  /// A part of the object that expires. It leaves the wheel when it is destroyed.
   struct entry : list_node {
     std::int64_t due = 0;
     std::size_t* count = nullptr;
@@ -30,7 +31,7 @@ class timing_wheel {
 
   bool empty() const noexcept { return entries_ == 0; }
 
-  /// `e` expires at `at`, or up to one granule later.
+  /// Lets `e` expire at `at`, or up to one granule later.
   void enter(entry& e, time_point at, time_point now) {
     e.leave();
     if (!slots_) slots_ = std::make_unique<list<entry>[]>(slot_count);
@@ -41,7 +42,7 @@ class timing_wheel {
     slots_[static_cast<std::size_t>(e.due) % slot_count].push_back(e);
   }
 
-  /// When `expire` should be called next. Only while not empty.
+  /// The time of the next call of `expire`. Only if the wheel isn't empty.
   time_point next() const noexcept { return time_point(granularity * (tick_ + 1)); }
 
   /// Takes out every entry that is due and calls f with it.
@@ -67,9 +68,9 @@ class timing_wheel {
            granularity;
   }
 
-  static constexpr std::size_t slot_count =
-      1024;                               // 5 s around; what is due later goes round again.
-  std::unique_ptr<list<entry>[]> slots_;  // Made at the first entry.
+  // The slots cover 5 s; later entries stay for more rounds.
+  static constexpr std::size_t slot_count = 1024;
+  std::unique_ptr<list<entry>[]> slots_;  // Allocated at the first entry.
   std::int64_t tick_ = 0;
   std::size_t entries_ = 0;
 };

@@ -9,9 +9,10 @@ namespace troupe::detail {
 
 namespace {
 
-/// Growth in one decision, as in the default policy of Kubernetes' HorizontalPodAutoscaler.
+/// The largest growth in one decision, as in the default policy of Kubernetes'
+/// HorizontalPodAutoscaler.
 constexpr double growth_max = 2;
-/// Of the target; below it there is a replica too many.
+/// The share of the target below which there is one replica too many.
 constexpr double calm_share = 0.5;
 
 double seconds(duration d) { return std::chrono::duration<double>(d).count(); }
@@ -39,12 +40,13 @@ std::optional<std::size_t> autoscaler::decide(const queue_look& now) {
   const bool steady = before && now.at_rest && before->at_rest && now.restarts == before->restarts;
   const bool counted = steady && now.begun > before->begun;
   const bool idle = steady && !counted && now.unfinished == 0;
-  // A window in which nothing could begin though calls are there says nothing.
+  // The window says nothing if calls were there but none could begin.
   if (!counted && !idle) {
     busy_since_ = calm_since_ = std::nullopt;
     return std::nullopt;
   }
-  if (now.replicas < options_.min || now.replicas > options_.max) {  // The program has scaled it.
+  // The program has scaled the service itself.
+  if (now.replicas < options_.min || now.replicas > options_.max) {
     return std::clamp(now.replicas, options_.min, options_.max);
   }
   const double wait =
@@ -64,7 +66,7 @@ std::optional<std::size_t> autoscaler::decide(const queue_look& now) {
 std::optional<std::size_t> autoscaler::grow(const queue_look& now, double wait) {
   if (now.replicas >= options_.max || now.at < no_growth_before_) return std::nullopt;
   busy_since_ = calm_since_ = std::nullopt;
-  before_ = std::nullopt;  // What waited until now says nothing of the service to come.
+  before_ = std::nullopt;  // The waits until now say nothing about the larger service.
   // desired = ceil(current x metric / target)
   const double share = std::min(growth_max, wait / seconds(options_.target_queue_wait));
   const auto wanted = std::ceil(static_cast<double>(now.replicas) * share);

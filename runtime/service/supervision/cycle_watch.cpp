@@ -12,7 +12,7 @@ namespace troupe::detail {
 
 cycle_watch::cycle_watch(class clock& clock, duration pause, std::function<service_list()> services)
     : clock_(clock), pause_(pause), looks_left_(looks) {
-  if (pause == duration(0)) return;  // Closed from the start.
+  if (pause == duration(0)) return;  // The watch is closed from the start.
   services_ = std::move(services);
   looks_left_ = 0;
 }
@@ -53,14 +53,15 @@ void cycle_watch::close() {
 }
 
 void cycle_watch::look() {
-  // Destroyed without the lock: what calls and services hold may be the program's.
+  // These are destroyed without the lock, because calls and services may hold the program's
+  // objects.
   std::vector<wait> old_waits;
   answers told;
   service_list services;
   std::lock_guard lock(mutex_);
   if (!services_) return;
   std::erase_if(asked_, [](const auto& entry) { return entry.second.slot->ended(); });
-  // Who has not answered is in a turn that takes long, behind which there may be a cycle.
+  // A replica that has not answered is in a long turn, and there may be a cycle behind it.
   if (asked_.empty()) --looks_left_;
   services = services_();
   told.swap(answers_);
@@ -76,7 +77,7 @@ void cycle_watch::look() {
     return old_ids.contains(w.id()) && left.contains(w.call.from) && left.contains(w.call.to);
   });
   if (!standing.empty()) report(services, told, standing, told_to_end);
-  // Its actor may not have had its turn by the next look: a cycle is reported once.
+  // A cycle is reported only once, even if its actors have had no turn before the next search.
   for (auto& w : before_) w.told_to_end = !w.begun() && told_to_end.contains(w.id());
 
   looks_later_ = looks_left_ > 0;
@@ -101,7 +102,7 @@ void cycle_watch::ask(const service_list& services) {
 
 namespace {
 
-/// Its replica may take calls of that version.
+/// True if a replica may take calls that ask for this version.
 bool has_version(const replica_table& table, std::int64_t version) {
   return std::any_of(table.begin(), table.end(), [&](const auto& slot) {
     return slot->version.load(std::memory_order_relaxed) >= version;
@@ -112,7 +113,7 @@ bool has_version(const replica_table& table, std::int64_t version) {
 
 std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& services,
                                                      const answers& told) {
-  std::map<const inbox*, const answer*> whose;  // By their mailboxes.
+  std::map<const inbox*, const answer*> whose;  // Keyed by the replicas' mailboxes.
   for (const auto& [serial, one] : told) whose[one.slot->where.get()] = &one;
   std::vector<wait> waits;
   const auto add = [&](wait w, std::uint64_t by_slice) {
@@ -137,12 +138,13 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
     if (one.waits.full) full.insert(one.service);
   }
   for (const auto& service : services) {
-    if (!full.contains(service->number)) continue;  // Who waits for room may get it.
+    // A service that isn't full may still give room.
+    if (!full.contains(service->number)) continue;
     const auto table = service->table();
     for (const auto& t : service->line_of_endpoints()) {
       if (!has_version(*table, t->min_version)) continue;
       awaited_call call{.to = service->number};
-      if (t->only) {  // Which may have gone.
+      if (t->only) {  // The replica may be gone.
         const auto place = std::find_if(table->begin(), table->end(),
                                         [&](const auto& slot) { return slot.get() == t->only; });
         if (place == table->end()) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// Finds services whose calls wait for each other in a circle while their queues are full, in this
-// process, and ends the calls that wait in it. Internal to runtime/.
+// Finds services of this process whose calls wait for each other in a circle while their queues are
+// full, and ends the calls that wait in it. Internal to runtime/.
 
 #include <atomic>
 #include <functional>
@@ -23,14 +23,15 @@ namespace troupe::detail {
 class cycle_watch final : public wait_observer, public std::enable_shared_from_this<cycle_watch> {
  public:
   using service_list = std::vector<std::shared_ptr<service_state>>;
-  /// `pause` is the time between two looks; 0: there are none. `services` gives all there are.
+  /// `pause` is the time between two searches; 0 means no search. `services` returns all services
+  /// of the process.
   cycle_watch(class clock& clock, duration pause, std::function<service_list()> services);
   ~cycle_watch();
 
   void call_waits() override {
     if (looks_left_.load(std::memory_order_seq_cst) < looks) look_again();
   }
-  /// Nobody looks from here on, and the clock may go.
+  /// Ends the searches. After that, the clock may be destroyed.
   void close();
 
  private:
@@ -39,20 +40,22 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
     std::size_t service;
     replica_waits waits;
   };
-  using answers = std::map<std::uint64_t, answer>;  ///< By the replica's serial.
-  /// A call that an endpoint awaits, held: no other gets its address while it is compared.
+  using answers = std::map<std::uint64_t, answer>;  ///< Keyed by the replica's serial.
+  /// A call that an endpoint awaits. It is held, so that no other call gets its address while
+  /// addresses are compared.
   struct wait {
     awaited_call call;
     ref<inbox> caller;
-    std::shared_ptr<ticket> in_line;  ///< Of one that waits for room.
-    ref<call_base> sent;              ///< Any other.
+    std::shared_ptr<ticket> in_line;  ///< Set for a call that waits for room.
+    ref<call_base> sent;              ///< Set for any other call.
     bool told_to_end = false;
     const void* id() const noexcept;
     bool begun() const noexcept { return call.where == awaited_call::stage::in_endpoint; }
     void end(const std::string& members) const;
   };
 
-  /// After the last note: the first asks, the second sees who waits, the third who waits still.
+  /// The number of searches after the last note: the first asks the replicas, the second sees which
+  /// calls wait, and the third sees which still do.
   static constexpr int looks = 3;
 
   void told(const replica_slot& slot, replica_waits waits);
@@ -69,11 +72,11 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   const duration pause_;
   std::atomic<int> looks_left_;
   std::mutex mutex_;
-  std::function<service_list()> services_;  ///< Null: closed.
-  bool looks_later_ = false;                ///< The clock will ring.
-  answers asked_;                           ///< Those that have not come.
-  answers answers_;                         ///< Since the last look.
-  std::vector<wait> before_;                ///< Who waited at the last look.
+  std::function<service_list()> services_;  ///< Null once closed.
+  bool looks_later_ = false;                ///< True while the clock is set to ring.
+  answers asked_;                           ///< The answers that have not come.
+  answers answers_;                         ///< The answers since the last search.
+  std::vector<wait> before_;                ///< The calls that waited at the last search.
 };
 
 }  // namespace troupe::detail

@@ -5,13 +5,14 @@
 
 namespace troupe::detail {
 
-/// Throws std::invalid_argument naming the service, the option, its value and what was expected.
+/// Throws a std::invalid_argument that names the service, the option, its value and what was
+/// expected.
 void check_options(const serve_options& options);
 
-/// What a system has for replicas that are placed elsewhere.
+/// The abilities of a system that matter for replicas in other processes.
 struct surroundings {
-  bool simulated = false;          ///< It is deterministic: every place is simulated.
-  bool listens = false;            ///< Nodes can join.
+  bool simulated = false;  ///< True if the system is deterministic and simulates every place.
+  bool listens = false;    ///< True if nodes can join.
   bool may_have_children = false;  ///< The program's main can begin as a child process.
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using labels = std::vector<prometheus::ClientMetric::Label>;
 
-/// A gauge's value by its labels.
+/// Reads the values of a gauge, keyed by its labels.
 std::map<labels, double> read_gauge(const std::vector<prometheus::MetricFamily>& from,
                                     const std::string& name) {
   std::map<labels, double> values;

@@ -11,7 +11,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using labels = std::vector<ClientMetric::Label>;
 
-/// The families of one scrape, in the order in which they are first named.
+/// The metric families of one scrape, in the order in which they are first named.
 class scrape {
  public:
   void counter(const std::string& name, const std::string& help, labels on, double value) {
@@ -70,17 +70,17 @@ std::vector<MetricFamily> families_of(const service_state& service) {
     if (durations.empty()) continue;
     const ClientMetric::Label route{"route", endpoints[row]};
     to.histogram("troupe_request_duration_seconds",
-                 "From a call's being sent to its answer's leaving the replica.", {name, route},
+                 "Seconds from the sending of a call to its answer in the replica.", {name, route},
                  duration_bounds, durations);
     to.histogram("troupe_queue_wait_seconds",
-                 "From a call's being sent to its start in the replica.", {name, route},
+                 "Seconds from the sending of a call to its start in the replica.", {name, route},
                  duration_bounds, waits);
     double answered = 0;
     for (const auto* d : durations) {
       for (const auto& bucket : d->buckets) answered += number(bucket);
     }
     const auto outcome = [&](const char* what, double value) {
-      to.counter("troupe_requests_total", "Calls answered by a replica.",
+      to.counter("troupe_requests_total", "Calls that a replica has answered.",
                  {name, route, {"outcome", what}}, value);
     };
     outcome("ok", answered - threw);
@@ -93,31 +93,35 @@ std::vector<MetricFamily> families_of(const service_state& service) {
     to.counter("troupe_requests_failed_total", "Calls that ended without an answer.",
                {name, {"reason", reasons[i]}}, number(service.refused[i]));
   }
-  to.counter("troupe_replica_restarts_total", "Replicas started again after a death.", {name},
+  to.counter("troupe_replica_restarts_total", "Replicas that were restarted after a death.", {name},
              number(service.restarts));
   if (service.options.autoscale.max > 0) {
     const auto decided = [&](const char* direction, double value) {
-      to.counter("troupe_autoscale_decisions_total", "Changes that the queue wait has asked for.",
+      to.counter("troupe_autoscale_decisions_total",
+                 "Changes of the number of replicas that the autoscaler has decided.",
                  {name, {"direction", direction}}, value);
     };
     decided("up", number(service.upscales));
     decided("down", number(service.downscales));
   }
-  to.counter("troupe_replicas_abandoned_total", "Replicas given up because their endpoint hung.",
-             {name}, number(service.abandoned));
-  to.counter("troupe_requests_overran_total", "Coroutine calls cancelled after max_call_time.",
-             {name}, number(service.overran));
-  to.counter("troupe_hedges_total", "Second copies of calls that took long.", {name},
+  to.counter("troupe_replicas_abandoned_total",
+             "Replicas that were abandoned because their endpoint or their start hung.", {name},
+             number(service.abandoned));
+  to.counter("troupe_requests_overran_total",
+             "Coroutine calls that were cancelled after max_call_time.", {name},
+             number(service.overran));
+  to.counter("troupe_hedges_total", "Second attempts of hedged calls.", {name},
              number(service.hedges));
-  to.counter("troupe_hedges_won_total", "Second copies that were answered first.", {name},
-             number(service.hedges_won));
-  to.counter("troupe_retries_total", "Idempotent calls sent again after a loss.", {name},
+  to.counter("troupe_hedges_won_total", "Second attempts of hedged calls that were answered first.",
+             {name}, number(service.hedges_won));
+  to.counter("troupe_retries_total", "Idempotent calls that were sent again after a loss.", {name},
              number(service.retries));
-  to.counter("troupe_requests_stalled_total", "Calls without a deadline in flight for over 30 s.",
-             {name}, number(service.stalled));
+  to.counter("troupe_requests_stalled_total",
+             "Calls without a deadline that had no answer after 30 s.", {name},
+             number(service.stalled));
   to.counter("troupe_service_cycles_total",
-             "Cycles of full services, waiting for each other, that it was in.", {name},
-             number(service.in_cycles));
+             "Cycles of full services waiting for each other that this service was part of.",
+             {name}, number(service.in_cycles));
 
   double in_flight = 0;
   std::vector<const tally<batch_bounds.size()>*> batches;
@@ -125,16 +129,16 @@ std::vector<MetricFamily> families_of(const service_state& service) {
     in_flight += static_cast<double>(replica->in_flight());
     batches.push_back(&replica->batch_size);
   }
-  to.gauge("troupe_requests_in_flight", "Calls sent and not answered.", {name}, in_flight);
+  to.gauge("troupe_requests_in_flight", "Calls that are sent and not answered.", {name}, in_flight);
   to.gauge("troupe_callers_waiting", "Callers that wait for room in a queue.", {name},
            static_cast<double>(service.waiting()));
-  to.gauge("troupe_queue_limit", "Calls that one replica holds at most.", {name},
+  to.gauge("troupe_queue_limit", "The largest number of calls that one replica holds.", {name},
            static_cast<double>(service.options.max_queued));
   to.gauge("troupe_replicas_desired", "Replicas that should serve.", {name},
            static_cast<double>(service.desired.load()));
   to.gauge("troupe_replicas_ready", "Replicas that serve.", {name},
            static_cast<double>(service.ready()));
-  to.gauge("troupe_replicas_draining", "Replicas that are removed and finish what they hold.",
+  to.gauge("troupe_replicas_draining", "Replicas that are being removed and finish their calls.",
            {name}, static_cast<double>(service.draining()));
   to.histogram("troupe_batch_size", "Calls in one batch of a batched endpoint.", {name},
                batch_bounds, batches);
@@ -151,7 +155,7 @@ void service_collector::stop() {
 void service_collector::end(const service_state& service) {
   std::lock_guard lock(mutex_);
   last_ = families_of(service);
-  service_.reset();  // Who calls this lives as long as that.
+  service_.reset();  // The caller of `end` lives until it returns.
   ended_.notify_all();
 }
 
@@ -161,10 +165,10 @@ std::vector<MetricFamily> service_collector::Collect() const {
   if (auto service = service_.lock()) {
     lock.unlock();
     families = families_of(*service);
-    service = nullptr;  // Without the lock: this may be the last holder.
+    service = nullptr;  // Dropped without the lock, because this may be the last holder.
     lock.lock();
   } else {
-    ended_.wait(lock, [&] { return last_.has_value(); });  // It is on its way.
+    ended_.wait(lock, [&] { return last_.has_value(); });  // The last counts are on their way.
     families = *last_;
   }
   if (stopped_) {

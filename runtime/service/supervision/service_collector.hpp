@@ -11,15 +11,15 @@
 
 namespace troupe::detail {
 
-/// One service's metrics, made at scrape time from what its replicas count: calls pay nothing for
-/// them. It doesn't hold the service. Any thread.
+/// The metrics of one service, made from the counts of its replicas when they are scraped, so that
+/// calls pay nothing for them. The collector doesn't hold the service. May be used on any thread.
 class service_collector final : public prometheus::Collectable {
  public:
-  /// Shows this one's. To be called before anybody collects.
+  /// Sets the service. Call it before anybody collects.
   void begin(std::weak_ptr<const service_state> service) { service_ = std::move(service); }
-  /// It is stopped: its gauges go.
+  /// Drops the gauges, because the service is stopped.
   void stop();
-  /// Its last holder has gone, and it goes next: what it has counted stays here.
+  /// Keeps the counts of a service whose last holder has gone.
   void end(const service_state& service);
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -28,7 +28,8 @@ class service_collector final : public prometheus::Collectable {
   mutable std::mutex mutex_;
   mutable std::condition_variable ended_;
   bool stopped_ = false;
-  std::optional<std::vector<prometheus::MetricFamily>> last_;  ///< Set at its end.
+  /// The last counts; set at the service's end.
+  std::optional<std::vector<prometheus::MetricFamily>> last_;
 };
 
 }  // namespace troupe::detail

@@ -57,7 +57,7 @@ std::shared_ptr<service_state> service_context::add_unnamed(serve_options option
   return state;
 }
 
-/// With the mutex held.
+/// Requires mutex_.
 std::unique_ptr<service_state> service_context::make_service(serve_options options) {
   auto state = std::make_unique<service_state>(next_service_++, std::move(options), places_);
   state->wait_observer = cycles_;
@@ -95,7 +95,7 @@ void service_context::set_supervisor(const service_state& service, ref<inbox> su
     const auto known = services_.find(service.number);
     if (known != services_.end()) known->second.supervisor = supervisor;
   }
-  // Stopped in the meantime, when there was nobody to tell.
+  // The service was stopped before its supervisor was known.
   if (service.closed()) supervisor->kill("its service is stopped");
 }
 
@@ -108,7 +108,7 @@ void service_context::scale(const std::shared_ptr<service_state>& service, std::
     const auto known = services_.find(service->number);
     if (known != services_.end()) supervisor = known->second.supervisor;
   }
-  if (!supervisor || service->closed()) return;  // The wish is dropped, which answers it.
+  if (!supervisor || service->closed()) return;  // Dropping the wish answers it.
   supervisor->post([wish = std::move(wish)] {
     static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
   });
@@ -144,7 +144,8 @@ std::vector<std::shared_ptr<service_state>> service_context::last_first() const 
   return all;
 }
 
-/// What the deadlock's message says of services: ": counter (3 in flight, 1 waiting)".
+/// Describes the services with unanswered calls for the deadlock's message: ": counter (3 in
+/// flight, 1 waiting)".
 std::string service_context::unanswered() const {
   std::lock_guard lock(mutex_);
   std::string text;
@@ -159,8 +160,8 @@ std::string service_context::unanswered() const {
   return text;
 }
 
-/// Names of services that have abandoned replicas, these and those stopped before: "env, policy";
-/// "none".
+/// Returns the names of the services that have abandoned replicas, `among` and stopped ones, such
+/// as "env, policy", or "none".
 std::string service_context::hung(const std::vector<std::shared_ptr<service_state>>& among) const {
   std::lock_guard lock(mutex_);
   auto all = hung_;

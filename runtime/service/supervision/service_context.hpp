@@ -28,16 +28,17 @@ class service_context : public replica_context {
   /// is hosted here for another process, or the copy of another process's service. `find_service`
   /// doesn't find it.
   std::shared_ptr<service_state> add_unnamed(serve_options options);
-  /// `find_service` finds this copy from here on.
+  /// Lets `find_service` find this copy from now on.
   void make_findable(const service_state& service);
-  /// Nobody asks for it any more.
+  /// Removes the service because nobody asks for it any more.
   void remove_unnamed(const service_state& service);
   /// The number of services that have not been removed.
   std::size_t services() const;
   /// The live service of that name; null if there is none.
   std::shared_ptr<service_state> find_service(const std::string& name) const;
   void set_supervisor(const service_state& service, ref<inbox> supervisor);
-  /// Asks its supervisor for another number of replicas; `tell` hears of the end of that.
+  /// Asks the service's supervisor for another number of replicas. `tell` is called when the change
+  /// has ended, with null or with the error.
   void scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
              std::function<void(std::exception_ptr)> tell);
   /// True once the system is told to end: no service is added any more.
@@ -76,7 +77,7 @@ class service_context : public replica_context {
   const std::shared_ptr<metrics_registry> metrics_;
   const std::shared_ptr<cycle_watch> cycles_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, entry> services_;  ///< By number.
+  std::map<std::size_t, entry> services_;  ///< Keyed by the service's number.
   std::size_t next_service_ = 0;
   const std::shared_ptr<service_places> places_ = std::make_shared<service_places>();
   std::set<std::string> hung_;  ///< Some of the stopped services that have abandoned replicas.

@@ -1,5 +1,5 @@
 #pragma once
-// Sees which of a service's replicas take too long to start. Internal to runtime/.
+// Finds the replicas of a service that take too long to start. Internal to runtime/.
 
 #include <functional>
 #include <map>
@@ -14,21 +14,22 @@ namespace troupe::detail {
 
 class replica_context;
 
-/// Looks now and then on the clock's thread, which no constructor that hangs can hold, while any
-/// replica is starting. Any thread.
+/// Checks from time to time, while any replica is starting. It runs on the clock's thread, which a
+/// hanging constructor can't block. May be used on any thread.
 class start_watch : public std::enable_shared_from_this<start_watch> {
  public:
   using late_slots = std::vector<std::shared_ptr<replica_slot>>;
-  /// `looked` is called after each look, on the clock's thread, with those that took longer than
-  /// the service's start_timeout: they are abandoned, and a thread takes the place of theirs.
+  /// `looked` is called on the clock's thread after each check, with the replicas that took longer
+  /// than the service's start_timeout. They are abandoned, and the pool gets threads in place of
+  /// theirs.
   start_watch(replica_context& system, std::shared_ptr<const service_state> service,
               std::function<void(late_slots)> looked);
 
-  /// A replica of that slot is about to start.
+  /// Adds the slot of a replica that is about to start.
   void add(const std::shared_ptr<replica_slot>& slot);
-  /// It serves, or has ended.
+  /// Removes a replica that serves or has ended.
   void remove(const std::shared_ptr<replica_slot>& slot);
-  /// Nobody is told anything from here on, but by a look that is under way.
+  /// Ends the checks. Only a check that is under way may still call `looked`.
   void close();
 
  private:
@@ -39,9 +40,10 @@ class start_watch : public std::enable_shared_from_this<start_watch> {
   const std::shared_ptr<const service_state> service_;
   const duration limit_;
   std::mutex mutex_;
-  std::function<void(late_slots)> looked_;                           ///< Null: closed.
-  std::map<std::uint64_t, std::shared_ptr<replica_slot>> starting_;  ///< By serial.
-  bool looks_ = false;                                               ///< The clock will ring:
+  std::function<void(late_slots)> looked_;  ///< Null once closed.
+  /// Keyed by the replica's serial.
+  std::map<std::uint64_t, std::shared_ptr<replica_slot>> starting_;
+  bool looks_ = false;  ///< True while the clock is set to ring.
   alarm_key next_look_;
 };
 

@@ -56,15 +56,17 @@ void supervisor::start_replica(const place_ptr& at) {
 }
 
 void supervisor::serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot) {
-  // It may have died since, and its successor may be on the way.
+  // The replica may have died since, and its successor may be on the way.
   if (at->slot != slot || at->retired || slot->ended()) return;
   ready_.push_back(at);
-  // Behind what is in the mailbox: many that start together cost one change of the table.
+  // This runs after all messages in the mailbox, so many replicas that start together cost one
+  // change of the table.
   if (!std::exchange(looks_at_ready_, true)) self()->post_last([this] { look_at_ready(); });
 }
 
-/// A change copies the table. Of a large one few together wait for more, so that starting R
-/// replicas costs no more than R times so many entries.
+/// Publishes the ready replicas, or waits for more. A change copies the table, so if the table is
+/// large and few replicas are ready, they wait for more; starting R replicas then copies O(R)
+/// entries.
 void supervisor::look_at_ready() {
   constexpr std::size_t entries_each = 64;
   looks_at_ready_ = false;
@@ -180,8 +182,8 @@ std::size_t supervisor::max_restarts() const {
   return service_->options.max_restarts.value_or(std::max(at_least, 2 * service_->desired.load()));
 }
 
-/// None before the first restart in the window, then doubling, with a jitter of a quarter either
-/// way.
+/// Returns the pause before a restart: none before the first one in the window, then doubling, with
+/// a jitter of 25 % either way.
 duration supervisor::backoff(std::size_t restarts_in_window) {
   if (restarts_in_window == 0) return duration(0);
   const auto& options = service_->options;
@@ -228,7 +230,7 @@ void supervisor::starts_seen(const start_watch::late_slots& late) {
   for (const auto& slot : late) {
     const auto found = std::find_if(places_.begin(), places_.end(),
                                     [&](const auto& p) { return p->slot == slot; });
-    if (found == places_.end()) continue;  // It was removed meanwhile.
+    if (found == places_.end()) continue;  // The replica was removed meanwhile.
     start_is_late(place_ptr(*found));
     if (service_->closed()) return;
   }
@@ -236,7 +238,7 @@ void supervisor::starts_seen(const start_watch::late_slots& late) {
   if (!growing_since_) return;
   for (const auto& p : places_) {
     if (!p->replica || p->slot->starting_since != replica_slot::has_no_place) continue;
-    // It waits for as long as something grows, but one that was restarted began later.
+    // The replica waits for as long as something grows, but a restarted one began later.
     if (now() - std::max(*growing_since_, p->began) <= limit) continue;
     return fail_growth(error_kind::replica_lost, "replica " + std::to_string(p->index) +
                                                      " has found no place within " +
@@ -244,7 +246,7 @@ void supervisor::starts_seen(const start_watch::late_slots& late) {
   }
 }
 
-/// It is abandoned already.
+/// Called for a replica that is abandoned already.
 void supervisor::start_is_late(const place_ptr& at) {
   let_go(at);
   const auto& options = service_->options;
@@ -252,7 +254,7 @@ void supervisor::start_is_late(const place_ptr& at) {
                    to_text(options.start_timeout) + " (start_timeout)";
   service_->abandoned.fetch_add(1, std::memory_order_relaxed);
   service_->note_crash(why);
-  log::error("a replica is abandoned: its start hangs",
+  log::error("a replica is abandoned because its start exceeded start_timeout",
              {{"service", options.name},
               {"replica", at->index},
               {"start_timeout", to_text(options.start_timeout)}});
@@ -266,8 +268,8 @@ void supervisor::start_is_late(const place_ptr& at) {
   lost(at);
 }
 
-/// Its thread may be stuck in the role's code, so that its actor can't end now: all that knew of it
-/// go on without it. False if it ends by itself.
+/// Abandons a replica whose thread may be stuck in the role's code, so that its actor can't end
+/// now. Everybody who knew it goes on without it. Returns false if it ends by itself.
 bool supervisor::go_on_without(const place_ptr& at) {
   if (!detail::abandon(system_, *service_, *at->slot)) return false;
   let_go(at);
@@ -283,7 +285,7 @@ void supervisor::let_go(const place_ptr& at) {
 void supervisor::abandon(const place_ptr& at) {
   if (!go_on_without(at)) return;
   service_->abandoned.fetch_add(1, std::memory_order_relaxed);
-  log::error("a replica is abandoned: its endpoint hangs",
+  log::error("a replica is abandoned because its endpoint exceeded max_call_time",
              {{"service", service_->options.name},
               {"replica", at->index},
               {"max_call_time", to_text(service_->options.max_call_time)}});
@@ -313,7 +315,7 @@ void scaling::answer(std::exception_ptr error) {
 branch supervisor::autoscale() {
   const auto& options = service_->options;
   autoscaler deciding(options.autoscale);
-  const auto growth = std::make_shared<bool>(true);  // False: the last one has failed.
+  const auto growth = std::make_shared<bool>(true);  // False after the last growth has failed.
   for (;;) {
     co_await sleep_for(options.autoscale.metrics_interval);
     if (!std::exchange(*growth, true)) deciding.growth_failed(now());
@@ -325,7 +327,7 @@ branch supervisor::autoscale() {
     if (!wanted) continue;
     const bool grows = *wanted > places_.size();
     (grows ? service_->upscales : service_->downscales).fetch_add(1, std::memory_order_relaxed);
-    log::info("a service is scaled by its queue wait",
+    log::info("a service is scaled because of its queue wait",
               {{"service", options.name}, {"from", places_.size()}, {"to", *wanted}});
     scale(std::make_shared<scaling>(service_, *wanted, [growth](std::exception_ptr error) {
       if (!error) return;
@@ -357,7 +359,7 @@ branch supervisor::scale_in_turn() {
     std::exception_ptr error;
     try {
       if (wish->replicas < places_.size()) co_await shrink(wish->replicas);
-      co_await grow(wish->replicas);  // Also waits for those that are being restarted.
+      co_await grow(wish->replicas);  // This also waits for replicas that are being restarted.
     } catch (...) {
       error = std::current_exception();
     }
@@ -406,7 +408,7 @@ task<> supervisor::shrink(std::size_t replicas) {
   try {
     co_await with_timeout(until_retired(), options.drain_timeout);
     co_return;
-  } catch (const call_error&) {  // Time is up.
+  } catch (const call_error&) {  // The time is up.
   }
   for (const auto& p : std::exchange(retiring_, {})) {
     log::warn("a replica is removed before it has finished",
@@ -417,7 +419,7 @@ task<> supervisor::shrink(std::size_t replicas) {
     if (go_on_without(p)) {
       service_->drained(p->slot);
     } else {
-      retiring_.push_back(p);  // Its end will be heard.
+      retiring_.push_back(p);  // Its end will be reported.
     }
   }
 }
@@ -425,7 +427,7 @@ task<> supervisor::shrink(std::size_t replicas) {
 void supervisor::retire(const place_ptr& at) {
   at->retired = true;
   if (!at->replica) return;  // Its restart is not due yet.
-  if (!at->serves) {         // Nobody waits for what it holds, and its start may hang.
+  if (!at->serves) {         // Nobody waits for its calls, and its start may hang.
     starts_no_more(at);
     detail::abandon(system_, *service_, *at->slot);
     return let_go(at);
@@ -433,7 +435,7 @@ void supervisor::retire(const place_ptr& at) {
   retiring_.push_back(at);
 }
 
-/// One change of the table for all of them.
+/// Withdraws all of them in one change of the table.
 void supervisor::withdraw_retiring() {
   std::vector<std::shared_ptr<replica_slot>> slots;
   for (const auto& p : retiring_) {

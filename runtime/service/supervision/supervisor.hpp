@@ -1,7 +1,8 @@
 #pragma once
-// Keeps one service's replicas alive: one for one, the first restart at once, later ones after a
-// backoff, and none once the restart intensity is exceeded. Adds and removes replicas, and gives up
-// those that hang, at a call or at their start. Internal to runtime/.
+// The supervisor keeps one service's replicas alive. It restarts each replica on its own: the first
+// restart comes at once, later ones after a backoff, and none once there are more than max_restarts
+// in the window. It also adds and removes replicas, and abandons those that hang at a call or at
+// their start. Internal to runtime/.
 
 #include <deque>
 #include <optional>
@@ -12,11 +13,11 @@
 
 namespace troupe::detail {
 
-/// Somebody's wish for another number of replicas. It is answered once: at the latest when it is
-/// dropped, because the service has ended.
+/// A request to change the number of replicas. It is answered once, at the latest when it is
+/// dropped because the service has ended.
 class scaling {
  public:
-  /// `tell` is called on any actor, with null or with what went wrong.
+  /// `tell` is called on any actor, with null or with the error.
   scaling(std::shared_ptr<const service_state> service, std::size_t replicas,
           std::function<void(std::exception_ptr)> tell);
   scaling(const scaling&) = delete;
@@ -38,37 +39,38 @@ class supervisor final : public host {
              std::shared_ptr<service_state> service, std::shared_ptr<const role_factory> factory,
              std::function<void(std::exception_ptr)> started);
 
-  /// In a turn of its own. One scaling after the other, but a growth ends where a wish for fewer
-  /// comes.
+  /// Changes the number of replicas. Called in a turn of its own. Changes run one after another,
+  /// but a growth is ended by a later request for fewer replicas.
   void scale(std::shared_ptr<scaling> wish);
 
  private:
-  /// Where one replica after another lives. Once retired it gets no successor.
+  /// The place of one index, where one replica after another lives. A retired place gets no
+  /// successor.
   struct place {
     explicit place(std::size_t index) : index(index) {}
     const std::size_t index;
     ref<inbox> replica;                  ///< Null between a death and the restart.
-    std::shared_ptr<replica_slot> slot;  ///< The replica's.
-    time_point began{};                  ///< When the replica was made.
-    bool serves = false;                 ///< Or drains.
-    std::size_t late_starts = 0;         ///< Since one served here.
-    bool newcomer = false;               ///< Of a growth that is under way.
+    std::shared_ptr<replica_slot> slot;  ///< The slot of the replica.
+    time_point began{};                  ///< The time when the replica was made.
+    bool serves = false;                 ///< True while the replica serves or drains.
+    std::size_t late_starts = 0;         ///< The late starts since a replica has served here.
+    bool newcomer = false;               ///< True if it belongs to a growth that is under way.
     bool retired = false;
   };
   using place_ptr = std::shared_ptr<place>;
-  /// A link that was lost with all the replicas behind it.
+  /// The loss of a link with all the replicas behind it.
   struct loss {
     time_point at;
     std::uint64_t link;
-    duration pause;  ///< Before the restarts.
+    duration pause;  ///< The pause before the restarts.
   };
-  /// What made replicas be restarted, in the window.
+  /// The causes of restarts in the window.
   struct history {
     std::deque<time_point> deaths;
     std::deque<loss> links;
     std::size_t size() const { return deaths.size() + links.size(); }
     void forget_before(time_point time);
-    /// Of a loss that is known; of a death, none.
+    /// Returns the pause of a link that is known as lost; none for another link or a single death.
     std::optional<duration> pause_of(std::uint64_t link) const;
     void add(time_point time, std::uint64_t link, duration pause);
   };
@@ -115,21 +117,22 @@ class supervisor final : public host {
   std::shared_ptr<service_state> service_;
   std::shared_ptr<const role_factory> factory_;
   std::function<void(std::exception_ptr)> started_;
-  std::vector<place_ptr> places_;     ///< By index.
-  std::size_t serving_ = 0;           ///< Of these.
-  std::vector<place_ptr> ready_;      ///< They can serve, and are published together.
-  bool looks_at_ready_ = false;       ///< `look_at_ready` is on its way.
-  bool publishes_later_ = false;      ///< `publish_later` runs.
-  std::vector<place_ptr> retiring_;   ///< Their replicas have not ended.
-  std::vector<ref<inbox>> given_up_;  ///< Abandoned replicas whose end is not heard yet.
-  std::vector<std::size_t> starts_;   ///< By index, also of places that are gone.
+  std::vector<place_ptr> places_;  ///< The places by index.
+  std::size_t serving_ = 0;        ///< The number of places whose replica serves.
+  /// The places whose replicas can serve and are published together.
+  std::vector<place_ptr> ready_;
+  bool looks_at_ready_ = false;       ///< True while `look_at_ready` is on its way.
+  bool publishes_later_ = false;      ///< True while `publish_later` runs.
+  std::vector<place_ptr> retiring_;   ///< The removed places whose replicas have not ended.
+  std::vector<ref<inbox>> given_up_;  ///< The abandoned replicas whose end is not known yet.
+  std::vector<std::size_t> starts_;   ///< The starts at each index, also of places that are gone.
   history restarts_;
-  history newcomers_;  ///< Of a growth that is under way.
+  history newcomers_;  ///< The restarts in a growth that is under way.
   std::deque<std::shared_ptr<scaling>> scalings_;
   std::optional<time_point> growing_since_;  ///< None while nothing grows.
   std::optional<failure> failed_growth_;
   std::shared_ptr<start_watch> start_watch_;
-  condition changed_;  ///< A replica serves, or one has ended.
+  condition changed_;  ///< Notified when a replica serves or has ended.
   draws jitter_;
 };
 

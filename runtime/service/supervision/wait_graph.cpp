@@ -9,10 +9,10 @@ namespace {
 
 using stage = awaited_call::stage;
 
-/// What waits, once it is known what is blocked.
+/// The waiting calls, and the work that they block.
 class blocked_work {
  public:
-  /// `freed` goes on whatever it awaits.
+  /// Work in `freed` goes on whatever it awaits.
   blocked_work(const wait_graph& graph, const std::set<work_id>& freed) : graph_(graph) {
     for (const auto& call : graph.calls) {
       if (!freed.contains(call.by)) blocked_.insert(call.by);
@@ -37,12 +37,12 @@ class blocked_work {
     }
     return false;
   }
-  /// The call that keeps blocked work from going on.
+  /// Returns the call that keeps blocked work from going on.
   const awaited_call& awaited_by(work_id work) const {
     return *std::find_if(graph_.calls.begin(), graph_.calls.end(),
                          [&](const auto& call) { return call.by == work && blocks(call); });
   }
-  /// Some blocked work that a blocked call waits for.
+  /// Returns some blocked work that a blocked call waits for.
   work_id behind(const awaited_call& call) const {
     if (call.where == stage::in_endpoint) return {call.at, call.work};
     const auto at =
@@ -82,12 +82,13 @@ class blocked_work {
 
   const wait_graph& graph_;
   std::set<work_id> blocked_;
-  std::set<std::uint64_t> stuck_;  ///< Replicas that can begin nothing.
-  std::set<std::uint64_t> full_;   ///< Those of them that can give no room.
+  std::set<std::uint64_t> stuck_;  ///< Replicas that can't begin any call.
+  std::set<std::uint64_t> full_;   ///< Those of the stuck replicas that can't give room.
   std::set<std::size_t> full_services_;
 };
 
-/// Calls that wait for each other in a cycle; the last has not begun. Empty if all have.
+/// Returns calls that wait for each other in a cycle, with one that has not begun as the last.
+/// Empty if all calls have begun.
 std::vector<const awaited_call*> cycle_in(const blocked_work& blocked) {
   std::vector<work_id> way{blocked.first()};
   std::vector<const awaited_call*> calls;
@@ -101,13 +102,13 @@ std::vector<const awaited_call*> cycle_in(const blocked_work& blocked) {
     }
     way.push_back(next);
   }
-  // Calls in endpoints are made by others, so not all of them are.
+  // Other calls make the calls in endpoints, so not all calls are in endpoints.
   const auto waits = std::find_if(calls.begin(), calls.end(), [](const auto* call) {
     return call->where != stage::in_endpoint;
   });
   if (waits == calls.end()) return {};
   std::rotate(calls.begin(), waits + 1, calls.end());
-  // A service that it passes twice begins it: what leads from there and back is enough.
+  // If the cycle passes a service twice, the part from that service back to it is enough.
   const auto start = std::find_if(calls.rbegin(), calls.rend(),
                                   [&](const auto* call) { return call->from == calls.back()->to; });
   calls.erase(calls.begin(), start.base() - 1);
