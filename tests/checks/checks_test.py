@@ -88,6 +88,70 @@ class Layering(CheckCase):
                 (self.root / path).unlink()
 
 
+class Floors(CheckCase):
+    FILES = {
+        "tests/checks/floors.txt": "# bottom to top\nruntime/base runtime/wire\n\nruntime  # the service\n"
+                                   "runtime/service/call\nactors\n",
+        "runtime/base/a.hpp": "",
+        "runtime/wire/b.cpp": '#include "runtime/wire/b.hpp"\n#include <vector>\n',
+        "runtime/wire/b.hpp": "",
+        "runtime/c.hpp": '#include "runtime/base/a.hpp"\n',
+        "runtime/service/call/d.cpp": '#include "runtime/c.hpp"\n#include "runtime/wire/b.hpp"\n',
+        "actors/e.hpp": '#include "runtime/c.hpp"\n',
+        "examples/f.cpp": '#include "actors/e.hpp"\n',
+    }
+
+    def test_includes_that_go_down_are_accepted(self):
+        self.assert_accepted("floors.py", self.FILES)
+
+    def test_includes_that_go_up_or_stay_on_a_floor_are_refused(self):
+        for path, included, reason in [
+                ("runtime/base/a.hpp", "runtime/c.hpp",
+                 "runtime/base (floor 1) may not see runtime (floor 2)"),
+                ("runtime/c.hpp", "runtime/service/call/d.hpp",
+                 "runtime (floor 2) may not see runtime/service/call (floor 3)"),
+                ("runtime/base/a.hpp", "runtime/wire/b.hpp",
+                 "runtime/base (floor 1) may not see runtime/wire (floor 1)")]:
+            with self.subTest(path=path, included=included):
+                self.assert_refused("floors.py", {**self.FILES, path: f'// first\n#include "{included}"\n'},
+                                    f"{path}:2: includes {included}: {reason}\n")
+
+    def test_the_shortest_circle_is_told_with_its_includes(self):
+        self.assert_refused(
+            "floors.py",
+            {**self.FILES,
+             "runtime/base/a.hpp": '\n#include "runtime/service/call/d.hpp"\n',
+             "runtime/c.hpp": '#include "runtime/base/a.hpp"\n#include "runtime/wire/b.hpp"\n',
+             "runtime/wire/b.hpp": '#include "runtime/c.hpp"\n#include "runtime/c.hpp"\n'},
+            "runtime, runtime/base, runtime/service/call, runtime/wire: include each other in a circle; the shortest:\n"
+            "  runtime/c.hpp:2: includes runtime/wire/b.hpp\n"
+            "  runtime/wire/b.hpp:1: includes runtime/c.hpp (and 1 more from runtime/wire to runtime)\n")
+
+    def test_two_circles_are_told_each(self):
+        self.assert_refused(
+            "floors.py",
+            {**self.FILES, "runtime/base/a.hpp": '#include "runtime/wire/b.hpp"\n',
+             "runtime/wire/b.hpp": '#include "runtime/base/a.hpp"\n',
+             "actors/e.hpp": '#include "actors/g/g.hpp"\n', "actors/g/g.hpp": '#include "actors/e.hpp"\n'},
+            "runtime/base, runtime/wire: include each other", "actors, actors/g: include each other")
+
+    def test_folders_and_floors_that_do_not_match_are_refused(self):
+        for changed, part in [
+                ({"tests/checks/floors.txt": "runtime/base runtime/wire\nruntime runtime/gone\nruntime/service/call\nactors\n"},
+                 "tests/checks/floors.txt:2: runtime/gone does not exist or holds no C++ file"),
+                ({"tests/checks/floors.txt": "runtime/base\nruntime runtime/wire\nruntime/service/call runtime/base\nactors\n"},
+                 "tests/checks/floors.txt:3: runtime/base stands on floor 1 already"),
+                ({"tests/checks/floors.txt": "runtime/base runtime/wire actors\nruntime\nruntime/service/call\n"},
+                 "tests/checks/floors.txt:1: actors and runtime share a floor"),
+                ({"runtime/wire/inner/g.hpp": ""},
+                 "runtime/wire/inner: tests/checks/floors.txt does not say on which floor it stands")]:
+            with self.subTest(part=part):
+                self.assert_refused("floors.py", {**self.FILES, **changed}, part)
+
+    def test_a_missing_declaration_is_refused(self):
+        self.assert_refused("floors.py", {"runtime/base/a.hpp": ""}, "tests/checks/floors.txt: is missing")
+
+
 class Coroutines(CheckCase):
     def judge(self, statement):
         return {"actors/a.cpp": "task<> f(int n) {\n  int x = 0;\n" + statement + "\n}\n"}
