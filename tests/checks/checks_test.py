@@ -222,6 +222,15 @@ class Readme(CheckCase):
             with self.subTest(code=code):
                 self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"```cpp\n{code}```\n"}, part)
 
+    def test_paths_in_docs_are_there(self):
+        self.assert_accepted("readme.py", {
+            **self.readme(""), "docs/b.md": "[a](a.md#x) [h](../runtime/a.hpp) `runtime/a.hpp` `runtime/` `runtime/a b`\n"})
+        for text, target in [("[c](c.md)", "c.md"), ("[h](runtime/a.hpp)", "runtime/a.hpp"),
+                             ("`runtime/gone.hpp`", "runtime/gone.hpp"), ("`docs/gone/`", "docs/gone/")]:
+            with self.subTest(text=text):
+                self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"\n{text}\n"},
+                                    f"docs/b.md:2: names {target}, which does not exist")
+
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")
 
