@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Each check and tests/run.py, given planted violations: checks_test.py BUILD_DIR"""
+import json
 import os
 import pathlib
 import subprocess
@@ -248,6 +249,50 @@ class Readme(CheckCase):
         self.assertEqual(bad.returncode, 1)
         self.assertIn("build/release/make a: exit code 3", bad.stdout)
         self.assertTrue(bad.stdout.endswith("0 passed, 2 failed\n"), bad.stdout)
+
+
+class PublicHeaders(CheckCase):
+    HEADERS = {
+        "runtime/alone.hpp": "#include <string>\nstruct alone { std::string text; };\n",
+        "runtime/forgets.hpp": "struct forgets { std::string text; };\n",
+        "runtime/warned.hpp": "inline int warned(int n) { int unused = n; return n; }\n",
+        "actors/private.hpp": "struct hidden { std::string text; };\n",
+    }
+
+    def check_headers(self, *public, flags=()):
+        """What the check says where the table names these headers, and the build precompiles <string>."""
+        plant(self.root, {**self.HEADERS, "pch.hxx": "#include <string>\n", "runtime/a.cpp": ""})
+        rows = "".join(f"| do | `{header}` |\n" for header in public)
+        command = (f"/usr/bin/ccache clang++-19 -std=c++20 -Wall -Wextra -I{self.root} -include {self.root}/pch.hxx "
+                   f"-Xclang -include-pch -Xclang {self.root}/pch.hxx.pch -o a.o -c {self.root}/runtime/a.cpp")
+        plant(self.root, {
+            "docs/architecture.md": f"`actors/private.hpp`\n## Which header for what\n\n{rows}\n## Words\n`actors/private.hpp`\n",
+            "b/compile_commands.json": json.dumps([{"directory": str(self.root), "command": command,
+                                                    "file": f"{self.root}/runtime/a.cpp"}])})
+        result = run(HERE / "public_headers_test.py", self.root / "b", self.root, *flags)
+        return result.returncode, result.stdout
+
+    def test_a_header_that_compiles_alone_passes(self):
+        self.assertEqual(self.check_headers("runtime/alone.hpp"), (0, "1 passed, 0 failed\n"))
+
+    def test_a_header_that_leans_on_another_or_is_warned_of_fails(self):
+        for header, part in [("runtime/forgets.hpp", "use of undeclared identifier 'std'"),
+                             ("runtime/warned.hpp", "unused variable"), ("runtime/gone.hpp", "file not found")]:
+            with self.subTest(header=header):
+                code, output = self.check_headers("runtime/alone.hpp", header)
+                self.assertEqual(code, 1, output)
+                self.assertIn(f"FAILED {header} does not compile alone", output)
+                self.assertIn(part, output)
+                self.assertTrue(output.endswith("1 passed, 1 failed\n"), output)
+
+    def test_all_headers_are_checked_where_that_is_asked(self):
+        code, output = self.check_headers("runtime/alone.hpp", flags=["--all"])
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED actors/private.hpp", output)
+        self.assertTrue(output.endswith("1 passed, 3 failed\n"), output)
+
+    def test_a_table_that_names_none_fails(self):
+        self.assertEqual(self.check_headers(), (1, "0 passed, 0 failed\n"))
 
 
 class Runner(CheckCase):
