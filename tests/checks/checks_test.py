@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Each check and tests/run.py, given planted violations: checks_test.py BUILD_DIR"""
+import json
 import os
 import pathlib
 import subprocess
@@ -88,6 +89,70 @@ class Layering(CheckCase):
                 (self.root / path).unlink()
 
 
+class Floors(CheckCase):
+    FILES = {
+        "tests/checks/floors.txt": "# bottom to top\nruntime/base runtime/wire\n\nruntime  # the service\n"
+                                   "runtime/service/call\nactors\n",
+        "runtime/base/a.hpp": "",
+        "runtime/wire/b.cpp": '#include "runtime/wire/b.hpp"\n#include <vector>\n',
+        "runtime/wire/b.hpp": "",
+        "runtime/c.hpp": '#include "runtime/base/a.hpp"\n',
+        "runtime/service/call/d.cpp": '#include "runtime/c.hpp"\n#include "runtime/wire/b.hpp"\n',
+        "actors/e.hpp": '#include "runtime/c.hpp"\n',
+        "examples/f.cpp": '#include "actors/e.hpp"\n',
+    }
+
+    def test_includes_that_go_down_are_accepted(self):
+        self.assert_accepted("floors.py", self.FILES)
+
+    def test_includes_that_go_up_or_stay_on_a_floor_are_refused(self):
+        for path, included, reason in [
+                ("runtime/base/a.hpp", "runtime/c.hpp",
+                 "runtime/base (floor 1) may not see runtime (floor 2)"),
+                ("runtime/c.hpp", "runtime/service/call/d.hpp",
+                 "runtime (floor 2) may not see runtime/service/call (floor 3)"),
+                ("runtime/base/a.hpp", "runtime/wire/b.hpp",
+                 "runtime/base (floor 1) may not see runtime/wire (floor 1)")]:
+            with self.subTest(path=path, included=included):
+                self.assert_refused("floors.py", {**self.FILES, path: f'// first\n#include "{included}"\n'},
+                                    f"{path}:2: includes {included}: {reason}\n")
+
+    def test_the_shortest_circle_is_told_with_its_includes(self):
+        self.assert_refused(
+            "floors.py",
+            {**self.FILES,
+             "runtime/base/a.hpp": '\n#include "runtime/service/call/d.hpp"\n',
+             "runtime/c.hpp": '#include "runtime/base/a.hpp"\n#include "runtime/wire/b.hpp"\n',
+             "runtime/wire/b.hpp": '#include "runtime/c.hpp"\n#include "runtime/c.hpp"\n'},
+            "runtime, runtime/base, runtime/service/call, runtime/wire: include each other in a circle; the shortest:\n"
+            "  runtime/c.hpp:2: includes runtime/wire/b.hpp\n"
+            "  runtime/wire/b.hpp:1: includes runtime/c.hpp (and 1 more from runtime/wire to runtime)\n")
+
+    def test_two_circles_are_told_each(self):
+        self.assert_refused(
+            "floors.py",
+            {**self.FILES, "runtime/base/a.hpp": '#include "runtime/wire/b.hpp"\n',
+             "runtime/wire/b.hpp": '#include "runtime/base/a.hpp"\n',
+             "actors/e.hpp": '#include "actors/g/g.hpp"\n', "actors/g/g.hpp": '#include "actors/e.hpp"\n'},
+            "runtime/base, runtime/wire: include each other", "actors, actors/g: include each other")
+
+    def test_folders_and_floors_that_do_not_match_are_refused(self):
+        for changed, part in [
+                ({"tests/checks/floors.txt": "runtime/base runtime/wire\nruntime runtime/gone\nruntime/service/call\nactors\n"},
+                 "tests/checks/floors.txt:2: runtime/gone does not exist or holds no C++ file"),
+                ({"tests/checks/floors.txt": "runtime/base\nruntime runtime/wire\nruntime/service/call runtime/base\nactors\n"},
+                 "tests/checks/floors.txt:3: runtime/base stands on floor 1 already"),
+                ({"tests/checks/floors.txt": "runtime/base runtime/wire actors\nruntime\nruntime/service/call\n"},
+                 "tests/checks/floors.txt:1: actors and runtime share a floor"),
+                ({"runtime/wire/inner/g.hpp": ""},
+                 "runtime/wire/inner: tests/checks/floors.txt does not say on which floor it stands")]:
+            with self.subTest(part=part):
+                self.assert_refused("floors.py", {**self.FILES, **changed}, part)
+
+    def test_a_missing_declaration_is_refused(self):
+        self.assert_refused("floors.py", {"runtime/base/a.hpp": ""}, "tests/checks/floors.txt: is missing")
+
+
 class Coroutines(CheckCase):
     def judge(self, statement):
         return {"actors/a.cpp": "task<> f(int n) {\n  int x = 0;\n" + statement + "\n}\n"}
@@ -158,6 +223,15 @@ class Readme(CheckCase):
             with self.subTest(code=code):
                 self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"```cpp\n{code}```\n"}, part)
 
+    def test_paths_in_docs_are_there(self):
+        self.assert_accepted("readme.py", {
+            **self.readme(""), "docs/b.md": "[a](a.md#x) [h](../runtime/a.hpp) `runtime/a.hpp` `runtime/` `runtime/a b`\n"})
+        for text, target in [("[c](c.md)", "c.md"), ("[h](runtime/a.hpp)", "runtime/a.hpp"),
+                             ("`runtime/gone.hpp`", "runtime/gone.hpp"), ("`docs/gone/`", "docs/gone/")]:
+            with self.subTest(text=text):
+                self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"\n{text}\n"},
+                                    f"docs/b.md:2: names {target}, which does not exist")
+
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")
 
@@ -175,6 +249,50 @@ class Readme(CheckCase):
         self.assertEqual(bad.returncode, 1)
         self.assertIn("build/release/make a: exit code 3", bad.stdout)
         self.assertTrue(bad.stdout.endswith("0 passed, 2 failed\n"), bad.stdout)
+
+
+class PublicHeaders(CheckCase):
+    HEADERS = {
+        "runtime/alone.hpp": "#include <string>\nstruct alone { std::string text; };\n",
+        "runtime/forgets.hpp": "struct forgets { std::string text; };\n",
+        "runtime/warned.hpp": "inline int warned(int n) { int unused = n; return n; }\n",
+        "actors/private.hpp": "struct hidden { std::string text; };\n",
+    }
+
+    def check_headers(self, *public, flags=()):
+        """What the check says where the table names these headers, and the build precompiles <string>."""
+        plant(self.root, {**self.HEADERS, "pch.hxx": "#include <string>\n", "runtime/a.cpp": ""})
+        rows = "".join(f"| do | `{header}` |\n" for header in public)
+        command = (f"/usr/bin/ccache clang++-19 -std=c++20 -Wall -Wextra -I{self.root} -include {self.root}/pch.hxx "
+                   f"-Xclang -include-pch -Xclang {self.root}/pch.hxx.pch -o a.o -c {self.root}/runtime/a.cpp")
+        plant(self.root, {
+            "docs/architecture.md": f"`actors/private.hpp`\n## Which header for what\n\n{rows}\n## Words\n`actors/private.hpp`\n",
+            "b/compile_commands.json": json.dumps([{"directory": str(self.root), "command": command,
+                                                    "file": f"{self.root}/runtime/a.cpp"}])})
+        result = run(HERE / "public_headers_test.py", self.root / "b", self.root, *flags)
+        return result.returncode, result.stdout
+
+    def test_a_header_that_compiles_alone_passes(self):
+        self.assertEqual(self.check_headers("runtime/alone.hpp"), (0, "1 passed, 0 failed\n"))
+
+    def test_a_header_that_leans_on_another_or_is_warned_of_fails(self):
+        for header, part in [("runtime/forgets.hpp", "use of undeclared identifier 'std'"),
+                             ("runtime/warned.hpp", "unused variable"), ("runtime/gone.hpp", "file not found")]:
+            with self.subTest(header=header):
+                code, output = self.check_headers("runtime/alone.hpp", header)
+                self.assertEqual(code, 1, output)
+                self.assertIn(f"FAILED {header} does not compile alone", output)
+                self.assertIn(part, output)
+                self.assertTrue(output.endswith("1 passed, 1 failed\n"), output)
+
+    def test_all_headers_are_checked_where_that_is_asked(self):
+        code, output = self.check_headers("runtime/alone.hpp", flags=["--all"])
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED actors/private.hpp", output)
+        self.assertTrue(output.endswith("1 passed, 3 failed\n"), output)
+
+    def test_a_table_that_names_none_fails(self):
+        self.assertEqual(self.check_headers(), (1, "0 passed, 0 failed\n"))
 
 
 class Runner(CheckCase):

@@ -2,8 +2,6 @@
 
     runtime <- actors <- algorithms <- examples        deploy, tests: see all
 """
-import re
-
 import source
 
 LAYERS = ["runtime", "actors", "algorithms", "examples"]
@@ -14,8 +12,6 @@ WITHOUT_TENSORS = ["runtime/", "actors/random/", "actors/environments/", "actors
                    "actors/recorder/"]
 # The benchmarks compare with bare CAF.
 WITH_CAF = ["runtime/", "tests/runtime/", "tests/bench/"]
-
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
 def is_below(path, folders):
@@ -41,12 +37,10 @@ def judge(path, included):
 
 def find_problems(root):
     for path in source.list_sources(root):
-        text = (root / path).read_text()
-        for match in _INCLUDE.finditer(text):
-            reason = judge(path.as_posix(), match.group(1))
+        for line, included in source.list_includes(root, path):
+            reason = judge(path.as_posix(), included)
             if reason:
-                line = source.line_of(text, match.start(1))
-                yield f"{path}:{line}: includes {match.group(1)}: {reason}"
+                yield f"{path}:{line}: includes {included}: {reason}"
 
 
 if __name__ == "__main__":

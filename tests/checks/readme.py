@@ -7,7 +7,8 @@
   `// readme: NAME` and `// readme: end`, so it compiles. Indentation may differ. The README links that
   file, which has what is to be included.
 - A ```cpp block in docs/ says what is to be included, and those headers are there.
-- A link to a file in the repository finds it.
+- A link to a file in the repository finds it, in the README and in docs/. So does a path in backticks
+  in docs/ that begins with a folder of the repository.
 
 With --run, every `build/release/...` command is run instead, in the README's order and from an
 empty folder, except in blocks marked `by-hand` (```sh by-hand). Closes with `N passed, N failed`.
@@ -26,6 +27,7 @@ _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 _MARKED = re.compile(r"^[ \t]*// readme: (?!end\b)\S+\n(.*?)^[ \t]*// readme: end$",
                      re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)|<img[^>]* src=\"(?!\w+:)([^\"]+)\"")
+_PATH = re.compile(rf"`((?:{'|'.join([*source.FOLDERS, 'docs'])})/[^`\s]*)`")
 _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 _TOOLS = ["apt-get", "cd", "cmake", "curl", "export", "git", "ls", "ninja", "python3", "sudo"]
 BUILD = "build/release/"
@@ -103,9 +105,22 @@ def find_marked_code(root):
             for match in _MARKED.finditer((root / path).read_text())}
 
 
+def blank_blocks(text):
+    """The text without its fenced blocks, in which lines keep their numbers."""
+    return _BLOCK.sub(lambda block: "\n" * block.group().count("\n"), text)
+
+
 def find_problems_of_docs(root):
     for path in sorted((root / "docs").glob("*.md")):
-        for line, language, _, content in read_blocks(path.read_text()):
+        text = path.read_text()
+        prose = blank_blocks(text)
+        targets = [(match, root, match.group(1)) for match in _PATH.finditer(prose)]
+        targets += [(match, path.parent, match.group(1) or match.group(2)) for match in _LINK.finditer(prose)]
+        for match, folder, target in targets:
+            if not (folder / target).exists():
+                line = source.line_of(prose, match.start())
+                yield f"docs/{path.name}:{line}: names {target}, which does not exist"
+        for line, language, _, content in read_blocks(text):
             if language not in CPP:
                 continue
             included = _INCLUDE.findall(content)
@@ -134,7 +149,7 @@ def find_problems(root):
                    "`// readme: NAME` and `// readme: end`")
         elif language in CPP and f"]({marked[normalise(content)]})" not in text:
             yield f"README.md:{line}: this code is in {marked[normalise(content)]}, which is not linked"
-    for match in _LINK.finditer(_BLOCK.sub(lambda block: "\n" * block.group().count("\n"), text)):
+    for match in _LINK.finditer(blank_blocks(text)):
         target = match.group(1) or match.group(2)
         if not (root / target).exists():
             yield f"README.md: links {target}, which does not exist"

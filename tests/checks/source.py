@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 _COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
     re.DOTALL)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
 def list_sources(root, folders=FOLDERS):
@@ -25,6 +26,12 @@ def strip_text(text):
 
 def line_of(text, position):
     return text.count("\n", 0, position) + 1
+
+
+def list_includes(root, path):
+    """The line and the name of everything that the file includes."""
+    text = (root / path).read_text()
+    return [(line_of(text, match.start(1)), match.group(1)) for match in _INCLUDE.finditer(text)]
 
 
 def finish(what, problems):
