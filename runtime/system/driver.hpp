@@ -27,7 +27,10 @@ class driver final : public host {
 
   driver(caf::actor_config& config, system_core& system, branch main,
          std::shared_ptr<outcome> result)
-      : host(config, system, "main"), system_(system), main_(std::move(main)), result_(std::move(result)) {
+      : host(config, system, "main"),
+        system_(system),
+        main_(std::move(main)),
+        result_(std::move(result)) {
     made();
   }
 
