@@ -24,7 +24,7 @@ task<loops::verdict> tell(loops::progress now) {  // after each update
   co_return loops::verdict::go_on;
 }
 
-const run_callbacks own{.called = tell, .stop = {loops::score_reached(475)}};
+const run_callbacks own{.on_update_end = tell, .stop = {loops::score_reached(475)}};
 // readme: end
 
 // readme: train_in

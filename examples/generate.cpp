@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct cast {
+struct roles {
   service<weight_store> weights;
   service<generator> generators;
   service<scorer> reference;
@@ -66,8 +66,8 @@ writer read_writer(const std::string& path) {
   return {read_model(path), texts_of(tokens), encode_chat(tokens, read_chat_style(path), question)};
 }
 
-task<cast> serve(troupe::system& sys, writer w) {
-  cast c;
+task<roles> serve(troupe::system& sys, writer w) {
+  roles c;
   c.weights = co_await sys.serve<weight_store>({.name = "weights"});
   const weights first{1, flatten_weights(w.model.config, w.model.weights), {}};
   co_await c.weights.route<&weight_store::put>(first);
@@ -82,7 +82,7 @@ task<cast> serve(troupe::system& sys, writer w) {
   co_return c;
 }
 
-task<std::vector<completion>> ask(cast c, std::vector<token_id> prompt, std::int64_t tokens) {
+task<std::vector<completion>> ask(roles c, std::vector<token_id> prompt, std::int64_t tokens) {
   generation_request request{.prompt = std::move(prompt),
                              .max_tokens = tokens,
                              .sampling = {.temperature = 0.8, .seed = 1}};
@@ -103,7 +103,7 @@ void print(const std::vector<completion>& answers) {
 
 /// The largest difference of a token's log-probability between the generator and the reference
 /// model.
-task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
+task<double> distance(roles c, std::vector<token_id> prompt, completion answer) {
   score_request request{prompt, std::ssize(prompt), 0.8};
   request.tokens.insert(request.tokens.end(), answer.tokens.begin(), answer.tokens.end());
   const auto scored = co_await c.reference.route<&scorer::score>(request);
@@ -114,7 +114,7 @@ task<double> distance(cast c, std::vector<token_id> prompt, completion answer) {
 }
 
 /// Gives new weights to the generators, as a trainer does after a step.
-task<> publish(cast c, at::Tensor parameters) {
+task<> publish(roles c, at::Tensor parameters) {
   co_await sleep_for(100us);
   const weights fresh{2, std::move(parameters), {}};
   co_await c.weights.route<&weight_store::put>(fresh);

@@ -40,7 +40,7 @@ grpo_config usual(bool letters) {
   config.task.name = "blackjack";
   config.total_steps = 10;
   config.rollout.prompts = letters ? 16 : 8;
-  config.rollout.answer_tokens = 4;
+  config.rollout.max_completion_tokens = 4;
   config.warm_start.batches = letters ? 20 : 12;
   config.warm_start.batch_size = letters ? 64 : 8;
   config.warm_start.lr = letters ? 3e-3 : 2e-5;
@@ -77,7 +77,7 @@ task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
                          .final_problems = 100,
                          .stop_at = {}};
   const auto learning = algorithm_with(s.config);
-  const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.evaluated = tell});
+  const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.on_evaluation = tell});
   std::printf("the moves: troupe samples %s\n", run.run_directory.c_str());
 }
 

@@ -86,7 +86,7 @@ task<> tell(loops::progress now, evaluation seen) {
 
 task<> learn(troupe::system& sys, grpo_config config) {
   const auto result =
-      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.evaluated = tell});
+      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.on_evaluation = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }
@@ -98,7 +98,7 @@ grpo_config usual() {
   config.total_steps = 100;
   config.warm_start.batches = 0;
   config.rollout.prompts = config.rollout.group = 8;
-  config.rollout.answer_tokens = 64;
+  config.rollout.max_completion_tokens = 64;
   return config;
 }
 

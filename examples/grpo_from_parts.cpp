@@ -2,12 +2,11 @@
 // are this program's own, and the other parts are those of `troupe train --algo grpo`.
 //
 // The roles:
-//   prompts     draws numbers of two digits, whose sum is asked; an exam asks each of them once
-//   generator   writes a group of answers to each prompt with the newest weights
-//   judges      scores an answer; its class is in this file
-//   replay      hands each group to the trainer once, unless it is too stale
-//   trainer     updates the weights by GRPO, which go to the store and the generator
-//   weights     stores the weights
+//   prompts     draws numbers of two digits, whose sum is asked; an evaluation asks each of them
+//   once generator   writes a group of answers to each prompt with the newest weights judges scores
+//   an answer; its class is in this file replay      hands each group to the trainer once, unless
+//   it is too stale trainer     updates the weights by GRPO, which go to the store and the
+//   generator weights     stores the weights
 //
 //   build/release/examples/grpo_from_parts
 //
@@ -39,13 +38,13 @@ struct judge {
 struct roles : answer_roles {
   service<judge> judges;
   service<grpo_trainer> learner;
-  service<prompt_source> exam;
+  service<prompt_source> held_out;
 };
 
 constexpr std::ptrdiff_t kept =
     4;  // the number of best answers, and of worst answers, that are kept
 
-/// The episode. The loops below all run it, and so does the exam, with a group of one.
+/// The episode. The loops below all run it, and so does the evaluation, with a group of one.
 task<answer_group> generate(roles r) {
   auto drawn = co_await r.prompts.route<&prompt_source::next>();
   auto group = co_await write_group(r, std::move(drawn));
@@ -70,8 +69,8 @@ task<std::int64_t> train(roles r, std::vector<answer_group> groups) {
 
 /// The share of right answers if the likeliest tokens are taken.
 task<double> right_answers(roles r, int count) {
-  co_await r.exam.route<&prompt_source::rewind>(std::uint64_t{2});
-  r.prompts = r.exam;
+  co_await r.held_out.route<&prompt_source::rewind>(std::uint64_t{2});
+  r.prompts = r.held_out;
   r.group = 1;
   r.temperature = 0;
   double right = 0;
@@ -87,29 +86,30 @@ task<roles> serve_roles(troupe::system& sys) {
   const auto problems =
       make_problems(llm::sum_digits_task(), {.size = 2, .training = 80, .held_out = 10}, 1);
   r.prompts = co_await sys.serve<prompt_source>({.name = "prompts"}, problems.training, true, 1);
-  r.exam = co_await sys.serve<prompt_source>({.name = "exam"}, problems.training, false, 2);
+  r.held_out = co_await sys.serve<prompt_source>({.name = "held_out"}, problems.training, false, 2);
   r.judges = co_await sys.serve<judge>({.name = "judges", .replicas = 2});
   r.replay = co_await sys.serve<replay_queue<answer_group>>({.name = "replay"},
                                                             replay_options{.batch = 16});
 
   // A few right answers have taught the letters model the form of an answer.
   const grpo_config config{.warm_start = {.batches = 8, .batch_size = 32, .lr = 3e-3}};
-  const auto subject = std::make_shared<const grpo_subject>(subject_of(config));
+  const auto format = std::make_shared<const prompt_format>(prompt_format_of(config));
   const auto start =
-      co_await starting_weights(config, *subject, answer_problems(*subject, problems.training));
-  r.subject = subject;
+      co_await starting_weights(config, *format, answer_problems(*format, problems.training));
+  r.format = format;
   r.group = 16;
-  r.answer_tokens = 3;
+  r.max_completion_tokens = 3;
 
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
-  const grpo_model model{.config = subject->config, .answer_tokens = r.answer_tokens, .lr = 6e-4};
+  const grpo_model model{
+      .config = format->config, .max_completion_tokens = r.max_completion_tokens, .lr = 6e-4};
   std::function<grpo_learner()> make = [=] {
     return grpo_learner(model, grpo_options{}, start, 1);
   };
   r.learner = co_await sys.serve<grpo_trainer>({.name = "trainer", .placement = placement::thread},
                                                make, store);
   const llm::generator_options writing{
-      .config = subject->config, .engine = {.slots = 64}, .texts = llm::texts_of(subject->tokens)};
+      .config = format->config, .engine = {.slots = 64}, .texts = llm::texts_of(format->tokens)};
   r.generators = co_await sys.serve<llm::generator>(
       {.name = "generator", .placement = placement::thread, .max_ongoing = 16}, writing, store);
   co_return r;

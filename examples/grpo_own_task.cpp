@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     auto config = parse_config<grpo_config>(load_config("", overrides), usual(model.empty()));
     config.model.path = model;
     const auto run = train(algorithm_with(config, alphabet), {.root = "runs"},
-                           {.callbacks = {.evaluated = tell}});
+                           {.callbacks = {.on_evaluation = tell}});
     std::printf("the answers: troupe samples %s\n", run.run_directory.c_str());
     return 0;
   } catch (const CLI::ParseError& e) {

@@ -34,7 +34,7 @@ task<> learn(troupe::system& sys) {
   config.trainer.warmup_updates = 0;
   config.evaluation = {.every_updates = 10, .problems = 100, .final_problems = 100, .stop_at = {}};
   const auto result =
-      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.evaluated = tell});
+      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.on_evaluation = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }

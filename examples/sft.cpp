@@ -29,18 +29,18 @@ using namespace std::chrono_literals;
 using examples = dataset<sft_example>;
 
 /// The model and the data.
-struct lesson {
+struct setup {
   llm::language_model model;
   std::vector<sft_example> data;
 };
 
 /// Ids 0 to 9 are digits; 10 ends a question ("47>"), 11 an answer ("11").
-lesson sums_of_digits() {
+setup sums_of_digits() {
   llm::model_config config;
   config.hidden_size = 64, config.intermediate_size = 128, config.layers = 2;
   config.heads = config.kv_heads = 4, config.head_dim = 16;
   config.vocab_size = 12, config.max_positions = 16, config.tied_embeddings = true;
-  lesson made{{config, llm::random_weights(config, 1)}, {}};
+  setup made{{config, llm::random_weights(config, 1)}, {}};
   for (int number = 10; number < 100; ++number) {
     const int a = number / 10, b = number % 10;
     made.data.push_back({{a, b, 10}, {(a + b) % 10, 11}});
@@ -49,8 +49,8 @@ lesson sums_of_digits() {
   return made;
 }
 
-lesson read_lesson(const std::string& model, const std::string& data) {
-  lesson made{llm::read_model(model), {}};
+setup read_setup(const std::string& model, const std::string& data) {
+  setup made{llm::read_model(model), {}};
   const auto& config = made.model.config;
   const auto tokens = llm::read_tokenizer(model);
   made.data = read_sft_examples(data, {.tokens = &tokens,
@@ -60,16 +60,16 @@ lesson read_lesson(const std::string& model, const std::string& data) {
 }
 
 struct settings {
-  lesson what;
+  setup what;
   sft_options options;
   int updates = 150, batch_size = 32, lora = 0;
   std::string out;
 };
 
 /// The role that trains the model and evaluates it.
-class tutor {
+class sft_trainer {
  public:
-  tutor(const lesson& what, const sft_options& options, int lora)
+  sft_trainer(const setup& what, const sft_options& options, int lora)
       : config_(what.model.config),
         start_(llm::flatten_weights(config_, what.model.weights)),
         learner_(lora ? sft_learner(config_, options, start_, {.rank = lora}, 1)
@@ -106,18 +106,18 @@ task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
   const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
-  auto student =
-      co_await sys.serve<tutor>({.name = "tutor", .deadline = 24h}, s.what, s.options, s.lora);
+  auto student = co_await sys.serve<sft_trainer>({.name = "sft_trainer", .deadline = 24h}, s.what,
+                                                 s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     sft_learner::batch batch;
     while (std::ssize(batch) < s.batch_size)
       batch.push_back(co_await data.route<&examples::next>());
-    const auto report = co_await student.route<&tutor::train_step>(std::move(batch));
+    const auto report = co_await student.route<&sft_trainer::train_step>(std::move(batch));
     if (update % 50 == 1) std::printf("update %d: loss %.3f\n", update, report.loss);
   }
-  const int right = co_await student.route<&tutor::right_answers>(some);
+  const int right = co_await student.route<&sft_trainer::right_answers>(some);
   std::printf("%d of %zu answers are right\n", right, shown);
-  if (!s.out.empty()) co_await student.route<&tutor::write>(s.out);
+  if (!s.out.empty()) co_await student.route<&sft_trainer::write>(s.out);
 }
 
 int main(int argc, char** argv) {
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
     s.options =
         parse_config<sft_options>(load_config("", overrides), {.lr = model.empty() ? 4e-3 : 2e-5});
     use_one_torch_thread();
-    s.what = model.empty() ? sums_of_digits() : read_lesson(model, data);
+    s.what = model.empty() ? sums_of_digits() : read_setup(model, data);
     troupe::system sys;
     sys.run(fine_tune(sys, std::move(s)));
     return 0;

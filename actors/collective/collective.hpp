@@ -34,7 +34,7 @@ class collective {
 };
 
 /// A group of a single rank, whose operations do nothing.
-class lone_rank final : public collective {
+class single_rank final : public collective {
  public:
   std::size_t rank() const noexcept override { return 0; }
   std::size_t world() const noexcept override { return 1; }

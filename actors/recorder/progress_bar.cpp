@@ -42,12 +42,12 @@ std::string progress_line(const progress_state& state, bool with_bar) {
   } else {
     line = step;
   }
-  const auto& words = state.words;
-  line += fmt::format(" {}, {} {}/s", words.steps, short_number(rate), words.steps);
+  const auto& labels = state.labels;
+  line += fmt::format(" {}, {} {}/s", labels.steps, short_number(rate), labels.steps);
   if (state.total_steps > state.step && rate > 0)
     line += ", ETA " + duration_text(static_cast<double>(state.total_steps - state.step) / rate);
   if (std::isfinite(state.mean_return))
-    line += fmt::format(", {} {:.{}f}", words.score, state.mean_return, words.decimals);
+    line += fmt::format(", {} {:.{}f}", labels.score, state.mean_return, labels.decimals);
   return line;
 }
 

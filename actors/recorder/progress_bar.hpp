@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "actors/recorder/run_words.hpp"
+#include "actors/recorder/run_labels.hpp"
 
 namespace troupe {
 
@@ -19,7 +19,7 @@ struct progress_state {
   std::chrono::duration<double> elapsed{};
   /// NaN if no episode has ended yet.
   double mean_return = std::numeric_limits<double>::quiet_NaN();
-  run_words words = {};
+  run_labels labels = {};
 };
 
 /// Returns a line such as the following, with or without the bar:

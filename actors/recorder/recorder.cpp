@@ -184,9 +184,9 @@ learning_curve recorder::curve() const {
   learning_curve curve;
   for (char c : options_.algo) curve.title += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   curve.title += " on " + options_.env;
-  curve.x_label = options_.words.axis;
-  curve.dot = options_.words.episode;
-  curve.y_label = curve.dot + ' ' + options_.words.score;
+  curve.x_label = options_.labels.axis;
+  curve.dot = options_.labels.episode;
+  curve.y_label = curve.dot + ' ' + options_.labels.score;
   curve.episodes = history_.episodes();
   curve.means = history_.means();
   curve.mean_window = history_.window();
@@ -207,7 +207,7 @@ void recorder::draw_curve() {
 }
 
 progress_state recorder::progress() const {
-  return {last_step_, options_.total_steps, elapsed(), history_.mean_return(), options_.words};
+  return {last_step_, options_.total_steps, elapsed(), history_.mean_return(), options_.labels};
 }
 
 }  // namespace troupe

@@ -32,7 +32,7 @@ struct recorder_options {
   std::string config = "{}";  ///< The resolved configuration, stored as config.json.
   /// The number of environment steps of the run; 0 means unknown, so that no ETA is shown.
   std::int64_t total_steps = 0;
-  run_words words = {};  ///< The words for steps, episodes and returns.
+  run_labels labels = {};  ///< The words for steps, episodes and returns.
   /// The return that counts as solved, drawn as a line in the curve.
   std::optional<double> threshold;
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/checkpoint/shelf.hpp"
+#include "actors/checkpoint/role_storage.hpp"
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
 #include "actors/replay/replay.hpp"
@@ -62,17 +62,17 @@ class replay_queue {
   /// The items and counts of a queue. If it is given to `serve`, it outlives the replica: a
   /// restarted replica has everything that its predecessor had, except for the number of admitted
   /// items. Only one queue may use it.
-  class shelf;
+  class storage;
 
   /// `on` holds the items; null means that the queue makes its own. Throws std::invalid_argument if
   /// the capacity is below the batch.
-  explicit replay_queue(replay_options options, std::shared_ptr<shelf> on = nullptr)
+  explicit replay_queue(replay_options options, std::shared_ptr<storage> on = nullptr)
       : options_(options),
-        shelf_(on ? std::move(on) : std::make_shared<shelf>()),
-        claim_(*shelf_, "replay"),
-        items_(shelf_->items_),
-        version_(shelf_->version_),
-        counts_(shelf_->counts_),
+        storage_(on ? std::move(on) : std::make_shared<storage>()),
+        claim_(*storage_, "replay"),
+        items_(storage_->items_),
+        version_(storage_->version_),
+        counts_(storage_->counts_),
         admission_(options.batch, options.max_staleness) {
     if (options.capacity < static_cast<std::size_t>(options.batch)) {
       throw std::invalid_argument(
@@ -108,7 +108,7 @@ class replay_queue {
     const auto bytes = bytes_of(item);
     while (!closed_ && !has_room(bytes)) co_await changed_.wait();
     if constexpr (numbered<Item>) {
-      if (!shelf_->known_.add(item.id)) {
+      if (!storage_->known_.add(item.id)) {
         ++counts_.repeated;
         co_return;
       }
@@ -240,8 +240,8 @@ class replay_queue {
   }
 
   const replay_options options_;
-  const std::shared_ptr<shelf> shelf_;
-  shelf_claim claim_;
+  const std::shared_ptr<storage> storage_;
+  storage_claim claim_;
   std::deque<place>& items_;
   std::int64_t& version_;
   replay_counts& counts_;
@@ -251,7 +251,7 @@ class replay_queue {
 };
 
 template <class Item>
-class replay_queue<Item>::shelf : public shelf_base {
+class replay_queue<Item>::storage : public role_storage {
   friend class replay_queue;
   std::deque<place> items_;
   std::int64_t version_ = 0;

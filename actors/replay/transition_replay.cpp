@@ -19,11 +19,11 @@ transition_replay::contents::contents(const transition_replay_options& options)
 }
 
 transition_replay::transition_replay(const transition_replay_options& options,
-                                     std::shared_ptr<shelf> on)
+                                     std::shared_ptr<storage> on)
     : options_(options),
-      shelf_(on ? std::move(on) : std::make_shared<shelf>()),
-      claim_(*shelf_, "transition_replay"),
-      held_(shelf_->contents_ ? *shelf_->contents_ : shelf_->contents_.emplace(options)),
+      storage_(on ? std::move(on) : std::make_shared<storage>()),
+      claim_(*storage_, "transition_replay"),
+      held_(storage_->contents_ ? *storage_->contents_ : storage_->contents_.emplace(options)),
       admission_(1, options.max_staleness) {
   // A restarted replay doesn't know how many collections were admitted, only how many were
   // inserted.

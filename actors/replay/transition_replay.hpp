@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint/shelf.hpp"
+#include "actors/checkpoint/role_storage.hpp"
 #include "actors/environments/running_normalizer.hpp"
 #include "actors/replay/admission.hpp"
 #include "actors/replay/item_id.hpp"
@@ -78,12 +78,12 @@ class transition_replay {
   /// The contents of a replay. If it is given to `serve`, it outlives the replica: a restarted
   /// replica has everything that its predecessor had, except for the number of admitted
   /// collections. Only one replay may use it.
-  class shelf;
+  class storage;
 
   /// `on` holds the contents; null means that the replay makes its own. Throws
   /// std::invalid_argument like the constructors of transition_ring and transition_priorities.
   explicit transition_replay(const transition_replay_options& options,
-                             std::shared_ptr<shelf> on = nullptr);
+                             std::shared_ptr<storage> on = nullptr);
 
   /// Waits until another collection may begin. Returns false once the replay is closed.
   task<bool> admit();
@@ -123,8 +123,8 @@ class transition_replay {
   void learn_statistics(const collected_transitions& made);
 
   const transition_replay_options options_;
-  std::shared_ptr<shelf> shelf_;
-  shelf_claim claim_;
+  std::shared_ptr<storage> storage_;
+  storage_claim claim_;
   contents& held_;
   admission admission_;
   bool closed_ = false;
@@ -146,7 +146,7 @@ struct transition_replay::contents {
   known_items known;
 };
 
-class transition_replay::shelf : public shelf_base {
+class transition_replay::storage : public role_storage {
   friend class transition_replay;
   std::optional<contents> contents_;
 };

@@ -9,11 +9,11 @@
 
 namespace troupe {
 
-weight_store::weight_store(std::size_t keep, std::shared_ptr<shelf> on)
+weight_store::weight_store(std::size_t keep, std::shared_ptr<storage> on)
     : keep_(keep),
-      shelf_(on ? std::move(on) : std::make_shared<shelf>()),
-      claim_(*shelf_, "weight_store"),
-      entries_(shelf_->entries_) {
+      storage_(on ? std::move(on) : std::make_shared<storage>()),
+      claim_(*storage_, "weight_store"),
+      entries_(storage_->entries_) {
   if (keep == 0) throw std::invalid_argument("weight_store: keep: expected a number > 0, got 0");
 }
 

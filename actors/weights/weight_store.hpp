@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/checkpoint/shelf.hpp"
+#include "actors/checkpoint/role_storage.hpp"
 #include "actors/torch/tensor_codec.hpp"
 #include "runtime/coroutine/condition.hpp"
 #include "runtime/coroutine/task.hpp"
@@ -35,11 +35,11 @@ class weight_store {
  public:
   /// The kept weights. If it is given to `serve`, it outlives the replica: a restarted replica has
   /// everything that its predecessor had. Only one store may use it.
-  class shelf;
+  class storage;
 
   /// `keep` is the number of newest versions that are kept, at least 1. `on` holds the weights;
   /// null means that the store makes its own.
-  explicit weight_store(std::size_t keep = 3, std::shared_ptr<shelf> on = nullptr);
+  explicit weight_store(std::size_t keep = 3, std::shared_ptr<storage> on = nullptr);
 
   /// Adds a version that is newer than all others. Putting the newest version once more changes
   /// nothing, so that a call whose answer was lost can be repeated. Throws weights_error for an
@@ -70,13 +70,13 @@ class weight_store {
   void drop_old();
 
   std::size_t keep_;
-  std::shared_ptr<shelf> shelf_;
-  shelf_claim claim_;
+  std::shared_ptr<storage> storage_;
+  storage_claim claim_;
   std::map<std::int64_t, entry>& entries_;
   condition changed_;
 };
 
-class weight_store::shelf : public shelf_base {
+class weight_store::storage : public role_storage {
   friend class weight_store;
   std::map<std::int64_t, entry> entries_;
 };

@@ -30,7 +30,7 @@ enum class verdict {
 /// loop, which throws it.
 ///
 ///   task<verdict> my_own(state& s, progress now);
-///   callback called = [&s](progress now) { return my_own(s, now); };   // s outlives the loop
+///   callback mine = [&s](progress now) { return my_own(s, now); };   // s outlives the loop
 using callback = std::function<task<verdict>(progress)>;
 
 }  // namespace troupe::loops

@@ -4,7 +4,7 @@
 //
 //   loops::hooks<rollout> hooks{
 //       .train = ...,
-//       .called = loops::in_turn({
+//       .on_update_end = loops::in_turn({
 //           loops::every_steps(10'000, loops::evaluate_with({.measure = mean_return,
 //                                                            .best = keep_model,
 //                                                            .stop =

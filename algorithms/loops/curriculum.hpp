@@ -1,15 +1,15 @@
 #pragma once
 // A curriculum for environments that begin episodes by themselves, such as those of
 // hosted_environment. A callback grades the episodes that have ended and tells every replica the
-// level of its next ones. Runs have a curriculum as an option (algorithms/run/practice.hpp); this
-// file is for loops of your own, with hosted_environment or another role:
+// level of its next ones. Runs have a curriculum as an option (algorithms/run/task_selector.hpp);
+// this file is for loops of your own, with hosted_environment or another role:
 //
 //   struct classroom {
 //     void set_level(std::size_t level);                  // the level of episodes from now on
 //     std::vector<loops::graded_episode> take_graded();   // episodes ended since the last call
 //   };
 //   loops::curriculum_levels levels({.levels = 5});
-//   hooks.called = loops::curriculum(levels, classrooms);        // stops when all are mastered
+//   hooks.on_update_end = loops::curriculum(levels, classrooms);  // stops when all are mastered
 
 #include <exception>
 #include <vector>

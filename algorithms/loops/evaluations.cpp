@@ -45,7 +45,7 @@ task<> measure(const evaluation_options& with, progress now) {
   }
 }
 
-task<verdict> judge(std::shared_ptr<const evaluation_options> with, progress now) {
+task<verdict> evaluate_and_decide(std::shared_ptr<const evaluation_options> with, progress now) {
   const auto before = with->history->evaluations;
   co_await measure(*with, now);
   if (with->history->evaluations == before) co_return verdict::go_on;  // the evaluation failed
@@ -65,7 +65,7 @@ callback evaluate_with(evaluation_options options) {
     if (!rule) throw std::invalid_argument("evaluate_with: stop: expected a rule, got none");
   }
   const auto kept = std::make_shared<const evaluation_options>(std::move(options));
-  return [kept](progress now) { return judge(kept, now); };
+  return [kept](progress now) { return evaluate_and_decide(kept, now); };
 }
 
 void detail::refuse_mean(std::size_t items, std::size_t ended, std::size_t wanted) {

@@ -21,8 +21,8 @@
 #include "actors/metrics/training_metrics.hpp"
 #include "actors/replay/replay_queue.hpp"
 #include "algorithms/loops/activity.hpp"
+#include "algorithms/loops/async_mutex.hpp"
 #include "algorithms/loops/callback.hpp"
-#include "algorithms/loops/turnstile.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/service/service.hpp"
 #include "runtime/trace/trace_span.hpp"
@@ -37,7 +37,7 @@ struct hooks {
   /// Called after each update. May be null.
   std::function<task<>(std::int64_t version)> updated = nullptr;
   /// Called after `updated`; may end the loop early. See callbacks.hpp. May be null.
-  callback called = nullptr;
+  callback on_update_end = nullptr;
   /// Returns the number of environment steps in one item, for progress::steps. Null means each item
   /// counts 1.
   std::function<std::int64_t(const Experience&)> steps = nullptr;
@@ -76,7 +76,7 @@ inline constexpr std::int64_t max_failures = 20;
 
 /// The state that the coroutines of one loop share. The loop holds it, so it outlives them.
 template <class Roles, class Experience>
-struct stage {
+struct loop_state {
   using queue = typename decltype(Roles::replay)::role_type;
   static_assert(replay<queue>);
 
@@ -84,14 +84,14 @@ struct stage {
   task<Experience> (*generate)(Roles);
   const hooks<Experience>& then;
   activity& active;
-  report& done;
+  report& totals;
   producer& numbers;
-  turnstile& entry;
+  async_mutex& entry;
 };
 
 /// Generates one episode and inserts it into the replay. A failed episode is generated again.
 template <class Roles, class Experience>
-task<> generate_one(stage<Roles, Experience> on) {
+task<> generate_one(loop_state<Roles, Experience> on) {
   for (std::int64_t attempt = 1;; ++attempt) {
     std::exception_ptr failure;
     try {
@@ -102,14 +102,14 @@ task<> generate_one(stage<Roles, Experience> on) {
         made.emplace(co_await on.generate(on.roles));
       }
       if constexpr (numbered<Experience>) made->id = on.numbers.next();
-      co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::insert>(
+      co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::insert>(
           std::move(*made));
-      ++on.done.episodes;
+      ++on.totals.episodes;
       co_return;
     } catch (...) {
       failure = std::current_exception();
     }
-    ++on.done.failed;
+    ++on.totals.failed;
     on.then.metrics.rollout_failed();
     log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
     if (attempt == max_failures) std::rethrow_exception(failure);
@@ -119,14 +119,14 @@ task<> generate_one(stage<Roles, Experience> on) {
 
 /// Generates episodes until the replay is closed.
 template <class Roles, class Experience>
-task<> generate_for_ever(stage<Roles, Experience> on) {
+task<> generate_for_ever(loop_state<Roles, Experience> on) {
   for (;;) {
     {
       // Only one coroutine waits for admission at a time. Waiting calls occupy the replay, so many
       // of them would block the call of `sample` that they wait for.
-      const auto turn = co_await on.entry.enter();
+      const auto guard = co_await on.entry.lock();
       const bool admitted =
-          co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::admit>();
+          co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::admit>();
       if (!admitted) co_return;
     }
     co_await generate_one(on);
@@ -135,8 +135,8 @@ task<> generate_for_ever(stage<Roles, Experience> on) {
 
 /// Makes one update with `batch`, then calls the hooks.
 template <class Roles, class Experience>
-task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
-  using queue = typename stage<Roles, Experience>::queue;
+task<> train_with(loop_state<Roles, Experience> on, std::vector<Experience> batch) {
+  using queue = typename loop_state<Roles, Experience>::queue;
   std::int64_t steps = 0;
   for (const auto& item : batch) steps += on.then.steps ? on.then.steps(item) : 1;
   std::int64_t version = 0;
@@ -146,22 +146,22 @@ task<> train_with(stage<Roles, Experience> on, std::vector<Experience> batch) {
     version = co_await on.then.train(std::move(batch));
   }
   co_await on.roles.replay.template route<&queue::trained>(version);
-  ++on.done.updates;
-  on.done.steps += steps;
+  ++on.totals.updates;
+  on.totals.steps += steps;
   if (on.then.updated) co_await on.then.updated(version);
-  if (!on.then.called) co_return;
-  const progress now{on.done.updates,  on.done.steps, steps,
-                     on.done.episodes, version,       on.active.elapsed()};
-  const auto said = co_await on.then.called(now);
-  on.done.stopped = said == verdict::stop;
+  if (!on.then.on_update_end) co_return;
+  const progress now{on.totals.updates,  on.totals.steps, steps,
+                     on.totals.episodes, version,         on.active.elapsed()};
+  const auto said = co_await on.then.on_update_end(now);
+  on.totals.stopped = said == verdict::stop;
 }
 
 /// Throws std::invalid_argument if an update has fewer episodes than one sample of the replay
 /// takes, because `sample` would then wait until its timeout. A replay without `sample_size`
 /// returns what it has, so it needs no check.
 template <class Roles, class Experience>
-task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
-  using queue = typename stage<Roles, Experience>::queue;
+task<> require_enough(loop_state<Roles, Experience> on, std::size_t batch) {
+  using queue = typename loop_state<Roles, Experience>::queue;
   if constexpr (requires { &queue::sample_size; }) {
     const auto needed = co_await on.roles.replay.template route<&queue::sample_size>();
     if (std::cmp_less(batch, needed)) {
@@ -176,8 +176,8 @@ task<> require_enough(stage<Roles, Experience> on, std::size_t batch) {
 /// Generates `wanted` episodes and returns the replay's sample of them. If the replay has too few,
 /// because some were lost with it or have become too stale, the missing ones are generated again.
 template <class Roles, class Experience>
-task<std::vector<Experience>> generate_batch(stage<Roles, Experience> on, std::size_t wanted) {
-  using queue = typename stage<Roles, Experience>::queue;
+task<std::vector<Experience>> generate_batch(loop_state<Roles, Experience> on, std::size_t wanted) {
+  using queue = typename loop_state<Roles, Experience>::queue;
   for (std::int64_t attempt = 1; attempt < max_failures; ++attempt) {
     std::vector<task<>> episodes;
     for (std::size_t i = 0; i < wanted; ++i) episodes.push_back(generate_one(on));
@@ -198,9 +198,9 @@ task<std::vector<Experience>> generate_batch(stage<Roles, Experience> on, std::s
 /// Closes the replay and waits until the episodes under way have ended. It closes the replay every
 /// second, because a replay that is restarted meanwhile is open again.
 template <class Roles, class Experience>
-task<> come_to_rest(group& beside, stage<Roles, Experience> on) {
+task<> come_to_rest(group& beside, loop_state<Roles, Experience> on) {
   while (beside.running() > 0) {
-    co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::close>();
+    co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::close>();
     std::vector<task<>> either;
     either.push_back(beside.join());
     either.push_back(troupe::detail::sleep_task(std::chrono::seconds(1)));
@@ -211,11 +211,11 @@ task<> come_to_rest(group& beside, stage<Roles, Experience> on) {
 /// Runs episodes and updates at the same time. Episodes still under way when it returns are
 /// cancelled.
 template <class Roles, class Experience>
-task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options options) {
+task<> overlap(group& beside, loop_state<Roles, Experience> on, asynchronous_options options) {
   for (std::size_t i = 0; i < options.rollouts; ++i) beside.start(generate_for_ever(on));
-  while (!on.done.stopped && on.done.updates < options.updates) {
+  while (!on.totals.stopped && on.totals.updates < options.updates) {
     auto batch =
-        co_await on.roles.replay.template route<&stage<Roles, Experience>::queue::sample>();
+        co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::sample>();
     co_await train_with(on, std::move(batch));
   }
   if (options.drain) co_await come_to_rest(beside, on);
@@ -228,20 +228,20 @@ task<> overlap(group& beside, stage<Roles, Experience> on, asynchronous_options 
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                          synchronous_options options) {
-  report done;
+  report totals;
   activity active;
   producer numbers;
-  detail::turnstile entry;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active,
-                                               done,  numbers,  entry};
+  detail::async_mutex entry;
+  const detail::loop_state<Roles, Experience> stage{roles,  generate, hooks, active,
+                                                    totals, numbers,  entry};
   co_await detail::require_enough(stage, options.batch);
-  while (!done.stopped && done.updates < options.updates) {
+  while (!totals.stopped && totals.updates < options.updates) {
     auto batch = co_await detail::generate_batch(stage, options.batch);
     co_await detail::train_with(stage, std::move(batch));
   }
-  done.wall = active.elapsed();
-  done.overlap_fraction = active.overlap_fraction();
-  co_return done;
+  totals.wall = active.elapsed();
+  totals.overlap_fraction = active.overlap_fraction();
+  co_return totals;
 }
 
 /// Generates episodes and trains at the same time: up to `rollouts` episodes are under way while
@@ -250,16 +250,16 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
 template <class Roles, class Experience>
 task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                           asynchronous_options options) {
-  report done;
+  report totals;
   activity active;
   producer numbers;
-  detail::turnstile entry;
-  const detail::stage<Roles, Experience> stage{roles, generate, hooks, active,
-                                               done,  numbers,  entry};
+  detail::async_mutex entry;
+  const detail::loop_state<Roles, Experience> stage{roles,  generate, hooks, active,
+                                                    totals, numbers,  entry};
   co_await with_group(detail::overlap<Roles, Experience>, stage, options);
-  done.wall = active.elapsed();
-  done.overlap_fraction = active.overlap_fraction();
-  co_return done;
+  totals.wall = active.elapsed();
+  totals.overlap_fraction = active.overlap_fraction();
+  co_return totals;
 }
 
 /// Generates episodes until `enough(experience)` returns true. Nothing is stored.

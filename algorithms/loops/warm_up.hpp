@@ -31,7 +31,7 @@ namespace detail {
 
 /// Generates and inserts episodes until none is left to begin.
 template <class Roles, class Experience>
-task<> generate_some(stage<Roles, Experience> on, std::int64_t& left,
+task<> generate_some(loop_state<Roles, Experience> on, std::int64_t& left,
                      const warm_up_options& options) {
   while (left > 0) {
     if (options.stop_asked && options.stop_asked()) {
@@ -55,20 +55,21 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
                                 std::to_string(options.episodes) + " and " +
                                 std::to_string(options.rollouts));
   }
-  report done;
+  report totals;
   activity active;
   producer numbers;
   const hooks<Experience> none{};
-  detail::turnstile entry;
-  const detail::stage<Roles, Experience> stage{roles, generate, none, active, done, numbers, entry};
+  detail::async_mutex entry;
+  const detail::loop_state<Roles, Experience> stage{roles,  generate, none, active,
+                                                    totals, numbers,  entry};
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;
   for (std::size_t i = 0; i < options.rollouts; ++i) {
     workers.push_back(detail::generate_some(stage, left, options));
   }
   co_await all(std::move(workers));
-  done.wall = active.elapsed();
-  co_return done;
+  totals.wall = active.elapsed();
+  co_return totals;
 }
 
 }  // namespace troupe::loops

@@ -13,7 +13,7 @@ off_policy::off_policy(training_run& in, off_policy_algorithm algorithm)
 
 task<bool> off_policy::begin() {
   const auto collections = algorithm_.config.warm_up();
-  if (in.done.steps > 0 || collections == 0) co_return true;
+  if (in.progress.steps > 0 || collections == 0) co_return true;
   loops::warm_up_options filling{
       .episodes = collections, .rollouts = sizes().rollouts, .stop_asked = in.stop_asked};
   const auto warmed = co_await loops::warm_up(roles, generate_transitions, std::move(filling));
@@ -27,12 +27,12 @@ task<bool> off_policy::begin() {
 /// collectors.
 task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   const auto began = std::chrono::steady_clock::now();
-  off_policy_update due{.version = in.done.version,
+  off_policy_update due{.version = in.progress.version,
                         .gradient_steps = algorithm_.config.gradient_steps(),
-                        .steps_before = in.done.steps / roles.environments};
-  in.metrics.batch_sampled(in.done.version - made.back().version);
+                        .steps_before = in.progress.steps / roles.environments};
+  in.metrics.batch_sampled(in.progress.version - made.back().version);
   co_await record_episodes(made);
-  due.steps_after = in.done.steps / roles.environments;
+  due.steps_after = in.progress.steps / roles.environments;
   due.progress_remaining = in.progress_remaining();
   due.chosen_lr = in.control.chosen_learning_rate();
   due.log = episodes_to_log_ >= algorithm_.config.log.episodes;
@@ -40,24 +40,24 @@ task<std::int64_t> off_policy::update(std::vector<collected_transitions> made) {
   const auto learned = co_await trainer_.route<&off_policy_trainer::train>(due, roles.collectors);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   const auto rows = due.gradient_steps * static_cast<std::int64_t>(algorithm_.batch_size);
-  in.done.version = learned.version;
+  in.progress.version = learned.version;
   in.control.updated(learned.learning_rate);
   in.metrics.trained(rows, took.count());
   in.metrics.steps_skipped(learned.skipped);
   in.metrics.policy_version(learned.version);
   if (due.log) co_await record(learned.metrics);
-  co_return in.done.version;
+  co_return in.progress.version;
 }
 
 /// Records the episodes that ended in these collections and counts the collections' steps.
 task<> off_policy::record_episodes(std::vector<collected_transitions>& made) {
   for (const auto& one : made) {
     for (const auto& e : one.episodes) {
-      co_await in.records.route<&recorder::episode>(in.done.steps + e.step, e.episode_return,
+      co_await in.records.route<&recorder::episode>(in.progress.steps + e.step, e.episode_return,
                                                     e.length);
       ++episodes_to_log_;
     }
-    in.done.steps += one.steps;
+    in.progress.steps += one.steps;
   }
 }
 
@@ -86,10 +86,11 @@ update_figures figures_of(const named_values& learned) {
 /// means over the last update.
 task<> off_policy::record(named_values learned) {
   episodes_to_log_ = 0;
-  progress_row row{in.done.steps, {learned.begin(), learned.end()}};
+  progress_row row{in.progress.steps, {learned.begin(), learned.end()}};
   if (!shape.is_continuous()) {
     const auto& explore = algorithm_.explore;
-    row.values["rollout/exploration_rate"] = explore.epsilon.at(in.done.steps, explore.total_steps);
+    row.values["rollout/exploration_rate"] =
+        explore.epsilon.at(in.progress.steps, explore.total_steps);
   }
   in.metrics.updated(figures_of(learned));
   co_await in.record(std::move(row));

@@ -14,29 +14,29 @@ void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,
                                        transition_widths widths,
                                        service<transition_replay> transitions,
-                                       service<weight_store> store, std::shared_ptr<shelf> on)
-    : shelf_(std::move(on)),
-      claim_(*shelf_, "off_policy_trainer"),
+                                       service<weight_store> store, std::shared_ptr<storage> on)
+    : storage_(std::move(on)),
+      claim_(*storage_, "off_policy_trainer"),
       batch_size_(batch_size),
       widths_(widths),
       transitions_(std::move(transitions)),
       store_(std::move(store)) {
-  if (!shelf_->learner) shelf_->learner = make();
+  if (!storage_->learner) storage_->learner = make();
   batch_.rows = static_cast<int>(batch_size);
 }
 
 weights off_policy_trainer::current() const {
-  const auto acting = shelf_->learner->acting();
-  const auto& scale = shelf_->obs_scale;
+  const auto acting = storage_->learner->acting();
+  const auto& scale = storage_->obs_scale;
   auto parameters =
       at::empty({static_cast<std::int64_t>(acting.size() + scale.size())}, at::kFloat);
   auto* end = std::copy(acting.begin(), acting.end(), parameters.data_ptr<float>());
   std::copy(scale.begin(), scale.end(), end);
-  return {shelf_->version, parameters, {}};
+  return {storage_->version, parameters, {}};
 }
 
 task<> off_policy_trainer::fetch_obs_scale() {
-  shelf_->obs_scale = co_await transitions_.route<&transition_replay::obs_scale>();
+  storage_->obs_scale = co_await transitions_.route<&transition_replay::obs_scale>();
 }
 
 task<> off_policy_trainer::catch_up() {
@@ -45,8 +45,8 @@ task<> off_policy_trainer::catch_up() {
     co_await fetch_obs_scale();
     co_await publish();
   } else {
-    shelf_->published = known.back();
-    shelf_->version = std::max(shelf_->version, shelf_->published);
+    storage_->published = known.back();
+    storage_->version = std::max(storage_->version, storage_->published);
   }
 }
 
@@ -69,14 +69,14 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
   };
   rows_ = co_await draw(progress_remaining);
   exchange();
-  shelf_->learner->update(batch_, progress_remaining, chosen_lr);
-  const auto seen = shelf_->learner->metrics();
-  if (seen.empty()) ++shelf_->skipped;
-  shelf_->means.add(seen);
-  ++shelf_->taken;
+  storage_->learner->update(batch_, progress_remaining, chosen_lr);
+  const auto seen = storage_->learner->metrics();
+  if (seen.empty()) ++storage_->skipped;
+  storage_->means.add(seen);
+  ++storage_->taken;
   exchange();
   if (rows_.number.empty()) co_return;
-  const auto errors = shelf_->learner->td_errors();
+  const auto errors = storage_->learner->td_errors();
   std::vector<float> found(errors.begin(), errors.end());
   co_await transitions_.route<&transition_replay::update_priorities>(rows_.number,
                                                                      std::move(found));
@@ -84,7 +84,7 @@ task<> off_policy_trainer::take_step(double progress_remaining, std::optional<do
 
 task<off_policy_report> off_policy_trainer::train(off_policy_update due,
                                                   service<collector> collectors) {
-  auto& at = *shelf_;
+  auto& at = *storage_;
   if (at.version == due.version) {
     if (!at.begun) {
       at.learner->stepped(due.steps_before, due.steps_after);
@@ -105,38 +105,38 @@ task<off_policy_report> off_policy_trainer::train(off_policy_update due,
 }
 
 named_values off_policy_trainer::row() const {
-  auto columns = shelf_->means.means();
-  const auto counts = shelf_->learner->counts();
+  auto columns = storage_->means.means();
+  const auto counts = storage_->learner->counts();
   columns.insert(columns.end(), counts.begin(), counts.end());
   return columns;
 }
 
 task<weights> off_policy_trainer::publish() {
   auto fresh = current();
-  if (shelf_->version > shelf_->published) {
+  if (storage_->version > storage_->published) {
     co_await store_.route<&weight_store::put>(fresh);
-    shelf_->published = fresh.version;
+    storage_->published = fresh.version;
   }
   co_return co_await store_.route<&weight_store::get>(fresh.version);
 }
 
 std::string off_policy_trainer::save() const {
   state_writer to;
-  to.put("learner", shelf_->learner->save());
-  to.put("version", shelf_->version);
-  to.put("obs_scale", shelf_->obs_scale);
-  to.put("logged", shelf_->logged);
-  to.put("means", state_bytes(shelf_->means));
+  to.put("learner", storage_->learner->save());
+  to.put("version", storage_->version);
+  to.put("obs_scale", storage_->obs_scale);
+  to.put("logged", storage_->logged);
+  to.put("means", state_bytes(storage_->means));
   return to.bytes();
 }
 
 void off_policy_trainer::restore(std::string bytes) {
   const state_reader from(bytes);
-  shelf_->learner->restore(from.get<std::string>("learner"));
-  from.get("version", shelf_->version);
-  from.get("obs_scale", shelf_->obs_scale);
-  from.get("logged", shelf_->logged);
-  shelf_->means = state_of<metric_means>(from.get<std::string>("means"));
+  storage_->learner->restore(from.get<std::string>("learner"));
+  from.get("version", storage_->version);
+  from.get("obs_scale", storage_->obs_scale);
+  from.get("logged", storage_->logged);
+  storage_->means = state_of<metric_means>(from.get<std::string>("means"));
 }
 
 }  // namespace troupe

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint/shelf.hpp"
+#include "actors/checkpoint/role_storage.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
@@ -75,7 +75,7 @@ class off_policy_trainer {
   /// The learner and its progress. It is passed to `serve` and outlives the replica, so that a
   /// restarted replica goes on at the gradient step that its predecessor had reached. One trainer
   /// uses it.
-  struct shelf : shelf_base {
+  struct storage : role_storage {
     std::unique_ptr<off_policy_learner> learner;
     std::int64_t version = 0;      ///< The version of the weights: the number of updates.
     std::int64_t published = -1;   ///< The newest version in the weight store; -1 means none.
@@ -90,7 +90,7 @@ class off_policy_trainer {
   /// `make` makes the learner inside the trainer's replica, if `on` has none yet.
   off_policy_trainer(const maker& make, std::size_t batch_size, transition_widths widths,
                      service<transition_replay> transitions, service<weight_store> store,
-                     std::shared_ptr<shelf> on);
+                     std::shared_ptr<storage> on);
 
   /// Puts the first weights into the store, or takes the version of those that it has.
   task<> catch_up();
@@ -116,8 +116,8 @@ class off_policy_trainer {
   task<transition_rows> draw(double progress_remaining);
   task<> fetch_obs_scale();
 
-  std::shared_ptr<shelf> shelf_;
-  shelf_claim claim_;
+  std::shared_ptr<storage> storage_;
+  storage_claim claim_;
   std::size_t batch_size_;
   transition_widths widths_;
   service<transition_replay> transitions_;

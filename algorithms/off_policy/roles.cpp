@@ -54,8 +54,8 @@ task<> off_policy::serve_replay(const checkpoint* from) {
                      endpoint<&transitions::close>, endpoint<&transitions::update_priorities>,
                      endpoint<&transitions::obs_scale>, endpoint<&transitions::counts>,
                      endpoint<&transitions::save>, endpoint<&transitions::restore>}};
-  auto shelf = std::make_shared<transitions::shelf>();
-  roles.replay = co_await in.serve<transitions>(std::move(serving), keeping, std::move(shelf));
+  auto storage = std::make_shared<transitions::storage>();
+  roles.replay = co_await in.serve<transitions>(std::move(serving), keeping, std::move(storage));
   if (from) co_await roles.replay.route<&transitions::restore>(file_of(*from, "replay.cbor"));
 }
 
@@ -70,10 +70,10 @@ task<> off_policy::serve_trainer(const checkpoint* from) {
       .deadline = long_call,
       .idempotent = {endpoint<&off_policy_trainer::train>, endpoint<&off_policy_trainer::publish>,
                      endpoint<&off_policy_trainer::save>, endpoint<&off_policy_trainer::restore>}};
-  auto shelf = std::make_shared<off_policy_trainer::shelf>();
+  auto storage = std::make_shared<off_policy_trainer::storage>();
   trainer_ = co_await in.serve<off_policy_trainer>(std::move(learning), std::move(make),
                                                    algorithm_.batch_size, widths_of(shape),
-                                                   roles.replay, in.store, std::move(shelf));
+                                                   roles.replay, in.store, std::move(storage));
   if (from) co_await trainer_.route<&off_policy_trainer::restore>(file_of(*from, "trainer.cbor"));
 }
 

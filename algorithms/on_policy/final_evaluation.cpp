@@ -74,7 +74,7 @@ task<evaluation> on_policy::evaluate_at_the_end(weights of) {
     return seen.add(r);
   };
   co_await loops::evaluate(playing, generate_rollout, enough);
-  if (!seen.lost) co_return summarise(seen.played, in.done.version, spec.tasks);
+  if (!seen.lost) co_return summarise(seen.played, in.progress.version, spec.tasks);
   auto whole = co_await evaluate(std::move(of), seen.wanted, seed);
   co_return whole;
 }

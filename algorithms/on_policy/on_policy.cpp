@@ -40,7 +40,7 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   co_await record_episodes(rollouts);
   if (in.callbacks.on_update) in.control.saw(actions_of(rollouts, spec, shape));
   const auto batch = batch_of(std::move(rollouts));
-  const auto version = in.done.version;
+  const auto version = in.progress.version;
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
   const auto train = [&] {
     return world > 1 ? train_ranks(trainer_, batch, world)
@@ -48,22 +48,22 @@ task<std::int64_t> on_policy::update(std::vector<rollout> rollouts) {
   };
   const auto push = [&] { return trainer_.route<&rollout_trainer::push_weights>(roles.policies); };
   auto updated = co_await learn_and_push<on_policy_report>(version, train, push);
-  in.done.version = updated.version;
+  in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
   in.metrics.trained(updated.report.trained_rows, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
   co_await record(std::move(updated.report));
-  co_return in.done.version;
+  co_return in.progress.version;
 }
 
 /// Records the episodes that ended in these rollouts and counts the rollouts' steps.
 task<> on_policy::record_episodes(std::vector<rollout>& rollouts) {
   for (const auto& r : rollouts) {
     for (const auto& e : r.episodes) {
-      const std::int64_t step = in.done.steps + (e.step + 1) * r.environments;
+      const std::int64_t step = in.progress.steps + (e.step + 1) * r.environments;
       co_await in.records.route<&recorder::episode>(step, e.episode_return, e.length);
     }
-    in.done.steps += r.steps * r.environments;
+    in.progress.steps += r.steps * r.environments;
   }
 }
 
@@ -71,8 +71,8 @@ rollout_learner::batch on_policy::batch_of(std::vector<rollout> rollouts) {
   rollout_learner::batch batch{.progress_remaining = in.progress_remaining(),
                                .chosen_lr = in.control.chosen_learning_rate()};
   for (const auto& r : rollouts) {
-    batch.stale = batch.stale || r.version != in.done.version;
-    in.metrics.batch_sampled(in.done.version - r.version);
+    batch.stale = batch.stale || r.version != in.progress.version;
+    in.metrics.batch_sampled(in.progress.version - r.version);
   }
   if (roles.normalizer) {
     std::vector<seen_statistics> seen;
@@ -96,12 +96,12 @@ task<> on_policy::record(on_policy_report learned) {
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<rollout>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
-  if (in.done.version % setup_.config.log.every_updates != 0) co_return;
+  if (in.progress.version % setup_.config.log.every_updates != 0) co_return;
 
   const auto& m = learned;
-  progress_row row{in.done.steps,
+  progress_row row{in.progress.steps,
                    {{"rollout/stale_dropped", static_cast<double>(seen.stale)},
-                    {"time/iterations", static_cast<double>(in.done.version)},
+                    {"time/iterations", static_cast<double>(in.progress.version)},
                     {"train/loss", m.loss.loss},
                     {setup_.traits.policy_loss, m.loss.policy_gradient_loss},
                     {"train/value_loss", m.loss.value_loss},

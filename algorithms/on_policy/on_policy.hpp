@@ -23,7 +23,7 @@
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/on_policy/config.hpp"
 #include "algorithms/on_policy/episode.hpp"
-#include "algorithms/on_policy/learner_maker.hpp"
+#include "algorithms/on_policy/learner_factory.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "algorithms/run/algorithm.hpp"
 #include "algorithms/run/environment_algorithm.hpp"
@@ -110,7 +110,7 @@ algorithm on_policy_algorithm(const Config& config, on_policy_traits traits = {}
       .config = config,
       .learner = config.trainer,
       .maker = [config](const network_shape& shape) -> portable_function<rollout_learner()> {
-        return learner_maker<Config>{shape, config};
+        return learner_factory<Config>{shape, config};
       },
       .traits = std::move(traits)};
   return make_algorithm<on_policy>(std::move(settings), std::move(check), std::move(setup));

@@ -123,7 +123,7 @@ task<> on_policy::serve_replay(const checkpoint* from) {
   serve_options queueing{
       .name = "replay", .deadline = long_call, .idempotent = replay_endpoints<rollout>()};
   roles.replay =
-      co_await in.serve<queue>(std::move(queueing), kept, std::make_shared<queue::shelf>());
+      co_await in.serve<queue>(std::move(queueing), kept, std::make_shared<queue::storage>());
   if (!from) co_return;
   auto held = state_in<replay_state<rollout>>(*from, "replay.bin");
   require_fit(held, shape);

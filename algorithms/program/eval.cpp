@@ -42,9 +42,10 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
   const auto version = static_cast<std::int64_t>(model.policy_version);
   const auto result = [&] {
     try {
-      evaluator judge(
+      evaluator policy_evaluator(
           {.environments = environments, .shape = model.shape, .network = model.options});
-      return judge.evaluate(weights{version, model.parameters, {}}, episodes, arguments.seed);
+      return policy_evaluator.evaluate(weights{version, model.parameters, {}}, episodes,
+                                       arguments.seed);
     } catch (const c10::Error& error) {
       throw std::invalid_argument(
           "model file " + path.string() +

@@ -101,7 +101,7 @@ void choose_environment(nlohmann::json& document, const named_algorithm& which, 
   if (!document.contains(at)) document[at] = of.environment;
 }
 
-void print_for_people(const run_summary& s, const run_words& words) {
+void print_for_people(const run_summary& s, const run_labels& labels) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
@@ -109,9 +109,9 @@ void print_for_people(const run_summary& s, const run_words& words) {
   }
   const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
   fmt::print("{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
-             s.env, s.steps, words.steps, s.wall_s, s.steps_per_s, rate_decimals, words.steps,
-             words.verdict, s.eval_mean, words.decimals, s.eval_std, words.decimals,
-             s.eval_episodes, words.judged, verdict);
+             s.env, s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
+             labels.verdict, s.eval_mean, labels.decimals, s.eval_std, labels.decimals,
+             s.eval_episodes, labels.judged, verdict);
   if (s.start_s > 0)
     fmt::print("before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
   std::printf("run directory: %s\n", s.run_directory.c_str());
@@ -290,7 +290,7 @@ void report_lost(const run_result& result, const std::string& so_far, const cont
 int report_stopped(const run_result& result, const run_settings& settings, const context& of) {
   const auto& directory = result.run_directory;
   if (directory.empty()) return 130;  // the run stopped before it had a directory
-  const auto so_far = fmt::format("{} {}", result.steps, settings.words.steps);
+  const auto so_far = fmt::format("{} {}", result.steps, settings.labels.steps);
   if (settings.checkpoint.every_updates > 0) {
     if (result.saved_steps != result.steps) {
       report_lost(result, so_far, of);
@@ -314,7 +314,7 @@ int report_stopped(const run_result& result, const run_settings& settings, const
 int report(const train_arguments& arguments, const run_settings& settings, const run_result& result,
            const context& of) {
   if (!result.summary) return report_stopped(result, settings, of);
-  print_for_people(*result.summary, settings.words);
+  print_for_people(*result.summary, settings.labels);
   print_goal(*result.summary, settings, of);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return report_unwritten(result, of) ? 0 : 1;

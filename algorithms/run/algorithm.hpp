@@ -97,17 +97,18 @@ class running final : public running_algorithm {
       const bool begun = co_await what_.begin();
       if (!begun) co_return;
     }
-    const auto before = run_.done;
+    const auto before = run_.progress;
     loops::hooks<experience> hooks{
         .train =
             [this](std::vector<experience> batch) {
-              return run_.practises() ? practise_and_update(std::move(batch))
-                                      : what_.update(std::move(batch));
+              return run_.selects_tasks() ? practise_and_update(std::move(batch))
+                                          : what_.update(std::move(batch));
             },
-        .called = [this, &before](loops::progress now) { return run_.after_update(before, now); },
+        .on_update_end = [this,
+                          &before](loops::progress now) { return run_.after_update(before, now); },
         .metrics = run_.metrics};
     const auto sizes = what_.sizes();
-    const auto updates = version - run_.done.version;
+    const auto updates = version - run_.progress.version;
     loops::report report;
     if (run_.settings.mode == training_mode::sync) {
       report = co_await loops::synchronous(what_.roles, &Algorithm::generate, std::move(hooks),
@@ -154,9 +155,9 @@ class running final : public running_algorithm {
 /// and std::invalid_argument if the algorithm does not fit the environment or the machine.
 template <class Algorithm, class... A>
 algorithm make_algorithm(run_settings settings, std::function<void()> check, A... args) {
-  settings = with_practice(std::move(settings));
+  settings = with_task_selector(std::move(settings));
   auto check_all = [check = std::move(check), env = settings.env] {
-    if (practice::is_needed(env)) practice{env};
+    if (task_selector::is_needed(env)) task_selector{env};
     check();
   };
   return {std::move(settings),

@@ -12,7 +12,7 @@
 #include "actors/networks/network.hpp"
 #include "algorithms/learner/annealing.hpp"
 #include "algorithms/run/option_rules.hpp"
-#include "algorithms/run/practice_sections.hpp"
+#include "algorithms/run/task_sections.hpp"
 #include "runtime/config/config.hpp"
 #include "runtime/service/options/fault_plan.hpp"
 #include "runtime/service/options/placement.hpp"

@@ -16,9 +16,9 @@ const std::string& file_of(const checkpoint& from, const std::string& name) {
 }
 
 run_progress progress_of(const checkpoint& from, const run_settings& settings) {
-  auto done = state_in<run_progress>(from, "run.bin");
-  done.at_goal = done.at_goal && reaches_goal(done.scores, settings.evaluation);
-  return done;
+  auto progress = state_in<run_progress>(from, "run.bin");
+  progress.at_goal = progress.at_goal && reaches_goal(progress.scores, settings.evaluation);
+  return progress;
 }
 
 std::string sha256_of_config(const run_settings& settings) {
@@ -39,7 +39,7 @@ weights weights_of(const checkpoint& from) {
 }
 
 void begin_from(training_run& run, const checkpoint& from) {
-  run.done = progress_of(from, run.settings);
+  run.progress = progress_of(from, run.settings);
   if (from.files.contains("control.bin")) {
     run.control.restore(state_in<run_control::state>(from, "control.bin"));
   }
@@ -48,10 +48,10 @@ void begin_from(training_run& run, const checkpoint& from) {
 
 task<checkpoint> begin_checkpoint(training_run& run) {
   checkpoint state{.kind = kind_of(run.settings),
-                   .step = run.done.steps,
+                   .step = run.progress.steps,
                    .config_sha256 = sha256_of_config(run.settings),
                    .files = {}};
-  state.files["run.bin"] = state_bytes(run.done);
+  state.files["run.bin"] = state_bytes(run.progress);
   if (!run.control.kept().empty()) state.files["control.bin"] = state_bytes(run.control.kept());
   if (run.callbacks.save) state.files["callbacks"] = run.callbacks.save();
   const auto newest = co_await run.newest();

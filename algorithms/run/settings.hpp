@@ -11,7 +11,7 @@
 
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/recorder/held_run.hpp"
-#include "actors/recorder/run_words.hpp"
+#include "actors/recorder/run_labels.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/run/config.hpp"
 #include "algorithms/run/option_rules.hpp"
@@ -98,7 +98,7 @@ struct run_settings {
   bool without_environment = false;
   std::int64_t updates = 0;      ///< The number of updates of the whole run.
   std::int64_t total_steps = 0;  ///< The number of environment steps of the whole run.
-  run_words words = {};          ///< The words for steps, episodes and scores in output.
+  run_labels labels = {};        ///< The words for steps, episodes and scores in output.
   std::string config;            ///< The resolved configuration, as JSON.
   std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
   std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
@@ -111,7 +111,7 @@ struct run_callbacks {
   /// Called after each update, and after the evaluation that is then due. A verdict of `stop` ends
   /// training; the evaluation at the end follows. loops::in_turn combines several callbacks. May be
   /// null.
-  loops::callback called = nullptr;
+  loops::callback on_update_end = nullptr;
   /// Called after each update, before the evaluation that is then due and before the update's row
   /// is written. It may read and set the learning rate, record values of its own and read the
   /// actions (run_control.hpp). A verdict of `stop` ends training, as above. May be null.
@@ -119,7 +119,7 @@ struct run_callbacks {
       nullptr;
   /// Called after each evaluation during training, in which the weights of now.version played. May
   /// be null.
-  std::function<task<>(loops::progress now, evaluation seen)> evaluated = nullptr;
+  std::function<task<>(loops::progress now, evaluation seen)> on_evaluation = nullptr;
   /// Rules that are asked after each evaluation during training, such as
   /// `{loops::score_reached(475)}`. Training ends if one returns true.
   std::vector<loops::stop_rule> stop = {};

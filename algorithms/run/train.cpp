@@ -45,18 +45,18 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
   try {
     co_await run.serve_roles(from);
     co_await run.make_up_for_stop();
-    if (!run.done.over() && run.done.owed == 0) co_await run.train_until(until, true);
+    if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
   } catch (const call_error& e) {
     if (!is_stop(run, e)) throw;
     stopped = true;
   }
   if (stopped) co_return std::nullopt;
-  if (run.done.version < until) {
+  if (run.progress.version < until) {
     const auto last = co_await run.newest();
     run.keep_last_model(last);
   }
-  const bool whole = run.done.version == until && run.done.owed == 0;
-  if (run.settings.deterministic && !whole && !run.done.over()) co_return std::nullopt;
+  const bool whole = run.progress.version == until && run.progress.owed == 0;
+  if (run.settings.deterministic && !whole && !run.progress.over()) co_return std::nullopt;
   co_return co_await run.save();
 }
 
@@ -99,7 +99,7 @@ task<run_result> run_whole(training_run& run) {
   if (!summary) co_await run.keep_model_of_now();
   co_return run_result{.summary = std::move(summary),
                        .run_directory = run.directory.path().string(),
-                       .steps = run.done.steps,
+                       .steps = run.progress.steps,
                        .unwritten = {run.unwritten.begin(), run.unwritten.end()}};
 }
 
@@ -129,7 +129,7 @@ class segments {
             output_.directory = run.directory.path().string();
             output_.lock = run.lock;
           }
-          version = run.done.version;
+          version = run.progress.version;
           return made;
         });
       } catch (const collective_error& e) {

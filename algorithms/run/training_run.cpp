@@ -30,10 +30,10 @@ double process_cpu_seconds() {
 }
 
 /// The progress of the whole run for callbacks; `now` is that of a loop that began at `before`.
-loops::progress whole_progress(const run_progress& done, const run_progress& before,
+loops::progress whole_progress(const run_progress& progress, const run_progress& before,
                                loops::progress now) {
-  now.updates = done.version;
-  now.steps = done.steps;
+  now.updates = progress.version;
+  now.steps = progress.steps;
   now.episodes += before.episodes;
   now.seconds += before.wall;
   return now;
@@ -56,7 +56,7 @@ training_run::training_run(system& sys, const algorithm& what, run_output output
       metrics(sys.metrics(), settings.without_environment ? "" : settings.env.id),
       stop_asked(std::move(stop_asked)),
       algorithm_(what.make ? what.make(*this) : nullptr) {
-  if (practice::is_needed(settings.env)) practice_.emplace(settings.env);
+  if (task_selector::is_needed(settings.env)) task_selector_.emplace(settings.env);
 }
 
 training_run::~training_run() {
@@ -74,7 +74,7 @@ serve_options training_run::prepared(serve_options options) const {
 
 task<> training_run::serve_roles(const checkpoint* from) {
   if (from) begin_from(*this, *from);
-  if (from && practice_) practice_->restore(file_of(*from, "practice.cbor"));
+  if (from && task_selector_) task_selector_->restore(file_of(*from, "practice.cbor"));
   co_await serve_recorder(from);
   co_await serve_weight_store(from);
   co_await algorithm_->serve(from);
@@ -101,7 +101,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
       .env = s.env.id,
       .config = s.config,
       .total_steps = s.total_steps,
-      .words = s.words,
+      .labels = s.labels,
       .threshold = algorithm_->threshold(),
       .table = output.table,
       .progress_bar = output.progress_bar,
@@ -115,8 +115,8 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   const auto path = directory.path().string();
   if (output.directory.empty()) {
     log::info("a run begins", {{"env", s.env.id}, {"directory", path}});
-  } else if (output.resumed_from_step == done.steps) {
-    log::info("a run goes on", {{"directory", path}, {"step", done.steps}});
+  } else if (output.resumed_from_step == progress.steps) {
+    log::info("a run goes on", {{"directory", path}, {"step", progress.steps}});
   }
 }
 
@@ -126,15 +126,15 @@ task<> training_run::serve_weight_store(const checkpoint* from) {
       .name = "weights",
       .idempotent = {endpoint<&weight_store::put>, endpoint<&weight_store::get>,
                      endpoint<&weight_store::latest>, endpoint<&weight_store::versions>}};
-  auto shelf = std::make_shared<weight_store::shelf>();
-  store = co_await serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(shelf));
+  auto storage = std::make_shared<weight_store::storage>();
+  store = co_await serve<weight_store>(std::move(keeping), std::size_t{3}, std::move(storage));
   if (from) co_await store.route<&weight_store::put>(weights_of(*from));
 }
 
 // ---- training --------------------------------------------------------------------------------
 
 task<> training_run::train_until(std::int64_t version, bool drain) {
-  steps_before_update_ = done.steps;
+  steps_before_update_ = progress.steps;
   return algorithm_->train_until(version, drain);
 }
 
@@ -150,7 +150,7 @@ task<run_summary> training_run::train_from_the_start() {
     co_await keep_model_of_now();
     std::rethrow_exception(failure);
   }
-  if (done.version < settings.updates && !done.over()) {
+  if (progress.version < settings.updates && !progress.over()) {
     throw call_error(error_kind::cancelled, "training was stopped");
   }
   co_return co_await conclude();
@@ -158,27 +158,27 @@ task<run_summary> training_run::train_from_the_start() {
 
 task<checkpoint> training_run::save() {
   auto state = co_await begin_checkpoint(*this);
-  if (practice_) state.files["practice.cbor"] = practice_->save();
+  if (task_selector_) state.files["practice.cbor"] = task_selector_->save();
   co_await algorithm_->save(state);
   co_return state;
 }
 
 task<> training_run::practise() {
-  const bool ends = co_await practice_->take_in(done.version);
-  done.stopped = done.stopped || ends;
+  const bool ends = co_await task_selector_->take_in(progress.version);
+  progress.stopped = progress.stopped || ends;
 }
 
 task<loops::verdict> training_run::after_update(const run_progress& before, loops::progress now) {
-  now = whole_progress(done, before, now);
-  now.steps_of_update = done.steps - std::exchange(steps_before_update_, done.steps);
+  now = whole_progress(progress, before, now);
+  now.steps_of_update = progress.steps - std::exchange(steps_before_update_, progress.steps);
   if (callbacks.on_update) co_await tell_update(now);
   co_await end_update(now);
-  const bool stop = done.over() || is_stop_asked();
+  const bool stop = progress.over() || is_stop_asked();
   co_return stop ? loops::verdict::stop : loops::verdict::go_on;
 }
 
 task<> training_run::record(progress_row row) {
-  if (practice_) row.values.merge(practice_->columns());
+  if (task_selector_) row.values.merge(task_selector_->columns());
   if (callbacks.on_update) {
     row_ = std::move(row);
   } else {
@@ -200,48 +200,48 @@ task<> training_run::tell_update(loops::progress now) {
     co_await records.route<&recorder::record>(std::move(*row));
   }
   if (failure) std::rethrow_exception(failure);
-  done.stopped = done.stopped || said == loops::verdict::stop;
+  progress.stopped = progress.stopped || said == loops::verdict::stop;
 }
 
 task<> training_run::make_up_for_stop() {
-  const auto steps = std::exchange(done.owed, 0);
+  const auto steps = std::exchange(progress.owed, 0);
   if (steps == 0) co_return;
-  const loops::progress now{.updates = done.version,
-                            .steps = done.steps,
+  const loops::progress now{.updates = progress.version,
+                            .steps = progress.steps,
                             .steps_of_update = steps,
-                            .episodes = done.episodes,
-                            .version = done.version,
-                            .seconds = done.wall};
+                            .episodes = progress.episodes,
+                            .version = progress.version,
+                            .seconds = progress.wall};
   co_await end_update(now);
 }
 
 /// Evaluates if another `every_steps` have passed, then calls the callback `called`.
 task<> training_run::end_update(loops::progress now) {
   const auto every = settings.evaluation.every_steps;
-  const auto before = done.steps - now.steps_of_update;
-  if (every > 0 && done.steps / every != before / every) {
-    const auto result = co_await evaluate_and_judge(now);
-    if (!result && is_stop_asked()) done.owed = now.steps_of_update;
+  const auto before = progress.steps - now.steps_of_update;
+  if (every > 0 && progress.steps / every != before / every) {
+    const auto result = co_await evaluate_and_decide(now);
+    if (!result && is_stop_asked()) progress.owed = now.steps_of_update;
   }
-  if (done.owed > 0 || !callbacks.called) co_return;
-  const auto said = co_await callbacks.called(now);
-  done.stopped = done.stopped || said == loops::verdict::stop;
+  if (progress.owed > 0 || !callbacks.on_update_end) co_return;
+  const auto said = co_await callbacks.on_update_end(now);
+  progress.stopped = progress.stopped || said == loops::verdict::stop;
 }
 
 double training_run::progress_remaining() const {
-  const auto made = static_cast<double>(done.steps);
+  const auto made = static_cast<double>(progress.steps);
   return std::max(0.0, 1.0 - made / static_cast<double>(settings.total_steps));
 }
 
 std::uint64_t training_run::seed_of_segment(std::string_view use) const {
-  return derived_seed(settings.seed, use, {static_cast<std::uint64_t>(done.version)});
+  return derived_seed(settings.seed, use, {static_cast<std::uint64_t>(progress.version)});
 }
 
 void training_run::add_report(const loops::report& report) {
-  done.episodes += report.episodes;
-  done.failed += report.failed;
-  done.wall += report.wall;
-  done.overlapped += report.overlap_fraction * report.wall;
+  progress.episodes += report.episodes;
+  progress.failed += report.failed;
+  progress.wall += report.wall;
+  progress.overlapped += report.overlap_fraction * report.wall;
 }
 
 void training_run::require_no_stop() const {
@@ -288,10 +288,10 @@ double training_run::score_to_beat() const {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return none;
   try {
-    return algorithm_->kept_score(path).value_or(done.scores.best);
+    return algorithm_->kept_score(path).value_or(progress.scores.best);
   } catch (const std::exception& e) {
     log::warn("the best model can't be read", {{"error", e.what()}});
-    return done.scores.best;
+    return progress.scores.best;
   }
 }
 
@@ -317,20 +317,20 @@ task<std::optional<evaluation>> training_run::evaluate_newest() {
     co_return std::nullopt;
   }
   co_await record_evaluation(result);
-  done.evaluated = last.version;
+  progress.evaluated = last.version;
   const bool best = result.mean > score_to_beat();
-  done.scores.add(result.mean);
+  progress.scores.add(result.mean);
   if (best) keep_model(directory.best_model(), last, result.mean);
   co_return result;
 }
 
-task<std::optional<evaluation>> training_run::evaluate_and_judge(loops::progress now) {
+task<std::optional<evaluation>> training_run::evaluate_and_decide(loops::progress now) {
   auto result = co_await evaluate_newest();
   if (!result) co_return std::nullopt;
-  if (callbacks.evaluated) co_await callbacks.evaluated(now, *result);
-  done.at_goal = reaches_goal(done.scores, settings.evaluation);
-  const auto has_enough = [this](const auto& rule) { return rule(done.scores); };
-  done.stopped = done.stopped || std::ranges::any_of(callbacks.stop, has_enough);
+  if (callbacks.on_evaluation) co_await callbacks.on_evaluation(now, *result);
+  progress.at_goal = reaches_goal(progress.scores, settings.evaluation);
+  const auto has_enough = [this](const auto& rule) { return rule(progress.scores); };
+  progress.stopped = progress.stopped || std::ranges::any_of(callbacks.stop, has_enough);
   co_return result;
 }
 
@@ -339,8 +339,8 @@ task<> training_run::record_evaluation(evaluation seen) {
   for (std::size_t i = 0; i < seen.task_means.size(); ++i) {
     of_tasks["eval/" + settings.env.tasks->at(i).id + "/mean_reward"] = seen.task_means[i];
   }
-  co_await records.route<&recorder::evaluation>(done.steps, seen.mean, seen.std, seen.mean_length,
-                                                std::move(of_tasks));
+  co_await records.route<&recorder::evaluation>(progress.steps, seen.mean, seen.std,
+                                                seen.mean_length, std::move(of_tasks));
 }
 
 /// Makes the evaluation at the end. Throws call_error of kind cancelled if the run is asked to
@@ -371,31 +371,32 @@ task<run_summary> training_run::conclude() {
 run_summary training_run::summary_of(const evaluation& final, const weights& newest,
                                      const replay_counts& seen) const {
   const auto threshold = algorithm_->threshold();
-  return {.algo = settings.algo,
-          .env = settings.env.id,
-          .mode = settings.mode,
-          .seed = settings.seed,
-          .steps = done.steps,
-          .start_s = done.start,
-          .wall_s = done.wall,
-          .cpu_s = process_cpu_seconds(),
-          .steps_per_s = done.wall > 0 ? static_cast<double>(done.steps) / done.wall : 0,
-          .eval_mean = final.mean,
-          .eval_std = final.std,
-          .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
-          .solved = threshold && final.mean >= *threshold,
-          .reward_threshold = threshold,
-          .stopped = done.over(),
-          .rollouts_failed = done.failed,
-          .staleness_mean = seen.staleness_mean(),
-          .staleness_max = seen.staleness_max,
-          .stale_dropped = seen.stale,
-          .stale_dropped_length = seen.stale_length_mean(),
-          .overlap_fraction = done.wall > 0 ? done.overlapped / done.wall : 0,
-          .metrics_port = output.metrics_port,
-          .resumed_from_step = output.resumed_from_step,
-          .weights_sha256 = newest.sha256,
-          .run_directory = directory.path().string()};
+  return {
+      .algo = settings.algo,
+      .env = settings.env.id,
+      .mode = settings.mode,
+      .seed = settings.seed,
+      .steps = progress.steps,
+      .start_s = progress.start,
+      .wall_s = progress.wall,
+      .cpu_s = process_cpu_seconds(),
+      .steps_per_s = progress.wall > 0 ? static_cast<double>(progress.steps) / progress.wall : 0,
+      .eval_mean = final.mean,
+      .eval_std = final.std,
+      .eval_episodes = static_cast<std::int64_t>(final.returns.size()),
+      .solved = threshold && final.mean >= *threshold,
+      .reward_threshold = threshold,
+      .stopped = progress.over(),
+      .rollouts_failed = progress.failed,
+      .staleness_mean = seen.staleness_mean(),
+      .staleness_max = seen.staleness_max,
+      .stale_dropped = seen.stale,
+      .stale_dropped_length = seen.stale_length_mean(),
+      .overlap_fraction = progress.wall > 0 ? progress.overlapped / progress.wall : 0,
+      .metrics_port = output.metrics_port,
+      .resumed_from_step = output.resumed_from_step,
+      .weights_sha256 = newest.sha256,
+      .run_directory = directory.path().string()};
 }
 
 /// Records the evaluation at the end and the summary. The best model is the one with the best mean
@@ -403,14 +404,14 @@ run_summary training_run::summary_of(const evaluation& final, const weights& new
 /// if they have had none, because a mean over final_episodes can't be compared with the largest of
 /// many means over fewer episodes. Files that can't be written are added to `unwritten`.
 task<> training_run::finish(evaluation final, weights newest, run_summary summary) {
-  if (done.scores.evaluations == 0) {
+  if (progress.scores.evaluations == 0) {
     keep_model(directory.best_model(), newest);
-  } else if (done.evaluated != newest.version) {
+  } else if (progress.evaluated != newest.version) {
     const auto seen = co_await evaluate_newest();
     if (!seen) require_no_stop();
   }
   // An earlier segment may have failed to write the best model.
-  if (score_to_beat() < done.scores.best) {
+  if (score_to_beat() < progress.scores.best) {
     unwritten.insert(directory.best_model());
   }
   co_await record_evaluation(final);

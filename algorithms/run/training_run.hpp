@@ -19,9 +19,9 @@
 #include "actors/replay/replay_queue.hpp"
 #include "actors/weights/weight_store.hpp"
 #include "algorithms/loops/loops.hpp"
-#include "algorithms/run/practice.hpp"
 #include "algorithms/run/run_control.hpp"
 #include "algorithms/run/settings.hpp"
+#include "algorithms/run/task_selector.hpp"
 #include "runtime/system/system.hpp"
 
 namespace troupe {
@@ -77,15 +77,15 @@ class training_run {
   }
 
   /// The algorithm calls this once its environments are served or restored. It tells their replicas
-  /// the level or the tasks that they practise (practice.hpp); without these it does nothing.
+  /// the level or the tasks that they practise (task_selector.hpp); without these it does nothing.
   template <class Role>
   task<> practise_on(service<Role> environments, std::size_t replicas) {
-    if (!practice_) co_return;
-    practice_->use(environments, replicas);
-    co_await practice_->tell();
+    if (!task_selector_) co_return;
+    task_selector_->use(environments, replicas);
+    co_await task_selector_->tell();
   }
   /// True if the environments practise levels or tasks.
-  bool practises() const { return practice_.has_value(); }
+  bool selects_tasks() const { return task_selector_.has_value(); }
   /// Grades the episodes that have ended and tells the environments what to practise next. Called
   /// before each update.
   task<> practise();
@@ -136,7 +136,7 @@ class training_run {
   /// Evaluates the newest weights during training, records the result, keeps their model if it is
   /// the best so far, and asks the stop rules. Returns none if a stop request ends the evaluation,
   /// or if it fails, which is logged.
-  task<std::optional<evaluation>> evaluate_and_judge(loops::progress now);
+  task<std::optional<evaluation>> evaluate_and_decide(loops::progress now);
 
   /// True if the run is asked to stop.
   bool is_stop_asked() const { return stop_asked && stop_asked(); }
@@ -165,7 +165,7 @@ class training_run {
   run_directory directory = run_directory::open(".");
   std::shared_ptr<const run_lock> lock;  ///< The lock of `directory`.
 
-  run_progress done;
+  run_progress progress;
   run_control control;
   std::set<std::filesystem::path> unwritten;  ///< Files that could not be written.
 
@@ -190,7 +190,7 @@ class training_run {
   std::optional<progress_row> row_;  ///< The row of the update under way, until on_update returns.
   std::int64_t steps_before_update_ = 0;
   std::vector<std::function<void()>> to_stop_;
-  std::optional<practice> practice_;
+  std::optional<task_selector> task_selector_;
   std::unique_ptr<detail::running_algorithm> algorithm_;
 };
 

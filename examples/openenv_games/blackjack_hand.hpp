@@ -1,7 +1,7 @@
 #pragma once
 // The basic strategy of Blackjack, a baseline of the examples.
 
-#include "actors/openenv/text/blackjack_words.hpp"
+#include "actors/openenv/text/blackjack_text.hpp"
 
 namespace games {
 

@@ -1,7 +1,7 @@
 #include "runtime/actor/spare_threads.hpp"
 
-#include "runtime/actor/handover.hpp"
 #include "runtime/actor/thread_pool.hpp"
+#include "runtime/actor/tsan_annotations.hpp"
 
 namespace troupe::detail {
 
@@ -41,7 +41,7 @@ class spare_threads::worker final : public caf::execution_unit {
   void run() {
     constexpr std::size_t messages_a_turn = 100;
     while (auto* job = next()) {
-      take_over(job);
+      tsan_acquire(job);
       const auto result = job->resume(this, messages_a_turn);
       if (result == caf::resumable::resume_later) {
         exec_later(job);

@@ -6,8 +6,8 @@
 #include <caf/resumable.hpp>
 #include <caf/scheduler/coordinator.hpp>
 
-#include "runtime/actor/handover.hpp"
 #include "runtime/actor/job_queue.hpp"
+#include "runtime/actor/tsan_annotations.hpp"
 
 namespace troupe::detail {
 
@@ -57,7 +57,7 @@ class queue_policy {
   template <class Worker>
   caf::resumable* dequeue(Worker* worker) {
     auto* job = worker->parent()->data().jobs.take();
-    take_over(job);
+    tsan_acquire(job);
     return job;
   }
 

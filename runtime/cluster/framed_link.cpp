@@ -38,7 +38,7 @@ std::string note_of(std::uint64_t number) {
 }  // namespace
 
 framed_link::framed_link(const link_options& options, const incarnation& own,
-                         const incarnation& other, std::shared_ptr<carrier> stream)
+                         const incarnation& other, std::shared_ptr<transport> stream)
     : options_(options),
       own_(own),
       stream_(std::move(stream)),
@@ -119,7 +119,7 @@ void framed_link::tick(std::chrono::steady_clock::time_point now) {
   }
 }
 
-// ---- for the carrier ----------------------------------------------------------------------------
+// ---- for the transport --------------------------------------------------------------------------
 
 void framed_link::arrived(const std::vector<std::span<const std::byte>>& pieces) {
   std::string fault;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cluster/carrier.hpp"
 #include "runtime/cluster/frame.hpp"
 #include "runtime/cluster/heartbeat.hpp"
 #include "runtime/cluster/send_queue.hpp"
+#include "runtime/cluster/transport.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {
@@ -26,8 +26,8 @@ struct link_options {
   std::size_t message_bytes_max = max_message;
 };
 
-/// A link over a stream of bytes. Its events come on the carrier's threads. Nothing is read while a
-/// listener is in `received`, so a slow listener slows the sender down.
+/// A link over a stream of bytes. Its events come on the transport's threads. Nothing is read while
+/// a listener is in `received`, so a slow listener slows the sender down.
 ///
 ///   open -> closing (the end is told to the other side, who ends the stream) -> ended -> gone
 ///     `------ the stream broke, a wrong frame came, or nothing for too long -----^
@@ -37,7 +37,7 @@ class framed_link final : public link,
  public:
   /// `own` and `other` are the incarnations of the two sides.
   framed_link(const link_options& options, const incarnation& own, const incarnation& other,
-              std::shared_ptr<carrier> stream);
+              std::shared_ptr<transport> stream);
 
   void open(std::shared_ptr<link_listener> listener) override;
   /// Throws std::length_error for a message longer than `message_bytes_max`.
@@ -56,13 +56,13 @@ class framed_link final : public link,
   /// done.
   void when_gone(std::function<void()> action) { when_gone_ = std::move(action); }
 
-  // The carrier calls these.
+  // The transport calls these.
   void arrived(const std::vector<std::span<const std::byte>>& pieces);
   void read_failed();
   void written(bool ok);
   /// The stream has broken, even if nobody reads or writes.
   void broken();
-  /// The stream has ended. `why` is the reason if the carrier knows one.
+  /// The stream has ended. `why` is the reason if the transport knows one.
   void gone(const std::string& why);
 
  private:
@@ -81,7 +81,7 @@ class framed_link final : public link,
 
   const link_options options_;
   const incarnation own_;
-  const std::shared_ptr<carrier> stream_;
+  const std::shared_ptr<transport> stream_;
   const std::shared_ptr<block_pool> memory_ = std::make_shared<block_pool>();
   std::function<void()> when_gone_;
 
@@ -107,8 +107,8 @@ class framed_link final : public link,
   /// The time of the first tick after closing began.
   std::optional<std::chrono::steady_clock::time_point> closing_since_;
   bool ended_ = false;      ///< No read or write is begun any more.
-  bool cancelled_ = false;  ///< The carrier has been told to cancel.
-  bool finished_ = false;   ///< The carrier has been told that nothing is under way.
+  bool cancelled_ = false;  ///< The transport has been told to cancel.
+  bool finished_ = false;   ///< The transport has been told that nothing is under way.
 
   // The events that the listener has not been told yet, and whether a thread is telling them.
   bool saying_ = false;

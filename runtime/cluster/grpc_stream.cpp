@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "runtime/base/log.hpp"
-#include "runtime/cluster/doorman.hpp"
+#include "runtime/cluster/acceptor.hpp"
 #include "runtime/cluster/join_secret.hpp"
 
 namespace troupe::detail {
@@ -114,7 +114,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
 
   bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)>, grpc::Status* status) override {
-    const auto no = judge(*request);
+    const auto no = find_refusal(*request);
     *status = no ? grpc::Status(grpc::StatusCode::UNAUTHENTICATED, no->text) : grpc::Status::OK;
     if (no) owner_->failed(*no);
     return true;
@@ -122,7 +122,7 @@ class peer_verifier final : public grpc::experimental::ExternalCertificateVerifi
   void Cancel(grpc::experimental::TlsCustomVerificationCheckRequest*) override {}
 
  private:
-  std::optional<join_refusal> judge(
+  std::optional<join_refusal> find_refusal(
       const grpc::experimental::TlsCustomVerificationCheckRequest& request) const {
     const auto text = [](grpc::string_ref t) { return std::string(t.data(), t.size()); };
     // OpenSSL leaves the peer's own certificate out of the chain if the peer is the caller.
@@ -195,7 +195,7 @@ enum class stage { challenge, hello };
 /// The part that both sides of a stream share. It keeps itself alive until gRPC has finished with
 /// it.
 template <class Reactor>
-class stream : public Reactor, public carrier {
+class stream : public Reactor, public transport {
  public:
   stream(const link_options& options, trust by, std::shared_ptr<stream_owner> owner)
       : options_(options),
@@ -255,7 +255,8 @@ class stream : public Reactor, public carrier {
   }
 
   /// Reads the other side's hello and asks the owner.
-  std::optional<join_refusal> judge(const std::shared_ptr<const grpc::AuthContext>& context) {
+  std::optional<join_refusal> find_refusal(
+      const std::shared_ptr<const grpc::AuthContext>& context) {
     try {
       theirs_ = parse_hello(heard());
     } catch (const std::invalid_argument& e) {
@@ -265,7 +266,7 @@ class stream : public Reactor, public carrier {
     if (auto no = revoked(proven)) return no;
     if (auto no = role_contradiction(proven, theirs_.role)) return no;
     if (auto no = contradiction(proven)) return no;
-    return owner_->judge(theirs_, proven.certificate);
+    return owner_->find_refusal(theirs_, proven.certificate);
   }
 
   void join() {
@@ -372,7 +373,7 @@ class accepted_stream final : public stream<grpc::ServerGenericBidiReactor> {
     return {};
   }
   std::optional<join_refusal> answer_hello() {
-    auto no = judge(context_.auth_context());
+    auto no = find_refusal(context_.auth_context());
     if (!no) say_hello("");
     return no;
   }
@@ -447,11 +448,11 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
     keep_freed_memory();
     const auto within = static_cast<int>(options_.hello_within.count());
     door_.emplace(
-        doorman_options{.address = options_.address,
-                        .secure = options_.own.has_value(),
-                        .first_bytes_within = options_.hello_within},
-        doorman::handlers{.let_in = [this](int connection) { let_in(connection); },
-                          .refuse = [this](const join_refusal& no) { owner_->failed(no); }});
+        acceptor_options{.address = options_.address,
+                         .secure = options_.own.has_value(),
+                         .first_bytes_within = options_.hello_within},
+        acceptor::handlers{.let_in = [this](int connection) { let_in(connection); },
+                           .refuse = [this](const join_refusal& no) { owner_->failed(no); }});
     trust_ = trust_by(options_.own, options_.secret_file);
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
@@ -528,7 +529,7 @@ class grpc_listener::service final : public grpc::CallbackGenericService {
   std::list<waiting> waiting_;  ///< The streams that wait for a challenge or a hello.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
-  std::optional<doorman> door_;
+  std::optional<acceptor> door_;
 };
 
 grpc_listener::grpc_listener(listener_options options, std::shared_ptr<stream_owner> owner)
@@ -621,7 +622,8 @@ class called_stream final
     if (!ok) exchanged_ = false;
     if (halves_.fetch_sub(1) > 1) return;
     if (!exchanged_) return finish();
-    failure_ = stage_ == stage::challenge ? check_answer() : judge(channel_.context.auth_context());
+    failure_ =
+        stage_ == stage::challenge ? check_answer() : find_refusal(channel_.context.auth_context());
     if (failure_) {
       cancel();
       return finish();

@@ -26,8 +26,8 @@ class stream_owner {
   /// Decides about a peer whose hello agrees with its certificate (PEM) or, without certificates,
   /// which knows the join secret. Returns nothing to admit it. Each admitted peer leads to a call
   /// of `joined` or `left`.
-  virtual std::optional<join_refusal> judge(const hello& theirs,
-                                            const std::string& certificate) = 0;
+  virtual std::optional<join_refusal> find_refusal(const hello& theirs,
+                                                   const std::string& certificate) = 0;
   virtual void joined(const hello& theirs, std::shared_ptr<framed_link> way) = 0;
   /// An admitted peer has gone before the link was made.
   virtual void left(const hello& theirs) = 0;
@@ -50,7 +50,7 @@ struct listener_options {
 /// Listens for streams.
 class grpc_listener {
  public:
-  /// Throws as doorman and join_secret do.
+  /// Throws as acceptor and join_secret do.
   grpc_listener(listener_options options, std::shared_ptr<stream_owner> owner);
   /// Ends every stream.
   ~grpc_listener();

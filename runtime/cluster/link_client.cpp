@@ -80,7 +80,7 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
 
   hello own_hello() override { return own_; }
 
-  std::optional<join_refusal> judge(const hello& theirs, const std::string&) override {
+  std::optional<join_refusal> find_refusal(const hello& theirs, const std::string&) override {
     if (auto text = disagreement(own_, theirs); !text.empty()) return join_refusal{"build", text};
     if (theirs.role != "controller") {
       return join_refusal{"role", "expected a controller, got a " + theirs.role};

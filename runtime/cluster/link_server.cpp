@@ -48,7 +48,8 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
   const std::optional<credentials>& own_certificate() const { return credentials_; }
   hello own_hello() override { return own_; }
 
-  std::optional<join_refusal> judge(const hello& theirs, const std::string& certificate) override {
+  std::optional<join_refusal> find_refusal(const hello& theirs,
+                                           const std::string& certificate) override {
     if (theirs.protocol != own_.protocol)
       return join_refusal{"protocol", disagreement(own_, theirs)};
     if (theirs.build != own_.build) return join_refusal{"build", disagreement(own_, theirs)};

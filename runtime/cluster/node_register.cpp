@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/log.hpp"
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_metrics.hpp"
 #include "runtime/service/options/placement.hpp"
@@ -14,11 +14,11 @@ node_register::node_register(remote_context& system)
     : system_(system),
       here_(system.metrics().gauge("troupe_nodes", "Nodes that have joined and are here.")) {}
 
-class node_register::node_lodging final : public lodging {
+class node_register::node_slot final : public remote_slot {
  public:
-  node_lodging(std::shared_ptr<node_register> in, std::string name, std::shared_ptr<connection> to)
-      : lodging(std::move(to)), in_(std::move(in)), name_(std::move(name)) {}
-  ~node_lodging() override { in_->give_back(name_, *to); }
+  node_slot(std::shared_ptr<node_register> in, std::string name, std::shared_ptr<connection> to)
+      : remote_slot(std::move(to)), in_(std::move(in)), name_(std::move(name)) {}
+  ~node_slot() override { in_->give_back(name_, *to); }
 
  private:
   std::shared_ptr<node_register> in_;
@@ -43,13 +43,13 @@ void node_register::joined(const std::string& name, std::size_t slots, std::shar
   if (!system_.deterministic())
     system_.remote_metrics()->add(to, {"node", name}, remote_metrics::after_its_end::go);
   log::info("a node has joined", {{"node", name}, {"slots", slots}});
-  // The node is known before this, because the porter may report its end at once.
-  start_porter(system_, to, porter::side::host,
-               [me = weak_from_this(), counted = system_.remote_metrics(), name,
-                to = to.get()](const std::string& why) {
-                 counted->remove(*to);
-                 if (const auto known = me.lock()) known->left(name, *to, why);
-               });
+  // The node is known before this, because the peer may report its end at once.
+  start_peer(system_, to, peer::side::host,
+             [me = weak_from_this(), counted = system_.remote_metrics(), name,
+              to = to.get()](const std::string& why) {
+               counted->remove(*to);
+               if (const auto known = me.lock()) known->left(name, *to, why);
+             });
   if (enough) enough();
   tell(std::move(granted));
 }
@@ -66,7 +66,7 @@ void node_register::left(const std::string& name, const connection& to, const st
 }
 
 void node_register::wait(std::string service, std::size_t replica, std::string pattern,
-                         site::answer got) {
+                         slot_provider::answer got) {
   grants granted;
   {
     std::lock_guard lock(mutex_);
@@ -96,24 +96,25 @@ void node_register::give_back(const std::string& name, const connection& to) {
 node_register::grants node_register::grant() {
   grants granted;
   const auto free_of = [](const node& n) { return n.slots - std::min(n.slots, n.replicas); };
-  for (auto wish = waiting_.begin(); wish != waiting_.end();) {
+  for (auto request = waiting_.begin(); request != waiting_.end();) {
     auto best = nodes_.end();
     for (auto n = nodes_.begin(); n != nodes_.end(); ++n) {
-      if (!name_fits(n->first, wish->pattern) || free_of(n->second) == 0) continue;
+      if (!name_fits(n->first, request->pattern) || free_of(n->second) == 0) continue;
       if (n->second.to->is_closed()) continue;
       if (best == nodes_.end() || free_of(n->second) > free_of(best->second)) best = n;
     }
     if (best == nodes_.end()) {
-      ++wish;
+      ++request;
       continue;
     }
     ++best->second.replicas;
-    log::info("a replica is placed on a node",
-              {{"service", wish->service}, {"replica", wish->replica}, {"node", best->first}});
+    log::info(
+        "a replica is placed on a node",
+        {{"service", request->service}, {"replica", request->replica}, {"node", best->first}});
     granted.emplace_back(
-        std::move(wish->got),
-        std::make_shared<node_lodging>(shared_from_this(), best->first, best->second.to));
-    wish = waiting_.erase(wish);
+        std::move(request->got),
+        std::make_shared<node_slot>(shared_from_this(), best->first, best->second.to));
+    request = waiting_.erase(request);
   }
   return granted;
 }
@@ -123,7 +124,7 @@ void node_register::tell(grants granted) {
 }
 
 void node_register::close() {
-  std::list<wish> waiting;
+  std::list<slot_request> waiting;
   {
     std::lock_guard lock(mutex_);
     closed_ = true;

@@ -11,7 +11,7 @@
 
 #include "runtime/cluster/node_info.hpp"
 #include "runtime/metrics/registry.hpp"
-#include "runtime/remote/site.hpp"
+#include "runtime/remote/slot_provider.hpp"
 
 namespace troupe::detail {
 
@@ -26,8 +26,10 @@ class node_register : public std::enable_shared_from_this<node_register> {
 
   /// Adds a node that takes `slots` replicas. It is removed when `way` closes.
   void joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way);
-  /// Queues a replica of that service for a place. `got` is called as for `site::lodge`.
-  void wait(std::string service, std::size_t replica, std::string pattern, site::answer got);
+  /// Queues a replica of that service for a place. `got` is called as for
+  /// `slot_provider::allocate`.
+  void wait(std::string service, std::size_t replica, std::string pattern,
+            slot_provider::answer got);
   void close();
   /// The nodes that have joined, ordered by name.
   std::vector<node_info> list() const;
@@ -35,18 +37,18 @@ class node_register : public std::enable_shared_from_this<node_register> {
   void when_there_are(std::size_t nodes, std::function<void()> tell);
 
  private:
-  class node_lodging;
+  class node_slot;
   struct node {
     std::shared_ptr<connection> to;
     std::size_t slots = 0, replicas = 0;
   };
-  struct wish {
+  struct slot_request {
     std::string service;
     std::size_t replica = 0;
     std::string pattern;
-    site::answer got;
+    slot_provider::answer got;
   };
-  using grants = std::vector<std::pair<site::answer, std::shared_ptr<lodging>>>;
+  using grants = std::vector<std::pair<slot_provider::answer, std::shared_ptr<remote_slot>>>;
 
   void left(const std::string& name, const connection& to, const std::string& why);
   void give_back(const std::string& name, const connection& to);
@@ -58,7 +60,7 @@ class node_register : public std::enable_shared_from_this<node_register> {
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::map<std::string, node> nodes_;
-  std::list<wish> waiting_;  ///< The replicas that wait, in the order of arrival.
+  std::list<slot_request> waiting_;  ///< The replicas that wait, in the order of arrival.
   std::size_t awaited_ = 0;
   std::function<void()> tell_there_are_;
 };

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "runtime/actor/timed_action.hpp"
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 
 namespace troupe::detail {
@@ -14,12 +14,12 @@ namespace {
 /// The time between the end of a node's link and its next attempt to join.
 constexpr auto before_joining_again = std::chrono::seconds(1);
 
-porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+peer& here() { return static_cast<peer&>(static_cast<host&>(strand::current())); }
 
 }  // namespace
 
 simulated_nodes::simulated_nodes(remote_context& system)
-    : site(system), known_(std::make_shared<node_register>(system)) {}
+    : slot_provider(system), known_(std::make_shared<node_register>(system)) {}
 
 void simulated_nodes::join(const std::string& name, std::size_t slots) {
   if (nodes_.contains(name)) {
@@ -35,12 +35,12 @@ void simulated_nodes::connect(const std::string& name, node& to) {
   const auto [mine, theirs] = simulated_link::make(system_);
   to.way = theirs;
   const auto there = std::make_shared<connection>(theirs);
-  if (to.porter) {
-    to.porter->post([there] { here().join(there); });
+  if (to.peer) {
+    to.peer->post([there] { here().join(there); });
   } else {
     const simulated_threads::scope inside(*system_.threads_in_virtual_time(), to.threads);
-    to.porter = start_porter(
-        system_, there, porter::side::resident,
+    to.peer = start_peer(
+        system_, there, peer::side::resident,
         [this, name, threads = to.threads.get()](const std::string&) { lost(name, threads); });
   }
   known_->joined(name, to.slots, mine);
@@ -49,7 +49,7 @@ void simulated_nodes::connect(const std::string& name, node& to) {
 void simulated_nodes::kill(const std::string& name) {
   const auto place = nodes_.find(name);
   if (place == nodes_.end()) return;
-  place->second.porter->kill("its process dies");
+  place->second.peer->kill("its process dies");
   nodes_.erase(place);
 }
 
@@ -65,7 +65,7 @@ void simulated_nodes::cut(const std::string& name, duration time) {
   }
 }
 
-/// Called in the node's porter.
+/// Called in the node's peer.
 void simulated_nodes::lost(const std::string& name, const simulated_pool* threads) {
   const auto place = nodes_.find(name);
   if (place == nodes_.end() || place->second.threads.get() != threads) return;
@@ -82,14 +82,14 @@ void simulated_nodes::join_again(const std::string& name,
   if (place != nodes_.end() && place->second.threads == threads) connect(name, place->second);
 }
 
-void simulated_nodes::lodge(const service_state& service, const replica_info& info, answer got) {
+void simulated_nodes::allocate(const service_state& service, const replica_info& info, answer got) {
   known_->wait(service.options.name, info.index, service.options.placement.pattern(),
                std::move(got));
 }
 
 void simulated_nodes::close() {
   known_->close();
-  for (const auto& [name, n] : std::exchange(nodes_, {})) n.porter->kill("the system is stopping");
+  for (const auto& [name, n] : std::exchange(nodes_, {})) n.peer->kill("the system is stopping");
 }
 
 }  // namespace troupe::detail

@@ -13,9 +13,9 @@
 namespace troupe::detail {
 
 /// Each node is a simulated process behind a simulated link, and has a thread for each of its
-/// slots. If all of them are busy, only its porter has turns. Used in turns of the controller's
+/// slots. If all of them are busy, only its peer has turns. Used in turns of the controller's
 /// actors.
-class simulated_nodes final : public site {
+class simulated_nodes final : public slot_provider {
  public:
   explicit simulated_nodes(remote_context& system);
 
@@ -31,7 +31,7 @@ class simulated_nodes final : public site {
   /// The nodes that the controller knows, ordered by name.
   std::vector<node_info> list() const { return known_->list(); }
 
-  void lodge(const service_state& service, const replica_info& info, answer got) override;
+  void allocate(const service_state& service, const replica_info& info, answer got) override;
   void close() override;
 
  private:
@@ -39,7 +39,7 @@ class simulated_nodes final : public site {
     std::size_t slots = 0;
     std::shared_ptr<simulated_pool> threads;
     std::shared_ptr<simulated_link> way;
-    ref<inbox> porter;
+    ref<inbox> peer;
     time_point reached_again{};
   };
 

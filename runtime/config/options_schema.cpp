@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/log.hpp"
 #include "runtime/config/config_error.hpp"
 #include "runtime/config/json_text.hpp"
 #include "runtime/config/nearest_name.hpp"
@@ -50,16 +51,35 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
   std::vector<std::string> known;
   for (const auto& field : fields_)
     if (field.listed_) known.push_back(field.name_);
-  for (const auto& [key, value] : from.items())
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      throw config_error(child_pointer(pointer, key),
-                         unknown_name_message("key", key, known, find_field(key)) +
-                             ", got the value " + show(value));
-  for (const auto& field : fields_)
-    if (const auto found = from.find(field.name_); found != from.end())
-      field.kind_->read(*found, field.place_(to), child_pointer(pointer, field.name_),
+  for (const auto& [key, value] : from.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (const auto now = new_name_of(key); !now.empty()) {
+      const auto at = child_pointer(pointer, key);
+      if (from.contains(now))
+        throw config_error(at, "it was renamed to \"" + now + "\", which is given, too: expected " +
+                                   "one of them, got the value " + show(value));
+      log::warn("an option was renamed: its old name will be refused by the next version",
+                {{"option", at}, {"now", now}});
+      continue;
+    }
+    throw config_error(child_pointer(pointer, key),
+                       unknown_name_message("key", key, known, find_field(key)) +
+                           ", got the value " + show(value));
+  }
+  for (const auto& field : fields_) {
+    auto found = from.find(field.name_);
+    if (found == from.end() && !field.former_.empty()) found = from.find(field.former_);
+    if (found != from.end())
+      field.kind_->read(*found, field.place_(to), child_pointer(pointer, found.key()),
                         field.limits_);
+  }
   check_rules(to, pointer);
+}
+
+std::string struct_kind::new_name_of(const std::string& former) const {
+  for (const auto& field : fields_)
+    if (field.listed_ && !former.empty() && field.former_ == former) return field.name_;
+  return {};
 }
 
 void struct_kind::check(const void* object, void* scratch, const std::string& pointer) const {

@@ -56,6 +56,9 @@ class field_schema {
   field_schema& also_known_as(std::vector<std::string> names);
   /// Allows only these strings.
   field_schema& one_of(std::vector<std::string> names);
+  /// The name of this field in the version before. It is still read, with a warning that tells the
+  /// present one.
+  field_schema& renamed_from(std::string name) { return former_ = std::move(name), *this; }
   /// Also allows +infinity, in structs that are made in C++.
   field_schema& or_infinity() { return limits_.infinity = true, *this; }
   /// Hides the field from configurations: only code can set it, and checked_options checks it.
@@ -74,6 +77,7 @@ class field_schema {
   value_limits limits_;
   bool listed_ = true;
   std::vector<std::string> aliases_;
+  std::string former_;  ///< Empty: none.
   std::string unit_;
   std::string help_;
 };
@@ -108,6 +112,8 @@ class struct_kind : public value_kind {
 
  private:
   void check_rules(const void* object, const std::string& pointer) const;
+  /// The field that had that name in the version before; empty if there is none.
+  std::string new_name_of(const std::string& former) const;
 
   std::deque<field_schema> fields_;  // A deque keeps the references valid that `add` returned.
   std::vector<field_rule> rules_;

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "runtime/base/error.hpp"
-#include "runtime/coroutine/crew.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/coroutine/task.hpp"
+#include "runtime/coroutine/task_group.hpp"
 
 namespace troupe {
 
@@ -26,11 +26,13 @@ template <class... Ts>
   requires(sizeof...(Ts) > 0)
 task<std::tuple<detail::value_or_monostate<Ts>...>> all(task<Ts>... tasks) {
   std::tuple<std::optional<detail::value_or_monostate<Ts>>...> results;
-  detail::crew crew;
+  detail::task_group children;
   std::apply(
-      [&](auto&... result) { (crew.start(detail::keep_result(std::move(tasks), result)), ...); },
+      [&](auto&... result) {
+        (children.start(detail::keep_result(std::move(tasks), result)), ...);
+      },
       results);
-  co_await crew.join();
+  co_await children.join();
   co_return std::apply(
       [](auto&... result) {
         return std::tuple<detail::value_or_monostate<Ts>...>(std::move(*result)...);
@@ -42,11 +44,11 @@ template <class T>
   requires(!std::is_void_v<T>)
 task<std::vector<T>> all(std::vector<task<T>> tasks) {
   std::deque<std::optional<T>> results(tasks.size());
-  detail::crew crew;
+  detail::task_group children;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    crew.start(detail::keep_result(std::move(tasks[i]), results[i]));
+    children.start(detail::keep_result(std::move(tasks[i]), results[i]));
   }
-  co_await crew.join();
+  co_await children.join();
   std::vector<T> values;
   values.reserve(results.size());
   for (auto& result : results) values.push_back(std::move(*result));
@@ -55,11 +57,11 @@ task<std::vector<T>> all(std::vector<task<T>> tasks) {
 
 inline task<> all(std::vector<task<>> tasks) {
   std::deque<std::optional<std::monostate>> results(tasks.size());
-  detail::crew crew;
+  detail::task_group children;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    crew.start(detail::keep_result(std::move(tasks[i]), results[i]));
+    children.start(detail::keep_result(std::move(tasks[i]), results[i]));
   }
-  co_await crew.join();
+  co_await children.join();
 }
 
 /// The result of `any`: the index of the task that ended first, and its value.
@@ -80,7 +82,7 @@ struct race {
 };
 
 template <class T>
-branch run_in_race(task<T> work, std::size_t index, race<T>& race) {
+child_task run_in_race(task<T> work, std::size_t index, race<T>& race) {
   std::optional<value_or_monostate<T>> value;
   std::exception_ptr error;
   try {
@@ -107,11 +109,11 @@ template <class T>
 task<winner<T>> any(std::vector<task<T>> tasks) {
   if (tasks.empty()) throw std::invalid_argument("any: expected at least one task, got none");
   detail::race<T> race;
-  detail::crew crew;
+  detail::task_group children;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    crew.start(detail::run_in_race(std::move(tasks[i]), i, race));
+    children.start(detail::run_in_race(std::move(tasks[i]), i, race));
   }
-  co_await crew.changed();
+  co_await children.changed();
   if (race.error) std::rethrow_exception(race.error);
   co_return winner<T>{*race.first, std::move(*race.value)};
 }
@@ -130,11 +132,11 @@ template <class T>
 task<T> with_timeout(task<T> work, duration limit) {
   std::optional<detail::value_or_monostate<T>> result;
   std::optional<std::monostate> expired;
-  detail::crew crew;
-  crew.start(detail::keep_result(std::move(work), result));
-  crew.start(detail::keep_result(detail::sleep_task(limit), expired));
-  co_await crew.changed();
-  crew.check();
+  detail::task_group children;
+  children.start(detail::keep_result(std::move(work), result));
+  children.start(detail::keep_result(detail::sleep_task(limit), expired));
+  co_await children.changed();
+  children.check();
   if (!result) {
     throw call_error(error_kind::deadline_exceeded,
                      "with_timeout: not finished after " + detail::to_text(limit));
@@ -146,18 +148,18 @@ task<T> with_timeout(task<T> work, duration limit) {
 class group {
  public:
   /// Starts `work`, which runs once the running coroutine has suspended.
-  void start(task<> work) { crew_.start(run(std::move(work))); }
+  void start(task<> work) { children_.start(run(std::move(work))); }
   /// Awaits all tasks that were started. It doesn't throw their errors: an error of a task ends the
   /// whole group.
   task<> join() {
-    while (running() > 0) co_await crew_.changed();
+    while (running() > 0) co_await children_.changed();
   }
   /// Returns the number of started tasks that have not finished.
-  std::size_t running() const noexcept { return crew_.running() - 1; }
+  std::size_t running() const noexcept { return children_.running() - 1; }
 
  private:
-  static detail::branch run(task<> work) { co_await work; }
-  detail::crew crew_;  ///< It also runs the body, which `running` doesn't count.
+  static detail::child_task run(task<> work) { co_await work; }
+  detail::task_group children_;  ///< It also runs the body, which `running` doesn't count.
 
   template <class F, class... A>
   friend std::invoke_result_t<F&, group&, A...> with_group(F body, A... args);
@@ -171,11 +173,11 @@ std::invoke_result_t<F&, group&, A...> with_group(F body, A... args) {
   using result_type = typename std::invoke_result_t<F&, group&, A...>::value_type;
   group members;
   std::optional<detail::value_or_monostate<result_type>> result;
-  auto& crew = members.crew_;
-  crew.start(detail::keep_result(std::invoke(body, members, std::move(args)...), result));
+  auto& children = members.children_;
+  children.start(detail::keep_result(std::invoke(body, members, std::move(args)...), result));
   while (!result) {
-    co_await crew.changed();
-    crew.check();
+    co_await children.changed();
+    children.check();
   }
   if constexpr (!std::is_void_v<result_type>) co_return std::move(*result);
 }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
-#include "runtime/remote/porter.hpp"
-#include "runtime/remote/stand_in.hpp"
+#include "runtime/remote/peer.hpp"
+#include "runtime/remote/remote_replica.hpp"
 
 namespace troupe::detail {
 
@@ -29,10 +29,10 @@ connection::connection(std::shared_ptr<link> way)
         return ++last;
       }()) {}
 
-void connection::open(ref<inbox> porter, link_side mine) {
+void connection::open(ref<inbox> peer, link_side mine) {
   {
     std::lock_guard lock(mutex_);
-    porter_ = std::move(porter);
+    peer_ = std::move(peer);
   }
   mine_ = mine;
   link_->open(shared_from_this());
@@ -51,9 +51,9 @@ void connection::send(message_header header, std::size_t size,
                             std::to_string(max_message));
   }
   auto bytes = link_->allocate(whole);
-  given_services::names handles;
+  exported_services::names handles;
   if (write) {
-    const given_services::writing scope(handles);
+    const exported_services::writing scope(handles);
     wire_writer to(bytes.bytes().subspan(sizeof(header)));
     write(to);
   }
@@ -66,12 +66,12 @@ void connection::send(message_header header, std::size_t size,
 }
 
 /// Called before the message is sent, because the answer may come at once.
-void connection::note_sent(const message_header& header, const given_services::names& handles) {
+void connection::note_sent(const message_header& header, const exported_services::names& handles) {
   const auto awaited = given_.add(handles);
   if (awaited.empty() && header.kind != message_kind::measure) return;
   std::lock_guard lock(mutex_);
   for (const auto& name : awaited) {
-    if (porter_) porter_->post([name] { here<porter>().watch_service(name); });
+    if (peer_) peer_->post([name] { here<peer>().watch_service(name); });
   }
   if (header.kind != message_kind::measure) return;
   unanswered_.insert(header.id);
@@ -80,23 +80,23 @@ void connection::note_sent(const message_header& header, const given_services::n
   unanswered_.erase(unanswered_.begin());
 }
 
-std::uint32_t connection::add(ref<inbox> stand_in) {
+std::uint32_t connection::add(ref<inbox> remote_replica) {
   std::lock_guard lock(mutex_);
   if (closed_) {
-    stand_in->post([why = why_] { here<class stand_in>().lost(why); });
+    remote_replica->post([why = why_] { here<class remote_replica>().lost(why); });
     return 0;
   }
-  stand_ins_.emplace(++last_, std::move(stand_in));
+  remote_replicas_.emplace(++last_, std::move(remote_replica));
   return last_;
 }
 
 void connection::remove(std::uint32_t replica) {
   ref<inbox> gone;  // The reference is dropped outside the lock.
   std::lock_guard lock(mutex_);
-  const auto place = stand_ins_.find(replica);
-  if (place == stand_ins_.end()) return;
+  const auto place = remote_replicas_.find(replica);
+  if (place == remote_replicas_.end()) return;
   gone = std::move(place->second);
-  stand_ins_.erase(place);
+  remote_replicas_.erase(place);
 }
 
 void connection::on_measured(measured_function tell) {
@@ -136,22 +136,22 @@ void connection::sort_in(message m) {
 
 void connection::deliver(message m) {
   const auto& header = m.header;
-  const bool for_stand_in =
+  const bool for_remote_replica =
       header.kind >= message_kind::serves && header.kind <= message_kind::ended;
   auto kept = std::make_shared<message>(std::move(m));
   if (kept->header.kind == message_kind::measured) return deliver_measured(std::move(kept));
-  if (!for_stand_in) {
-    porter_->post([kept] { here<porter>().heard(*kept); });
+  if (!for_remote_replica) {
+    peer_->post([kept] { here<peer>().heard(*kept); });
     return;
   }
   ref<inbox> whom;
   {
     std::lock_guard lock(mutex_);
-    const auto place = stand_ins_.find(kept->header.replica);
-    if (place == stand_ins_.end()) return;  // The stand-in has ended meanwhile.
+    const auto place = remote_replicas_.find(kept->header.replica);
+    if (place == remote_replicas_.end()) return;  // The remote replica has ended meanwhile.
     whom = place->second;
   }
-  whom->post([kept] { here<stand_in>().heard(*kept); });
+  whom->post([kept] { here<remote_replica>().heard(*kept); });
 }
 
 void connection::deliver_measured(std::shared_ptr<const message> m) {
@@ -169,28 +169,28 @@ void connection::deliver_measured(std::shared_ptr<const message> m) {
 }
 
 void connection::writable() {
-  // Stand-ins check the link with each new call; this wakes the calls that wait in them.
+  // Remote replicas check the link with each new call; this wakes the calls that wait in them.
   std::lock_guard lock(mutex_);
-  for (const auto& [number, whom] : stand_ins_) {
-    whom->post([] { here<stand_in>().writable(); });
+  for (const auto& [number, whom] : remote_replicas_) {
+    whom->post([] { here<remote_replica>().writable(); });
   }
 }
 
 void connection::closed(const std::string& why) {
   std::map<std::uint32_t, ref<inbox>> all;
-  ref<inbox> last;  // The connection and the porter hold each other until here.
+  ref<inbox> last;  // The connection and the peer hold each other until here.
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
     why_ = why;
-    all.swap(stand_ins_);
-    last = std::exchange(porter_, nullptr);
+    all.swap(remote_replicas_);
+    last = std::exchange(peer_, nullptr);
   }
   for (const auto& [number, whom] : all) {
-    whom->post([why] { here<stand_in>().lost(why); });
+    whom->post([why] { here<remote_replica>().lost(why); });
   }
   // Nothing comes after this message.
-  if (last) last->post([why] { here<class porter>().lost(why); });
+  if (last) last->post([why] { here<class peer>().lost(why); });
 }
 
 }  // namespace troupe::detail

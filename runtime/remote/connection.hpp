@@ -10,15 +10,15 @@
 #include <string>
 
 #include "runtime/actor/inbox.hpp"
-#include "runtime/remote/given_services.hpp"
+#include "runtime/remote/exported_services.hpp"
 #include "runtime/remote/link.hpp"
 #include "runtime/remote/message.hpp"
 #include "runtime/remote/rights.hpp"
 
 namespace troupe::detail {
 
-class stand_in;
-class porter;
+class remote_replica;
+class peer;
 
 class connection final : public link_listener, public std::enable_shared_from_this<connection> {
  public:
@@ -26,10 +26,10 @@ class connection final : public link_listener, public std::enable_shared_from_th
   /// The connection's number in this process, > 0. No other connection ever has it.
   std::uint64_t serial() const { return serial_; }
 
-  /// Begins to receive, as the side `mine`. Requests of the other side go to `porter`, which must
-  /// be an actor of that class. When the link has closed, `porter` and every stand-in are told. The
-  /// link is closed if the other side sends a message that it must not send.
-  void open(ref<inbox> porter, link_side mine);
+  /// Begins to receive, as the side `mine`. Requests of the other side go to `peer`, which must
+  /// be an actor of that class. When the link has closed, `peer` and every remote replica are told.
+  /// The link is closed if the other side sends a message that it must not send.
+  void open(ref<inbox> peer, link_side mine);
   void close(const std::string& why) { link_->close(why); }
   /// True if the link has closed, so that everything that was asked over it is lost.
   bool is_closed() const;
@@ -48,13 +48,13 @@ class connection final : public link_listener, public std::enable_shared_from_th
   /// True if a handle of that service has been sent to the other side.
   bool has_given(const std::string& service) const { return given_.has(service); }
   /// Reports that the other side asks for a service's replicas. Returns false if it has no handle
-  /// of the service; the porter is then told to watch the service once a handle is sent. Throws
+  /// of the service; the peer is then told to watch the service once a handle is sent. Throws
   /// wire_error if the other side asks for too many services.
   bool asked_for(const std::string& service) { return given_.asked_for(service); }
 
-  /// Returns a number for a stand-in, which gets the messages of its replica from now on. If the
-  /// link has closed, the stand-in is told so and the number is 0.
-  std::uint32_t add(ref<inbox> stand_in);
+  /// Returns a number for a remote replica, which gets the messages of its replica from now on. If
+  /// the link has closed, the remote replica is told so and the number is 0.
+  std::uint32_t add(ref<inbox> remote_replica);
   void remove(std::uint32_t replica);
 
   /// The receiver of the other side's metrics. It is called on the link's thread and must not wait.
@@ -78,14 +78,14 @@ class connection final : public link_listener, public std::enable_shared_from_th
   /// oldest is forgotten.
   static constexpr std::size_t unanswered_max = 1024;
 
-  void note_sent(const message_header& header, const given_services::names& handles);
+  void note_sent(const message_header& header, const exported_services::names& handles);
   void sort_in(message m);
   void deliver(message m);
   void deliver_measured(std::shared_ptr<const message> m);
 
   const std::shared_ptr<link> link_;
   const std::uint64_t serial_;
-  given_services given_;
+  exported_services given_;
   link_side mine_ = link_side::host;
   bool broken_ = false;  ///< True if nothing more is received. Only the link's thread uses this.
 
@@ -95,8 +95,8 @@ class connection final : public link_listener, public std::enable_shared_from_th
   lane inward_[2];  ///< Only the link's thread uses this.
 
   mutable std::mutex mutex_;
-  ref<inbox> porter_;
-  std::map<std::uint32_t, ref<inbox>> stand_ins_;
+  ref<inbox> peer_;
+  std::map<std::uint32_t, ref<inbox>> remote_replicas_;
   measured_function measured_;
   std::set<std::uint64_t> unanswered_;  ///< The ids of `measure` messages without an answer.
   std::uint64_t forgotten_ = 0;         ///< The last id that was forgotten. Its answer is ignored.

@@ -10,12 +10,12 @@
 
 namespace troupe::detail {
 
-/// A replica of this process for which the other side of a connection has a stand-in. Internal to
-/// runtime/.
+/// A replica of this process for which the other side of a connection has a remote replica.
+/// Internal to runtime/.
 struct exported_replica {
-  /// True if it was made for the other side. It then ends with the stand-in.
+  /// True if it was made for the other side. It then ends with the remote replica.
   bool made_here = false;
-  std::string recipe;  ///< Everything that it was made from, if it may outlive the controller.
+  std::string role_spec;  ///< Everything that it was made from, if it may outlive the controller.
   std::shared_ptr<service_state> service;
   ref<inbox> actor;
   std::shared_ptr<replica_slot> slot;

@@ -4,7 +4,7 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/remote/hosted_replicas.hpp"
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/table_entry.hpp"
@@ -12,21 +12,21 @@
 
 namespace troupe::detail {
 
-exports::exports(porter& by)
-    : by_(by), relays_(by), outliving_(by, [this](const exported_replica& e) { forget(e); }) {}
+exports::exports(peer& by)
+    : by_(by), forwarded_(by), orphaned_(by, [this](const exported_replica& e) { forget(e); }) {}
 
 void exports::make(const message& m) {
   check_number(m);
   const auto number = m.header.replica;
   wanted_role wanted;
-  std::string recipe;
+  std::string role_spec;
   try {
     wanted = read_role(m);
-    recipe = made_from(m, wanted.about);
+    role_spec = made_from(m, wanted.about);
   } catch (...) {
     return tell_ended(number, "its role could not be read: " + describe(std::current_exception()));
   }
-  if (!take_over(number, recipe)) run(number, wanted, std::move(recipe));
+  if (!take_over(number, role_spec)) run(number, wanted, std::move(role_spec));
 }
 
 exports::wanted_role exports::read_role(const message& m) {
@@ -35,26 +35,26 @@ exports::wanted_role exports::read_role(const message& m) {
   wanted.about = body.read<remote_options>();
   wanted.options = wanted.about.options();
   const imports::arrival scope(by_.imported());
-  wanted.factory = role_recipe_of(m.header.what, m.header.hash).read(body);
+  wanted.factory = role_constructor_of(m.header.what, m.header.hash).read(body);
   return wanted;
 }
 
-void exports::run(std::uint32_t number, const wanted_role& wanted, std::string recipe) {
+void exports::run(std::uint32_t number, const wanted_role& wanted, std::string role_spec) {
   auto& system = by_.system();
   const auto& [about, options, factory] = wanted;
   auto& e = all_[number];
   e.made_here = true;
-  if (by_.mine() == porter::side::resident) e.recipe = std::move(recipe);
+  if (by_.mine() == peer::side::resident) e.role_spec = std::move(role_spec);
   e.service = system.add_unnamed(options);
   e.service->role = factory->role;
   e.service->asked_from_elsewhere = true;
   e.slot = std::make_shared<replica_slot>(about.index);
   const replica_info info{about.index, about.generation};
   auto ready = [me = by_.self(), number](std::shared_ptr<replica_slot> slot) {
-    me->post([number, slot = std::move(slot)] { porter::here().exported().serves(number, slot); });
+    me->post([number, slot = std::move(slot)] { peer::here().exported().serves(number, slot); });
   };
   e.actor = system.isolate()
-                ? system.site_of(placement::process)
+                ? system.slot_provider_of(placement::process)
                       .start_replica(e.service, factory, info, e.slot, ready)
                 : system.start_replica(e.service, factory, info, e.slot, ready, true, false);
   by_.watch(*e.actor);
@@ -73,8 +73,8 @@ void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
 
 /// Lets a replica that outlived a controller and has the same recipe serve this controller. Returns
 /// false if there is none.
-bool exports::take_over(std::uint32_t number, const std::string& recipe) {
-  auto found = outliving_.take(recipe);
+bool exports::take_over(std::uint32_t number, const std::string& role_spec) {
+  auto found = orphaned_.take(role_spec);
   if (!found.slot) return false;
   const auto& e = all_[number] = std::move(found);
   log::info("a replica has outlived its controller and serves on",
@@ -113,17 +113,17 @@ void exports::call(const message& m) {
   if (place == all_.end() || !place->second.serves) return;
   auto& e = place->second;
   ref<call_base> call;
-  relays_.check_number(header);
+  forwarded_.check_number(header);
   try {
-    if (by_.mine() == porter::side::host && relays_.running() >= running_max) {
+    if (by_.mine() == peer::side::host && forwarded_.running() >= running_max) {
       throw call_error(error_kind::overloaded, "more than " + std::to_string(running_max) +
                                                    " calls over one link are under way");
     }
     call = read_call(m, e);
   } catch (...) {
-    return relays_.refuse(header, std::current_exception());
+    return forwarded_.refuse(header, std::current_exception());
   }
-  relays_.start(header, e.service, e.slot, std::move(call));
+  forwarded_.start(header, e.service, e.slot, std::move(call));
 }
 
 ref<call_base> exports::read_call(const message& m, exported_replica& of) {
@@ -221,7 +221,7 @@ void exports::on_down(const inbox& who) {
     note_end(number, e);
     return true;
   });
-  outliving_.on_down(who);
+  orphaned_.on_down(who);
 }
 
 void exports::note_end(std::uint32_t number, const exported_replica& e) {
@@ -233,7 +233,7 @@ void exports::note_end(std::uint32_t number, const exported_replica& e) {
 void exports::let_go() {
   std::erase_if(ending_, [&](const auto& entry) {
     const auto& [number, service] = entry;
-    if (relays_.any_of(number)) return false;
+    if (forwarded_.any_of(number)) return false;
     by_.calls()->give_up(*service);
     by_.system().remove_unnamed(*service);
     return true;
@@ -248,10 +248,10 @@ void exports::forget(const exported_replica& e) {
 }
 
 void exports::rest() {
-  relays_.cancel_all();
+  forwarded_.cancel_all();
   for (auto& [number, e] : all_) {
-    if (!e.recipe.empty() && e.serves && !e.slot->ended()) {
-      outliving_.keep(std::move(e));
+    if (!e.role_spec.empty() && e.serves && !e.slot->ended()) {
+      orphaned_.keep(std::move(e));
     } else {
       end(number, e, "the controller is lost");
     }
@@ -261,10 +261,10 @@ void exports::rest() {
 }
 
 void exports::end_all() {
-  outliving_.end_all("its node is leaving");
+  orphaned_.end_all("its node is leaving");
   for (const auto& [number, e] : all_) end(number, e, "the other side has gone");
   all_.clear();
-  relays_.forget_all();
+  forwarded_.forget_all();
   let_go();
 }
 

@@ -8,23 +8,23 @@
 #include <string>
 
 #include "runtime/remote/exported_replica.hpp"
+#include "runtime/remote/forwarded_calls.hpp"
 #include "runtime/remote/message.hpp"
-#include "runtime/remote/outliving.hpp"
-#include "runtime/remote/relays.hpp"
+#include "runtime/remote/orphaned_replicas.hpp"
 
 namespace troupe::detail {
 
-class porter;
+class peer;
 
 class exports {
  public:
-  explicit exports(porter& by);
+  explicit exports(peer& by);
 
   // These handle the other side's requests.
   void make(const message& m);
   void import(const message& m);
   void call(const message& m);
-  void cancel(const message& m) { relays_.cancel(m.header); }
+  void cancel(const message& m) { forwarded_.cancel(m.header); }
   void drop(std::uint32_t number);
   void answer_ping(const message& m);
 
@@ -69,9 +69,9 @@ class exports {
   ref<call_base> read_call(const message& m, exported_replica& of);
   /// Throws wire_error if the replica's number is in use.
   void check_number(const message& m) const;
-  void run(std::uint32_t number, const wanted_role& wanted, std::string recipe);
+  void run(std::uint32_t number, const wanted_role& wanted, std::string role_spec);
   void serves(std::uint32_t number, std::shared_ptr<replica_slot> slot);
-  bool take_over(std::uint32_t number, const std::string& recipe);
+  bool take_over(std::uint32_t number, const std::string& role_spec);
   void tell_serves(std::uint32_t number, const replica_slot& slot);
   void tell_ended(std::uint32_t number, const std::string& reason);
   /// Ends a replica that was made here.
@@ -79,9 +79,9 @@ class exports {
   void note_end(std::uint32_t number, const exported_replica& e);
   void forget(const exported_replica& e);
 
-  porter& by_;
-  relays relays_;
-  outliving outliving_;  ///< The replicas that outlive a lost controller.
+  peer& by_;
+  forwarded_calls forwarded_;
+  orphaned_replicas orphaned_;  ///< The replicas that outlive a lost controller.
   std::map<std::uint32_t, exported_replica> all_;
   std::map<std::string, told> told_;  ///< Keyed by the service's name.
   /// The services of replicas that were made here and have ended, keyed by the replicas' numbers.

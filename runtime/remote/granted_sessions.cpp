@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "runtime/service/service.hpp"
@@ -41,8 +41,8 @@ void granted_sessions::open(const message& m) {
   }
 }
 
-branch granted_sessions::answer(std::uint64_t id, std::shared_ptr<service_state> service,
-                                call_options how, session_options options) {
+child_task granted_sessions::answer(std::uint64_t id, std::shared_ptr<service_state> service,
+                                    call_options how, session_options options) {
   std::exception_ptr error;
   std::shared_ptr<session_lease> lease;
   try {

@@ -8,25 +8,25 @@
 #include <memory>
 #include <string>
 
-#include "runtime/coroutine/crew.hpp"
+#include "runtime/coroutine/task_group.hpp"
 #include "runtime/remote/message.hpp"
 #include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 
-class porter;
+class peer;
 class session_lease;
 
 class granted_sessions {
  public:
-  explicit granted_sessions(porter& by) : by_(by) {}
+  explicit granted_sessions(peer& by) : by_(by) {}
 
   // These handle the other side's requests. They throw wire_error for a request that it may not
   // make.
   void open(const message& m);
   void release(std::uint64_t id);
 
-  /// Drops all sessions, because the porter and its coroutines have ended.
+  /// Drops all sessions, because the peer and its coroutines have ended.
   void end_all();
 
  private:
@@ -34,12 +34,12 @@ class granted_sessions {
   /// overloaded.
   static constexpr std::size_t sessions_max = 65'536;
 
-  branch answer(std::uint64_t id, std::shared_ptr<service_state> service, call_options how,
-                session_options options);
+  child_task answer(std::uint64_t id, std::shared_ptr<service_state> service, call_options how,
+                    session_options options);
   void refuse(std::uint64_t id, const std::exception_ptr& error);
 
-  porter& by_;
-  std::map<std::uint64_t, branch*> waiting_;  ///< Keyed by the id of the `open` message.
+  peer& by_;
+  std::map<std::uint64_t, child_task*> waiting_;  ///< Keyed by the id of the `open` message.
   /// Keyed by the id of the `open` message.
   std::map<std::uint64_t, std::shared_ptr<session_lease>> held_;
 };

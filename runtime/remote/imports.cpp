@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_options.hpp"
-#include "runtime/remote/stand_in.hpp"
+#include "runtime/remote/remote_replica.hpp"
 #include "runtime/remote/table_entry.hpp"
 
 namespace troupe::detail {
@@ -27,7 +27,7 @@ std::shared_ptr<service_state> arriving_service(const remote_options& options) {
 
 std::shared_ptr<service_state> imports::service_of(const remote_options& options) {
   auto& system = by_.system();
-  if (by_.mine() == porter::side::host) {
+  if (by_.mine() == peer::side::host) {
     if (!by_.way().has_given(options.name)) {
       throw wire_error("a handle of service " + shown(options.name) + ", which it was not given");
     }
@@ -58,7 +58,7 @@ void imports::learn_table(const message& m) {
   // The service is not watched.
   if (place == all_.end() || place->second.service->closed()) return;
   auto& known = place->second;
-  for (auto& [serial, s] : known.stand_ins) {
+  for (auto& [serial, s] : known.remote_replicas) {
     const auto there = std::find_if(entries.begin(), entries.end(),
                                     [&](const auto& e) { return e.serial == serial; });
     if (there != entries.end()) s.version = there->version;
@@ -71,7 +71,8 @@ void imports::learn_table(const message& m) {
     s.slot->drain();
   }
   for (const auto& e : entries) {
-    if (!known.stand_ins.contains(e.serial)) add_stand_in(known, name, e.index, e.serial);
+    if (!known.remote_replicas.contains(e.serial))
+      add_remote_replica(known, name, e.index, e.serial);
   }
   known.told = true;
   sessions_.told(name);
@@ -95,24 +96,24 @@ std::shared_ptr<replica_slot> imports::replica_here(const service_state& service
                                                     const table_entry& e) {
   const auto& name = service.options.name;
   auto& known = all_.at(name);
-  const auto place = known.stand_ins.find(e.serial);
-  if (place != known.stand_ins.end()) return place->second.slot;
-  add_stand_in(known, name, e.index, e.serial);
+  const auto place = known.remote_replicas.find(e.serial);
+  if (place != known.remote_replicas.end()) return place->second.slot;
+  add_remote_replica(known, name, e.index, e.serial);
   return nullptr;
 }
 
-void imports::add_stand_in(foreign_service& of, const std::string& name, std::size_t index,
-                           std::uint64_t serial) {
+void imports::add_remote_replica(foreign_service& of, const std::string& name, std::size_t index,
+                                 std::uint64_t serial) {
   auto ready = [me = by_.self(), name, serial](std::shared_ptr<replica_slot> slot) {
     me->post([name, serial, slot = std::move(slot)] {
-      porter::here().imported().stands(name, serial, slot);
+      peer::here().imported().stands(name, serial, slot);
     });
   };
   auto& system = by_.system();
-  const auto actor = system.actors().spawn<stand_in>(
+  const auto actor = system.actors().spawn<remote_replica>(
       std::ref(system), of.service, replica_info{index, 0}, std::make_shared<replica_slot>(index),
       ready, by_.shared_way(), serial);
-  auto& s = of.stand_ins[serial];
+  auto& s = of.remote_replicas[serial];
   s.actor = make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   by_.watch(*s.actor);
 }
@@ -121,8 +122,8 @@ void imports::stands(const std::string& name, std::uint64_t serial,
                      std::shared_ptr<replica_slot> slot) {
   const auto place = all_.find(name);
   if (place == all_.end() || slot->ended()) return;
-  const auto s = place->second.stand_ins.find(serial);
-  if (s == place->second.stand_ins.end()) return;
+  const auto s = place->second.remote_replicas.find(serial);
+  if (s == place->second.remote_replicas.end()) return;
   s->second.slot = slot;
   place->second.service->note_version(*slot, s->second.version);
   place->second.service->publish(std::move(slot));
@@ -132,7 +133,7 @@ void imports::stands(const std::string& name, std::uint64_t serial,
 void imports::on_down(const inbox& who) {
   std::uint64_t ended = 0;
   for (auto& [name, known] : all_) {
-    std::erase_if(known.stand_ins, [&](auto& entry) {
+    std::erase_if(known.remote_replicas, [&](auto& entry) {
       auto& s = entry.second;
       if (s.actor.get() != &who) return false;
       ended = entry.first;
@@ -143,18 +144,18 @@ void imports::on_down(const inbox& who) {
       return true;
     });
   }
-  if (ended != 0) sessions_.stand_in_ended(ended);
+  if (ended != 0) sessions_.remote_replica_ended(ended);
 }
 
 void imports::rest() {
   sessions_.rest();
   for (auto& [name, known] : all_) {
     known.told = false;
-    for (auto& [serial, s] : known.stand_ins) {
+    for (auto& [serial, s] : known.remote_replicas) {
       if (s.slot) known.service->retract(s.slot);
       s.actor->kill("the controller is lost");
     }
-    known.stand_ins.clear();
+    known.remote_replicas.clear();
   }
 }
 
@@ -170,7 +171,7 @@ void imports::end_all() {
   close("the way to it is lost");
   sessions_.end_all();
   for (auto& [name, known] : all_) {
-    for (auto& [serial, s] : known.stand_ins) s.actor->kill("the other side has gone");
+    for (auto& [serial, s] : known.remote_replicas) s.actor->kill("the other side has gone");
     by_.system().remove_unnamed(*known.service);
   }
   all_.clear();

@@ -1,6 +1,6 @@
 #pragma once
-// The services of a connection's other side, as callers in this process see them, with a stand-in
-// for each of their replicas. Internal to runtime/.
+// The services of a connection's other side, as callers in this process see them, with a remote
+// replica for each of their replicas. Internal to runtime/.
 
 #include <map>
 #include <memory>
@@ -8,28 +8,28 @@
 #include <utility>
 
 #include "runtime/actor/inbox.hpp"
-#include "runtime/remote/asked_sessions.hpp"
 #include "runtime/remote/message.hpp"
+#include "runtime/remote/requested_sessions.hpp"
 #include "runtime/service/role/role.hpp"
 #include "runtime/service/state/service_state.hpp"
 
 namespace troupe::detail {
 
-class porter;
+class peer;
 struct remote_options;
 
 class imports {
  public:
-  explicit imports(porter& by) : by_(by), sessions_(by, *this) {}
+  explicit imports(peer& by) : by_(by), sessions_(by, *this) {}
 
   /// Returns the service that a received handle names.
   std::shared_ptr<service_state> service_of(const remote_options& options);
 
-  asked_sessions& sessions() { return sessions_; }
+  requested_sessions& sessions() { return sessions_; }
   /// True if the other side has sent the service's table on this link.
   bool is_told(const service_state& service) const;
-  /// Returns the slot of the replica's stand-in, which is made if there is none; null while it
-  /// doesn't serve.
+  /// Returns the slot of the replica's remote replica, which is made if there is none; null while
+  /// it doesn't serve.
   std::shared_ptr<replica_slot> replica_here(const service_state& service, const table_entry& e);
 
   // These handle what the other side tells.
@@ -59,21 +59,21 @@ class imports {
  private:
   struct import {
     ref<inbox> actor;
-    std::shared_ptr<replica_slot> slot;  ///< Null until the stand-in serves.
+    std::shared_ptr<replica_slot> slot;  ///< Null until the remote replica serves.
     std::int64_t version = any_version;  ///< The version in the last table.
   };
   struct foreign_service {
     std::shared_ptr<service_state> service;
-    std::map<std::uint64_t, import> stand_ins;  ///< Keyed by the replicas' serials.
-    bool told = false;                          ///< True if their table has come on this link.
+    std::map<std::uint64_t, import> remote_replicas;  ///< Keyed by the replicas' serials.
+    bool told = false;  ///< True if their table has come on this link.
   };
 
-  void add_stand_in(foreign_service& of, const std::string& name, std::size_t index,
-                    std::uint64_t serial);
+  void add_remote_replica(foreign_service& of, const std::string& name, std::size_t index,
+                          std::uint64_t serial);
   void stands(const std::string& name, std::uint64_t serial, std::shared_ptr<replica_slot> slot);
 
-  porter& by_;
-  asked_sessions sessions_;
+  peer& by_;
+  requested_sessions sessions_;
   std::map<std::string, foreign_service> all_;
 };
 

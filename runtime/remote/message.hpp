@@ -1,6 +1,6 @@
 #pragma once
 // The messages that two processes send each other about replicas. A replica has a number on its
-// link. The importing side, whose callers reach it through a stand-in, chooses the number.
+// link. The importing side, whose callers reach it through a remote replica, chooses the number.
 //
 //   importer                                    exporter
 //     make n, service, role  ────────────────>    makes a role for it

@@ -99,9 +99,9 @@ void remote_metrics::remove_all() {
   }
 }
 
-remote_metrics::doers remote_metrics::strike(const connection& from,
-                                             std::optional<std::uint64_t> id) {
-  doers done;
+remote_metrics::callbacks remote_metrics::strike(const connection& from,
+                                                 std::optional<std::uint64_t> id) {
+  callbacks done;
   std::lock_guard lock(mutex_);
   for (auto place = rounds_.begin(); place != rounds_.end();) {
     auto& [number, round] = *place;

@@ -71,12 +71,12 @@ class remote_metrics final : public fetching_collector,
     std::set<const connection*> awaited;
     std::function<void()> done;
   };
-  using doers = std::vector<std::function<void()>>;
+  using callbacks = std::vector<std::function<void()>>;
 
   void heard(const connection& from, std::shared_ptr<const message> answer);
   /// Strikes `from` off round `id`, or off all rounds if it has gone. Returns the functions to call
   /// without the lock.
-  doers strike(const connection& from, std::optional<std::uint64_t> id);
+  callbacks strike(const connection& from, std::optional<std::uint64_t> id);
 
   metrics_registry& home_;
   mutable std::mutex mutex_;

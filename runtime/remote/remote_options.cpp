@@ -1,6 +1,6 @@
 #include "runtime/remote/remote_options.hpp"
 
-#include "runtime/remote/given_services.hpp"
+#include "runtime/remote/exported_services.hpp"
 
 namespace troupe::detail {
 
@@ -70,7 +70,7 @@ void write_handle(const service_state* service, wire_writer& to) {
   to.write(service != nullptr);
   if (!service) return;
   to.write(remote_options(*service));
-  given_services::note(service->options.name);
+  exported_services::note(service->options.name);
 }
 
 std::shared_ptr<service_state> read_handle(wire_reader& from) {

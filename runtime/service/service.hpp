@@ -20,7 +20,7 @@
 #include "runtime/service/call/call.hpp"
 #include "runtime/service/call/routed_call.hpp"
 #include "runtime/service/options/options.hpp"
-#include "runtime/service/role/recipe.hpp"
+#include "runtime/service/role/role_constructor.hpp"
 #include "runtime/service/session.hpp"
 #include "runtime/service/state/service_state.hpp"
 

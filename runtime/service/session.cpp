@@ -8,12 +8,12 @@ namespace {
 task<> until_ready(std::shared_ptr<service_state> service) {
   for (;;) {
     change next(*service);
-    const bool in_line = next.enter();
+    const bool queued = next.enter();
     if (!service->table()->empty()) co_return;
     if (const auto reason = service->closed()) {
       throw call_error(error_kind::service_down, service->options.name + ": " + *reason);
     }
-    if (!in_line) {
+    if (!queued) {
       throw call_error(error_kind::overloaded, service->options.name + ": " +
                                                    std::to_string(service->options.max_waiting) +
                                                    " callers wait already (max_waiting)");
@@ -52,30 +52,30 @@ struct session_terms {
   time_point until = time_point::max();
 };
 
-/// Awaits a session, which may be granted at once or in the service's line.
-class opening final : private line_member {
+/// Awaits a session, which may be granted at once or in the service's queue.
+class opening final : private queue_waiter {
  public:
   opening(std::shared_ptr<service_state> service, const session_terms& terms)
       : service_(std::move(service)), home_(caller::current().home()) {
-    wish_ = std::make_shared<session_wish>();
-    wish_->who = caller::current().me();
-    wish_->exclusive = terms.exclusive;
-    wish_->wait = terms.wait;
-    wish_->until = terms.until;
-    wish_->waiting = this;
+    request_ = std::make_shared<session_request>();
+    request_->who = caller::current().me();
+    request_->exclusive = terms.exclusive;
+    request_->wait = terms.wait;
+    request_->until = terms.until;
+    request_->waiting = this;
   }
   opening(const opening&) = delete;
-  ~opening() { service_->sessions().give_up(wish_); }
+  ~opening() { service_->sessions().give_up(request_); }
 
-  session_line::place enter() {
-    return service_->sessions().enter(wish_, service_->options.max_waiting);
+  session_queue::place enter() {
+    return service_->sessions().enter(request_, service_->options.max_waiting);
   }
   /// Returns the session, or null until it is granted. Throws the error of an owner in another
   /// process that has refused it.
   std::shared_ptr<session_lease> take() {
-    auto slot = service_->sessions().take(*wish_);
+    auto slot = service_->sessions().take(*request_);
     if (!slot) return nullptr;
-    return std::make_shared<session_lease>(service_, wish_, std::move(slot));
+    return std::make_shared<session_lease>(service_, request_, std::move(slot));
   }
 
   bool await_ready() const noexcept { return called_; }
@@ -86,14 +86,14 @@ class opening final : private line_member {
   }
 
  private:
-  void called_up() override {
+  void notified() override {
     called_ = true;
     if (waiter_.handle) home_.wake(waiter_);
   }
 
   std::shared_ptr<service_state> service_;
   strand& home_;
-  std::shared_ptr<session_wish> wish_;
+  std::shared_ptr<session_request> request_;
   bool called_ = false;
   waiter waiter_;
 };
@@ -102,7 +102,7 @@ task<std::shared_ptr<session_lease>> next_session(std::shared_ptr<service_state>
                                                   session_terms terms) {
   for (;;) {
     opening mine(service, terms);
-    if (mine.enter() == session_line::place::full) {
+    if (mine.enter() == session_queue::place::full) {
       throw call_error(error_kind::overloaded, service->options.name + ": " +
                                                    std::to_string(service->options.max_waiting) +
                                                    " wait for a session already (max_waiting)");

@@ -20,16 +20,16 @@ namespace detail {
 /// Holds one open session of a replica.
 class session_lease {
  public:
-  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<session_wish> wish,
+  session_lease(std::shared_ptr<service_state> service, std::shared_ptr<session_request> request,
                 std::shared_ptr<replica_slot> slot)
-      : slot(std::move(slot)), service_(std::move(service)), wish_(std::move(wish)) {}
+      : slot(std::move(slot)), service_(std::move(service)), request_(std::move(request)) {}
   session_lease(const session_lease&) = delete;
-  ~session_lease() { service_->sessions().end_session(wish_, *slot); }
+  ~session_lease() { service_->sessions().end_session(request_, *slot); }
   const std::shared_ptr<replica_slot> slot;
 
  private:
   const std::shared_ptr<service_state> service_;
-  const std::shared_ptr<session_wish> wish_;
+  const std::shared_ptr<session_request> request_;
 };
 
 /// Waits until a replica can have another session, then opens it at the replica with the fewest.

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "runtime/process/child.hpp"
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
@@ -34,12 +34,12 @@ void serve_parent_if_child() {
     std::mutex mutex;
     std::condition_variable changed;
     bool closed = false;
-    start_porter(core_of(sys), std::make_shared<connection>(parent), porter::side::guest,
-                 [&](const std::string&) {
-                   std::lock_guard lock(mutex);
-                   closed = true;
-                   changed.notify_all();
-                 });
+    start_peer(core_of(sys), std::make_shared<connection>(parent), peer::side::guest,
+               [&](const std::string&) {
+                 std::lock_guard lock(mutex);
+                 closed = true;
+                 changed.notify_all();
+               });
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return closed; });
     std::fflush(nullptr);

@@ -25,7 +25,7 @@ class driver final : public host {
     std::exception_ptr error;
   };
 
-  driver(caf::actor_config& config, system_core& system, branch main,
+  driver(caf::actor_config& config, system_core& system, child_task main,
          std::shared_ptr<outcome> result)
       : host(config, system, "main"),
         system_(system),
@@ -57,7 +57,7 @@ class driver final : public host {
   }
 
   system_core& system_;
-  std::optional<branch> main_;
+  std::optional<child_task> main_;
   std::shared_ptr<outcome> result_;  ///< Null once the result is told.
 };
 

@@ -5,21 +5,21 @@
 #include <utility>
 
 #include "runtime/base/log.hpp"
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/system/system_core.hpp"
 
 namespace troupe::detail {
 
 /// The state that serves the controller through all its links.
-struct node::residence {
+struct node::membership {
   std::mutex mutex;
-  ref<inbox> porter;
+  ref<inbox> peer;
   std::string told;  ///< The reason for having no controller that was logged last.
 };
 
 namespace {
 
-porter& here() { return static_cast<porter&>(static_cast<host&>(strand::current())); }
+peer& here() { return static_cast<peer&>(static_cast<host&>(strand::current())); }
 
 /// Returns the cause in gRPC's text, which goes from the general to the cause: "failed to connect
 /// to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7777: Failed to connect to remote host:
@@ -43,7 +43,7 @@ std::string explained(const std::string& cause) {
 
 }  // namespace
 
-node::node(system& sys, link_client_options options) : residence_(std::make_shared<residence>()) {
+node::node(system& sys, link_client_options options) : membership_(std::make_shared<membership>()) {
   const auto address = options.address;
   options.metrics = &sys.metrics();
   if (options.slots == 0) options.slots = static_cast<int>(std::thread::hardware_concurrency());
@@ -51,21 +51,22 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
       std::move(options),
       link_client_events{
           .joined =
-              [&sys, address, in = residence_](const hello& controller, std::shared_ptr<link> way) {
+              [&sys, address, in = membership_](const hello& controller,
+                                                std::shared_ptr<link> way) {
                 log::info("the node has joined the controller",
                           {{"controller", controller.name}, {"address", address}});
                 const auto to = std::make_shared<connection>(std::move(way));
                 const std::lock_guard lock(in->mutex);
                 in->told.clear();
-                if (in->porter) return in->porter->post([to] { here().join(to); });
-                in->porter = start_porter(
-                    core_of(sys), to, porter::side::resident, [](const std::string& why) {
+                if (in->peer) return in->peer->post([to] { here().join(to); });
+                in->peer =
+                    start_peer(core_of(sys), to, peer::side::resident, [](const std::string& why) {
                       log::warn("the controller is lost; this node waits for it or its successor",
                                 {{"reason", why}});
                     });
               },
           .failed =
-              [address, in = residence_](const std::string& why, bool refused) {
+              [address, in = membership_](const std::string& why, bool refused) {
                 if (refused) {
                   return log::error("this node can't join the controller",
                                     {{"address", address}, {"reason", why}});
@@ -82,10 +83,10 @@ node::node(system& sys, link_client_options options) : residence_(std::make_shar
 
 node::~node() {
   client_ = nullptr;
-  const std::lock_guard lock(residence_->mutex);
-  // The porter holds its last link, and the link holds its maker, which holds the residence.
-  if (const auto porter = std::exchange(residence_->porter, nullptr))
-    porter->post([] { here().leave(); });
+  const std::lock_guard lock(membership_->mutex);
+  // The peer holds its last link, and the link holds its maker, which holds the residence.
+  if (const auto peer = std::exchange(membership_->peer, nullptr))
+    peer->post([] { here().leave(); });
 }
 
 }  // namespace troupe::detail

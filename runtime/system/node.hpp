@@ -20,8 +20,8 @@ class node {
   node(const node&) = delete;
 
  private:
-  struct residence;
-  const std::shared_ptr<residence> residence_;
+  struct membership;
+  const std::shared_ptr<membership> membership_;
   std::unique_ptr<link_client> client_;
 };
 

@@ -1,6 +1,6 @@
 #include "runtime/system/system.hpp"
 
-#include "runtime/cluster/cluster_site.hpp"
+#include "runtime/cluster/cluster_slot_provider.hpp"
 #include "runtime/service/call/host.hpp"
 #include "runtime/service/call/signal.hpp"
 #include "runtime/service/supervision/option_checks.hpp"
@@ -101,7 +101,7 @@ task<> system::change_replicas(std::shared_ptr<detail::service_state> service,
   co_await detail::signal::awaiter(finished);
 }
 
-void system::drive(detail::branch main) {
+void system::drive(detail::child_task main) {
   const auto result = std::make_shared<detail::driver::outcome>();
   const auto finished = [&] { return result->finished; };
   {

@@ -11,7 +11,7 @@
 
 #include "runtime/cluster/node_info.hpp"
 #include "runtime/service/options/fault_plan.hpp"
-#include "runtime/service/role/recipe.hpp"
+#include "runtime/service/role/role_constructor.hpp"
 #include "runtime/service/service.hpp"
 
 namespace troupe {
@@ -146,7 +146,7 @@ class system {
       serve_options options, std::shared_ptr<const detail::role_factory> factory);
   void close(detail::service_state& service);
   task<> change_replicas(std::shared_ptr<detail::service_state> service, std::size_t replicas);
-  void drive(detail::branch main);
+  void drive(detail::child_task main);
 
   std::unique_ptr<detail::system_core> core_;
 };

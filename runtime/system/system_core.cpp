@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "runtime/base/log.hpp"
-#include "runtime/cluster/cluster_site.hpp"
+#include "runtime/cluster/cluster_slot_provider.hpp"
 #include "runtime/cluster/simulated_nodes.hpp"
-#include "runtime/process/process_site.hpp"
-#include "runtime/remote/simulated_site.hpp"
+#include "runtime/process/process_slot_provider.hpp"
+#include "runtime/remote/simulated_slot_provider.hpp"
 
 namespace troupe::detail {
 
@@ -50,13 +50,13 @@ system_core::system_core(system_options options)
                      options.metrics, options.isolate),
       options_(std::move(options)) {
   if (deterministic()) {
-    processes_ = std::make_unique<simulated_site>(*this);
+    processes_ = std::make_unique<simulated_slot_provider>(*this);
     if (faults() && faults()->plan().slow > 0) simulate_threads();
     return;
   }
-  processes_ = make_process_site(*this);
+  processes_ = make_process_slot_provider(*this);
   if (options_.listen.empty()) return;
-  cluster_ = std::make_unique<cluster_site>(
+  cluster_ = std::make_unique<cluster_slot_provider>(
       *this, link_server_options{.address = options_.listen,
                                  .certs = options_.certs,
                                  .join_secret = options_.join_secret});
@@ -76,9 +76,9 @@ system_core::~system_core() {
   forget_remote_metrics();
 }
 
-replica_site& system_core::site_of(const placement& where) {
+replica_site& system_core::slot_provider_of(const placement& where) {
   if (where.on_node() && nodes_) return *nodes_;
-  return where.on_node() && cluster_ ? static_cast<site&>(*cluster_) : *processes_;
+  return where.on_node() && cluster_ ? static_cast<slot_provider&>(*cluster_) : *processes_;
 }
 
 simulated_nodes& system_core::simulate_nodes() {

@@ -12,9 +12,9 @@
 
 namespace troupe::detail {
 
-class cluster_site;
+class cluster_slot_provider;
 class simulated_nodes;
-class site;
+class slot_provider;
 
 class system_core final : public remote_context {
  public:
@@ -24,12 +24,12 @@ class system_core final : public remote_context {
 
   const system_options& options() const noexcept { return options_; }
 
-  replica_site& site_of(const placement& where) override;
+  replica_site& slot_provider_of(const placement& where) override;
   /// In a deterministic system: from the first call on, replicas placed on nodes live on these, and
   /// turns may take time. To be called before any service is served.
   simulated_nodes& simulate_nodes();
   /// Null if no node can join.
-  cluster_site* cluster() noexcept { return cluster_.get(); }
+  cluster_slot_provider* cluster() noexcept { return cluster_.get(); }
 
   /// Runs actors until `finished()`: a deterministic system runs them here and now, another one
   /// waits for the pool. Throws std::logic_error if a deterministic system can't go on.
@@ -45,8 +45,8 @@ class system_core final : public remote_context {
   void stop_all(std::chrono::steady_clock::time_point limit);
 
   const system_options options_;
-  std::unique_ptr<site> processes_;
-  std::unique_ptr<cluster_site> cluster_;
+  std::unique_ptr<slot_provider> processes_;
+  std::unique_ptr<cluster_slot_provider> cluster_;
   std::unique_ptr<simulated_nodes> nodes_;  ///< Null unless nodes are simulated.
   std::condition_variable main_changed_;    ///< Used with main_mutex.
 };

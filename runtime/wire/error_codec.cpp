@@ -82,7 +82,7 @@ const auto& known_types() {
 enum class form : std::uint8_t { known, call, role, system, other };
 
 /// The encoded form of an exception.
-struct portrait {
+struct error_snapshot {
   form kind = form::known;
   std::uint8_t known = 0;  ///< The index of the type in known_types.
   error_kind call{};       ///< The kind of a call_error.
@@ -108,8 +108,8 @@ std::string without_suffix(std::string text, const std::string& suffix) {
   return text.ends_with(suffix) ? text.substr(0, text.size() - suffix.size()) : text;
 }
 
-portrait of_call_error(const call_error& e) {
-  portrait result;
+error_snapshot of_call_error(const call_error& e) {
+  error_snapshot result;
   result.text = without_prefix(e.what(), std::string(to_string(e.kind())) + ": ");
   if (const auto* role = dynamic_cast<const role_error*>(&e)) {
     result.kind = form::role;
@@ -122,8 +122,8 @@ portrait of_call_error(const call_error& e) {
   return result;
 }
 
-portrait of_exception(const std::exception& e) {
-  portrait result;
+error_snapshot of_exception(const std::exception& e) {
+  error_snapshot result;
   result.text = e.what();
   for (std::size_t i = 0; i < known_types().size(); ++i) {
     if (*known_types()[i].type != typeid(e)) continue;
@@ -146,8 +146,8 @@ portrait of_exception(const std::exception& e) {
   return result;
 }
 
-portrait portray(const std::exception_ptr& error) {
-  portrait result;
+error_snapshot snapshot_of(const std::exception_ptr& error) {
+  error_snapshot result;
   try {
     std::rethrow_exception(error);
   } catch (const call_error& e) {
@@ -167,7 +167,7 @@ portrait portray(const std::exception_ptr& error) {
   return result;
 }
 
-std::exception_ptr make(portrait seen) {
+std::exception_ptr make(error_snapshot seen) {
   switch (seen.kind) {
     case form::known:
       return known_types()[seen.known].make(seen.text);
@@ -195,18 +195,18 @@ remote_error::remote_error(std::string type, std::string message)
 // The first byte is 1 if there is an exception, or else 0.
 
 std::size_t wire_codec<std::exception_ptr>::size(const std::exception_ptr& error) {
-  return 1 + (error ? wire_size(portray(error)) : 0);
+  return 1 + (error ? wire_size(snapshot_of(error)) : 0);
 }
 
 void wire_codec<std::exception_ptr>::write(const std::exception_ptr& error, wire_writer& to) {
   to.write(error != nullptr);
-  if (error) to.write(portray(error));
+  if (error) to.write(snapshot_of(error));
 }
 
 std::exception_ptr wire_codec<std::exception_ptr>::read(wire_reader& from) {
   if (!from.read<bool>()) return nullptr;
   const wire_reader::level within(from, "std::exception_ptr");
-  auto seen = from.read<portrait>();
+  auto seen = from.read<error_snapshot>();
   if (seen.known >= known_types().size()) {
     from.fail("std::exception_ptr", "no exception has number " + std::to_string(seen.known));
   }

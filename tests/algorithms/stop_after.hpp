@@ -15,7 +15,7 @@ inline task<loops::verdict> count_update(std::shared_ptr<int> updates) {
 inline run_options stop_after(int updates) {
   const auto made = std::make_shared<int>(0);
   return {.stop_asked = [=] { return *made >= updates; },
-          .callbacks = {.called = [=](loops::progress) { return count_update(made); }}};
+          .callbacks = {.on_update_end = [=](loops::progress) { return count_update(made); }}};
 }
 
 }  // namespace troupe::testing

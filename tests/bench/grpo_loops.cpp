@@ -24,7 +24,7 @@ using openenv::wording;
 
 constexpr std::size_t groups = 8, games = 4;  // under way at once, and of one update
 constexpr std::int64_t updates = 40;
-constexpr std::size_t exam_games = 128;
+constexpr std::size_t evaluation_games = 128;
 
 wording symbol(std::size_t which) { return {.words = {}, .letters = {char('a' + which)}}; }
 wording move(std::size_t which) { return {.words = {}, .letters = {char('0' + which)}}; }
@@ -40,8 +40,8 @@ std::optional<json> act(const json&, std::string_view said) {
   return json{{"action", said[0] - '0'}};
 }
 
-std::vector<openenv::spoken_turn> practise(action_random& random) {
-  std::vector<openenv::spoken_turn> turns;
+std::vector<openenv::dialogue_turn> practise(action_random& random) {
+  std::vector<openenv::dialogue_turn> turns;
   for (int i = 0; i < slow_symbols::episode_steps; ++i) {
     const auto shown = random.below(slow_symbols::symbols),
                said = random.below(slow_symbols::symbols);
@@ -53,8 +53,8 @@ std::vector<openenv::spoken_turn> practise(action_random& random) {
 openenv::text_view view() { return {.rules = {}, .show = show, .act = act, .practise = practise}; }
 
 /// Two layers of 64, so that time is mostly waited.
-grpo_subject small_letters() {
-  auto made = subject_of(grpo_config{});
+prompt_format small_letters() {
+  auto made = prompt_format_of(grpo_config{});
   auto& c = made.config;
   c.hidden_size = 64;
   c.intermediate_size = 176;
@@ -68,26 +68,26 @@ grpo_subject small_letters() {
 task<at::Tensor> first_weights() {
   grpo_config config;
   config.warm_start = {.batches = 40, .batch_size = 16, .lr = 3e-3};
-  const auto subject = small_letters();
-  const auto start = co_await starting_weights(config, subject, practise_moves(subject, view()));
+  const auto format = small_letters();
+  const auto start = co_await starting_weights(config, format, practise_moves(format, view()));
   co_return start.parameters;
 }
 
-struct cast {
+struct services {
   grpo_stage stage;
-  answer_roles exam;
+  answer_roles evaluation;
 };
 
-task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
+task<services> serve_roles(system& sys, std::string url, std::int64_t max_staleness) {
   const auto start = co_await first_weights();
-  grpo_stage_options options{.subject = small_letters(),
+  grpo_stage_options options{.format = small_letters(),
                              .start = start,
                              .groups = groups,
                              .answers = games,
-                             .answer_tokens = 2,
+                             .max_completion_tokens = 2,
                              .max_staleness = max_staleness,
                              .lr = 1e-3};
-  cast made{.stage = co_await serve_grpo_stage(sys, std::move(options)), .exam = {}};
+  services made{.stage = co_await serve_grpo_stage(sys, std::move(options)), .evaluation = {}};
   auto& roles = made.stage.roles;
   const std::vector<llm::problem> deals(1);  // a prompt is a seed
   roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts"}, deals, false, 1u);
@@ -95,10 +95,11 @@ task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) 
   serve_options playing{.name = "worlds", .replicas = groups * games};
   roles.worlds = co_await sys.serve<openenv::text_world>(std::move(playing), view(), worlds, 0.0);
   roles.turns = slow_symbols::episode_steps;
-  made.exam = roles;
-  made.exam.prompts = co_await sys.serve<prompt_source>({.name = "exam"}, deals, false, 1000u);
-  made.exam.group = 1;
-  made.exam.temperature = 0;
+  made.evaluation = roles;
+  made.evaluation.prompts =
+      co_await sys.serve<prompt_source>({.name = "evaluation"}, deals, false, 1000u);
+  made.evaluation.group = 1;
+  made.evaluation.temperature = 0;
   co_return made;
 }
 
@@ -118,14 +119,14 @@ task<> play_some(answer_roles roles, std::size_t count, double* sum) {
   }
 }
 
-task<double> mean_return(answer_roles exam) {
+task<double> mean_return(answer_roles evaluation) {
   constexpr std::size_t at_once = groups * games;
   double sum = 0;
   std::vector<task<>> all_of_them;
   for (std::size_t i = 0; i < at_once; ++i)
-    all_of_them.push_back(play_some(exam, exam_games / at_once, &sum));
+    all_of_them.push_back(play_some(evaluation, evaluation_games / at_once, &sum));
   co_await all(std::move(all_of_them));
-  co_return sum / double(exam_games);
+  co_return sum / double(evaluation_games);
 }
 
 struct measured {
@@ -134,8 +135,8 @@ struct measured {
 };
 
 task<measured> run_loop(system& sys, std::string url, bool async) {
-  const auto with = co_await serve_cast(sys, url, async ? 4 : 0);
-  const double start_return = co_await mean_return(with.exam);
+  const auto with = co_await serve_roles(sys, url, async ? 4 : 0);
+  const double start_return = co_await mean_return(with.evaluation);
   std::int64_t version = 0;
   const loops::hooks<answer_group> hooks{.train = [&](std::vector<answer_group> made) {
     return train(with.stage, std::move(made), ++version);
@@ -145,10 +146,10 @@ task<measured> run_loop(system& sys, std::string url, bool async) {
   const auto& roles = with.stage.roles;
   auto looping = async ? loops::asynchronous(roles, play_games, hooks, overlapping)
                        : loops::synchronous(roles, play_games, hooks, in_turn);
-  const auto done = co_await std::move(looping);
+  const auto totals = co_await std::move(looping);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
-  const double final_return = co_await mean_return(with.exam);
-  co_return measured{double(done.steps * std::int64_t(games)) / done.wall, start_return,
+  const double final_return = co_await mean_return(with.evaluation);
+  co_return measured{double(totals.steps * std::int64_t(games)) / totals.wall, start_return,
                      final_return, seen.staleness_max};
 }
 

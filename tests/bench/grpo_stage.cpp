@@ -7,27 +7,29 @@ namespace troupe {
 task<grpo_stage> serve_grpo_stage(system& sys, grpo_stage_options o) {
   grpo_stage made;
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
-  const auto subject = std::make_shared<const grpo_subject>(std::move(o.subject));
-  const grpo_model model{.config = subject->config, .answer_tokens = o.answer_tokens, .lr = o.lr};
-  const grpo_options options{.variant = grpo_variant::grpo, .flat_groups = flat_group_rule::keep};
+  const auto format = std::make_shared<const prompt_format>(std::move(o.format));
+  const grpo_model model{
+      .config = format->config, .max_completion_tokens = o.max_completion_tokens, .lr = o.lr};
+  const grpo_options options{.variant = grpo_variant::grpo,
+                             .zero_variance_groups = zero_variance_rule::keep};
   std::function<grpo_learner()> make = [=, start = o.start] {
     return grpo_learner(model, options, {start, {}}, 1);
   };
   serve_options learning{.name = "trainer", .placement = placement::thread};
   made.learner = co_await sys.serve<grpo_trainer>(std::move(learning), std::move(make), store);
   const auto at_once = o.groups * o.answers;
-  llm::generator_options writing{.config = subject->config,
+  llm::generator_options writing{.config = format->config,
                                  .engine = {.slots = std::int64_t(at_once)},
-                                 .texts = llm::texts_of(subject->tokens)};
+                                 .texts = llm::texts_of(format->tokens)};
   serve_options generating{
       .name = "generator", .placement = placement::thread, .max_ongoing = at_once};
   made.roles.generators =
       co_await sys.serve<llm::generator>(std::move(generating), std::move(writing), store);
   const replay_options kept{.batch = std::int64_t(o.groups), .max_staleness = o.max_staleness};
   made.roles.replay = co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, kept);
-  made.roles.subject = subject;
+  made.roles.format = format;
   made.roles.group = std::int64_t(o.answers);
-  made.roles.answer_tokens = o.answer_tokens;
+  made.roles.max_completion_tokens = o.max_completion_tokens;
   co_return made;
 }
 

@@ -13,11 +13,11 @@
 namespace troupe {
 
 struct grpo_stage_options {
-  grpo_subject subject;
+  prompt_format format;
   at::Tensor start;         ///< the first weights [P]
   std::size_t groups = 8;   ///< of an update
   std::size_t answers = 8;  ///< of a group
-  std::int64_t answer_tokens = 8;
+  std::int64_t max_completion_tokens = 8;
   std::int64_t max_staleness = 0;
   double lr = 1e-6;
 };

@@ -30,13 +30,13 @@ std::vector<llm::problem> long_problems() {
 
 task<grpo_stage> serve_stage(system& sys, at::Tensor start) {
   // No token ends an answer. It is asked letters, whose tokens are the first of its vocabulary.
-  auto subject = subject_of(grpo_config{});
-  subject.config = llm::smollm2_135m();
-  grpo_stage_options options{.subject = std::move(subject),
+  auto format = prompt_format_of(grpo_config{});
+  format.config = llm::smollm2_135m();
+  grpo_stage_options options{.format = std::move(format),
                              .start = std::move(start),
                              .groups = groups,
                              .answers = answers,
-                             .answer_tokens = answer_tokens};
+                             .max_completion_tokens = answer_tokens};
   auto made = co_await serve_grpo_stage(sys, std::move(options));
   made.roles.prompts =
       co_await sys.serve<prompt_source>({.name = "prompts"}, long_problems(), false, 1u);

@@ -30,12 +30,12 @@ constexpr std::int64_t updates = 40;
 
 using ppo_trainer = trainer<rollout_learner>;
 
-struct cast {
+struct services {
   service<ppo_trainer> learner;
-  rollout_roles roles, exam;
+  rollout_roles roles, evaluation;
 };
 
-task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) {
+task<services> serve_roles(system& sys, std::string url, std::int64_t max_staleness) {
   const auto spec = slow_symbols().spec();
   const auto shape = shape_of(spec);
   const ppo_options options{{.lr = 1e-3, .batch_size = 64, .n_epochs = 4}};
@@ -43,7 +43,7 @@ task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) 
     return rollout_learner(ppo_learner(shape, options, 1));
   };
   const auto store = co_await sys.serve<weight_store>({.name = "weights"});
-  cast made;
+  services made;
   made.learner = co_await sys.serve<ppo_trainer>({.name = "trainer"}, make, store);
   const policy_options acting{.shape = shape, .network = {}, .seed = 1};
   const auto policies = co_await sys.serve<policy>({.name = "policy"}, acting, store);
@@ -53,19 +53,20 @@ task<cast> serve_cast(system& sys, std::string url, std::int64_t max_staleness) 
   const auto one = sessions(1), many = sessions(rollouts);
   serve_options hosting{.name = "worlds", .replicas = rollouts, .placement = placement::thread};
   const auto worlds = co_await sys.serve<hosted_environment>(hosting, one, std::uint64_t{1});
-  serve_options judging{.name = "exam", .placement = placement::thread};
-  const auto exam = co_await sys.serve<hosted_environment>(judging, many, std::uint64_t{1000});
+  serve_options judging{.name = "evaluation", .placement = placement::thread};
+  const auto evaluation =
+      co_await sys.serve<hosted_environment>(judging, many, std::uint64_t{1000});
   const replay_options kept{.batch = rollouts, .max_staleness = max_staleness};
   const auto replay = co_await sys.serve<replay_queue<rollout>>({.name = "replay"}, kept);
   made.roles = {worlds, policies, replay, slow_symbols::episode_steps};
-  made.exam = {exam, policies, replay, slow_symbols::episode_steps};
-  made.exam.deterministic = true;
+  made.evaluation = {evaluation, policies, replay, slow_symbols::episode_steps};
+  made.evaluation.deterministic = true;
   co_return made;
 }
 
 /// One update, which takes slow_update_time. `version`: of the weights in use; `spent`: in seconds,
 /// of all updates.
-task<std::int64_t> train(cast with, std::int64_t* version, double* spent,
+task<std::int64_t> train(services with, std::int64_t* version, double* spent,
                          std::vector<rollout> made) {
   const auto began = clock::now();
   rollout_learner::batch batch;
@@ -91,7 +92,7 @@ std::vector<double> returns_of(const rollout& made) {
 }
 
 task<measured> run_loop(system& sys, std::string url, bool async) {
-  const auto with = co_await serve_cast(sys, url, async ? 4 : 0);
+  const auto with = co_await serve_roles(sys, url, async ? 4 : 0);
   std::int64_t version = 0;
   double spent = 0;
   loops::hooks<rollout> hooks{
@@ -102,12 +103,13 @@ task<measured> run_loop(system& sys, std::string url, bool async) {
   const loops::synchronous_options in_turn{.batch = rollouts, .updates = updates};
   auto looping = async ? loops::asynchronous(with.roles, generate_rollout, hooks, overlapping)
                        : loops::synchronous(with.roles, generate_rollout, hooks, in_turn);
-  const auto done = co_await std::move(looping);
+  const auto totals = co_await std::move(looping);
   const auto seen = co_await with.roles.replay.route<&replay_queue<rollout>::counts>();
-  const auto judge = loops::mean_score(with.exam, generate_rollout, returns_of, 4 * rollouts);
-  const double final_return = co_await judge({});
-  co_return measured{static_cast<double>(done.steps) / done.wall, spent / done.wall, final_return,
-                     seen.staleness_max};
+  const auto mean_score =
+      loops::mean_score(with.evaluation, generate_rollout, returns_of, 4 * rollouts);
+  const double final_return = co_await mean_score({});
+  co_return measured{static_cast<double>(totals.steps) / totals.wall, spent / totals.wall,
+                     final_return, seen.staleness_max};
 }
 
 measured measure(const std::string& url, bool async) {

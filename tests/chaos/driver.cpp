@@ -74,15 +74,15 @@ constexpr std::size_t services_on_nodes = 4;
 
 task<> main_of(system& sys, const driver_options& options, const driver_ends& to) {
   std::optional<node_processes> nodes;
-  cast_options cast{.replicas = options.replicas};
+  role_options roles{.replicas = options.replicas};
   if (options.nodes > 0) {
     nodes.emplace(sys.port(), to.secret, services_on_nodes * options.replicas);
     for (std::size_t i = 0; i < options.nodes; ++i) nodes->start();
     co_await sys.wait_for_nodes(options.nodes);
-    cast = {.replicas = options.replicas * options.nodes, .where = placement::node("*")};
+    roles = {.replicas = options.replicas * options.nodes, .where = placement::node("*")};
   }
   load l;
-  l.to = co_await serve_cast(sys, cast);
+  l.to = co_await serve_roles(sys, roles);
   findings found;
   co_await with_group([&](group& g) { return kill_loaded(g, sys, l, nodes, options, found); });
   for (const auto* requests : {&l.environment, &l.policy, &l.reward}) found.requests.add(*requests);

@@ -144,7 +144,7 @@ task<> kill_under_watch(group& g, hunt& h, killer_options options) {
 
 }  // namespace
 
-task<std::vector<kill_record>> kill_at_random(system& sys, const cast& who,
+task<std::vector<kill_record>> kill_at_random(system& sys, const roles& who,
                                               killer_options options) {
   hunt h{.all = {prey_of(sys, who.environments), prey_of(sys, who.policies),
                  prey_of(sys, who.rewards)},
@@ -153,7 +153,7 @@ task<std::vector<kill_record>> kill_at_random(system& sys, const cast& who,
   co_return std::vector<kill_record>(h.kills.begin(), h.kills.end());
 }
 
-task<> kill_all(const cast& who) {
+task<> kill_all(const roles& who) {
   auto found = co_await all(locate(who.environments), locate(who.policies), locate(who.rewards));
   const auto kill_these = [](const located_replicas& replicas) {
     for (const auto& r : replicas) {

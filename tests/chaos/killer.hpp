@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "tests/chaos/cast.hpp"
 #include "tests/chaos/kill_record.hpp"
+#include "tests/chaos/roles.hpp"
 
 namespace troupe::chaos {
 
@@ -12,9 +12,10 @@ namespace troupe::chaos {
 /// passed, for `length`; then waits until each is back, at most for `length` more. A loss is known
 /// when its service has no such replica any more, and it is back when its successor has answered a
 /// call.
-task<std::vector<kill_record>> kill_at_random(system& sys, const cast& who, killer_options options);
+task<std::vector<kill_record>> kill_at_random(system& sys, const roles& who,
+                                              killer_options options);
 
 /// Kills every replica of the cast at once.
-task<> kill_all(const cast& who);
+task<> kill_all(const roles& who);
 
 }  // namespace troupe::chaos

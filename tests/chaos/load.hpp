@@ -1,14 +1,14 @@
 #pragma once
 // The load: callers that ask idempotent questions and know the answers, and episodes in sessions.
 
-#include "tests/chaos/cast.hpp"
 #include "tests/chaos/counts.hpp"
+#include "tests/chaos/roles.hpp"
 
 namespace troupe::chaos {
 
 /// What callers and the killer share; all of them run on the program's own actor.
 struct load {
-  cast to;
+  roles to;
   bool ending = false;
   request_count environment, policy, reward;  ///< Idempotent ones.
   request_count work;  ///< Not idempotent ones, some longer than their deadline.

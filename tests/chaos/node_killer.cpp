@@ -77,7 +77,7 @@ task<> kill_and_make_good(group& g, hunt& h, killer_options options) {
 
 }  // namespace
 
-task<std::vector<kill_record>> kill_nodes_at_random(system& sys, const cast& who,
+task<std::vector<kill_record>> kill_nodes_at_random(system& sys, const roles& who,
                                                     node_processes& nodes, killer_options options) {
   hunt h{.sys = sys, .nodes = nodes, .random = std::mt19937_64(options.seed)};
   for (const auto& name :

@@ -19,8 +19,8 @@ KILLS = (range(3, 6), range(8, 11), range(13, 15))
 # Groups that may be done or under way when the last update begins, and are never trained on.
 LEFT_OVER = (1 + STALENESS) * PROMPTS
 OPTIONS = ["--algo", "grpo", "--metrics-port", "0", "--json", "task.problems.training=400", "warm_start.batches=2",
-           "warm_start.batch_size=16", "trainer.flat_groups=keep", f"rollout.prompts={PROMPTS}", "rollout.group=4",
-           "rollout.answer_tokens=4", f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}",
+           "warm_start.batch_size=16", "trainer.zero_variance_groups=keep", f"rollout.prompts={PROMPTS}", "rollout.group=4",
+           "rollout.max_completion_tokens=4", f"rollout.workers={WORKERS}", f"rollout.max_staleness={STALENESS}",
            "evaluation.every_updates=0", "evaluation.final_problems=5", f"checkpoint.every_updates={CHECKPOINTED}"]
 
 

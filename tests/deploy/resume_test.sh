@@ -20,7 +20,7 @@ options() {  # options ALGO MODE SEED: what a short run with 12 checkpoints is a
       ;;
     grpo)  # an epoch is ten updates
       echo --steps 24 task.problems.size=2 task.problems.training=30 task.problems.held_out=10 \
-        warm_start.batches=2 warm_start.batch_size=8 rollout.prompts=3 rollout.group=3 rollout.answer_tokens=4 \
+        warm_start.batches=2 warm_start.batch_size=8 rollout.prompts=3 rollout.group=3 rollout.max_completion_tokens=4 \
         rollout.workers=5 rollout.max_staleness=2 trainer.minibatches=3 evaluation.every_updates=8 \
         evaluation.problems=2 evaluation.final_problems=2 checkpoint.every_updates=2
       ;;

@@ -9,7 +9,7 @@
 #include "actors/openenv/client/servers.hpp"
 #include "actors/openenv/client/tls.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/service/outside.hpp"
+#include "runtime/service/external_result.hpp"
 
 namespace troupe::openenv {
 
@@ -267,7 +267,7 @@ class session::state_of {
   };
 
   task<std::string> exchange(request_kind kind, std::string data) {
-    outside<std::string> answer("a reply of an OpenEnv server");
+    external_result<std::string> answer("a reply of an OpenEnv server");
     link_->ask(kind, std::move(data), pool_->options.reply_timeout,
                [answer](outcome<std::string> got) {
                  got ? answer.set(std::move(got).value()) : answer.fail(got.error());
@@ -333,7 +333,7 @@ class session::state_of {
   }
 
   static task<> open(std::shared_ptr<link> way) {
-    outside<std::string> opened("a connection to an OpenEnv server");
+    external_result<std::string> opened("a connection to an OpenEnv server");
     way->open([opened](outcome<std::string> got) {
       got ? opened.set(std::move(got).value()) : opened.fail(got.error());
     });

@@ -7,7 +7,7 @@
 #include "actors/openenv/protocol/fields.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
-#include "runtime/service/outside.hpp"
+#include "runtime/service/external_result.hpp"
 #include "runtime/system/system.hpp"
 
 namespace troupe::openenv {

@@ -17,7 +17,7 @@
 #include "actors/openenv/protocol/protocol.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
-#include "runtime/service/outside.hpp"
+#include "runtime/service/external_result.hpp"
 
 namespace troupe::openenv {
 
@@ -66,7 +66,7 @@ struct running_server {
 };
 
 task<bool> is_healthy(std::shared_ptr<io_thread> thread, std::string url) {
-  outside<http_answer> answer("a server's health");
+  external_result<http_answer> answer("a server's health");
   start_http_call(*thread, {.url = parse_url(url), .path = "/health", .timeout = health_answer},
                   [answer](outcome<http_answer> got) {
                     got ? answer.set(std::move(got).value()) : answer.set({});

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "actors/openenv/text/blackjack_words.hpp"
-#include "actors/openenv/text/board_words.hpp"
-#include "actors/openenv/text/catch_words.hpp"
+#include "actors/openenv/text/blackjack_text.hpp"
+#include "actors/openenv/text/board_text.hpp"
+#include "actors/openenv/text/catch_text.hpp"
 
 namespace troupe::openenv {
 

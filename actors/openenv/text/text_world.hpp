@@ -32,7 +32,7 @@ struct wording {
 };
 
 /// One turn of a conversation: the text shown to the player, and the player's answer.
-struct spoken_turn {
+struct dialogue_turn {
   wording shown, said;
 };
 
@@ -49,7 +49,7 @@ struct text_view {
       act;
   /// Returns a made-up conversation of legal moves, good and bad ones alike. It teaches how moves
   /// are written and not which moves are good.
-  std::function<std::vector<spoken_turn>(action_random& random)> practise;
+  std::function<std::vector<dialogue_turn>(action_random& random)> practise;
 };
 
 /// A game and its view.

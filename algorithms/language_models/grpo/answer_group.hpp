@@ -39,7 +39,7 @@ struct answer_group {
   /// play_games. It includes the answers of groups that were discarded before this one.
   std::map<std::string, std::int64_t> dropped;
   /// The number of groups without variance in the reward that were discarded for this one.
-  std::int64_t flat_before = 0;
+  std::int64_t zero_variance_before = 0;
 
   /// The mean number of sampled tokens in an answer.
   double length() const;

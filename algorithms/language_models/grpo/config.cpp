@@ -40,18 +40,19 @@ grpo_loss_options grpo_options::loss() const {
   return options;
 }
 
-flat_group_rule grpo_options::flat_rule() const {
+zero_variance_rule grpo_options::zero_variance_rule_used() const {
   // Without a baseline, groups with equal rewards teach as other groups do.
-  if (advantages() == advantage_kind::reward) return flat_group_rule::keep;
-  return flat_groups.value_or(preset().dynamic_sampling ? flat_group_rule::refill
-                                                        : flat_group_rule::keep);
+  if (advantages() == advantage_kind::reward) return zero_variance_rule::keep;
+  return zero_variance_groups.value_or(preset().dynamic_sampling ? zero_variance_rule::refill
+                                                                 : zero_variance_rule::keep);
 }
 
-std::int64_t grpo_options::overlong_tokens(std::int64_t answer_tokens) const {
+std::int64_t grpo_options::overlong_tokens(std::int64_t max_completion_tokens) const {
   if (overlong_cache) return *overlong_cache;
   const double share = preset().overlong_share;
   if (share == 0.0) return 0;
-  return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(answer_tokens)));
+  return std::max<std::int64_t>(1,
+                                std::llround(share * static_cast<double>(max_completion_tokens)));
 }
 
 bool grpo_options::recomputes() const {
@@ -128,10 +129,10 @@ void describe(enum_schema<proximal_policy>& s) {
       .name("recomputed", proximal_policy::recomputed);
 }
 
-void describe(enum_schema<flat_group_rule>& s) {
-  s.name("keep", flat_group_rule::keep)
-      .name("drop", flat_group_rule::drop)
-      .name("refill", flat_group_rule::refill);
+void describe(enum_schema<zero_variance_rule>& s) {
+  s.name("keep", zero_variance_rule::keep)
+      .name("drop", zero_variance_rule::drop)
+      .name("refill", zero_variance_rule::refill);
 }
 
 namespace {
@@ -217,7 +218,8 @@ void describe_loss(options_schema<grpo_options>& s) {
 }
 
 void describe_learning(options_schema<grpo_options>& s) {
-  s.field("flat_groups", &grpo_options::flat_groups)
+  s.field("zero_variance_groups", &grpo_options::zero_variance_groups)
+      .renamed_from("flat_groups")
       .also_known_as({"filter_groups", "dynamic_sampling"})
       .help(
           "The treatment of groups whose answers all have the same reward, which teach nothing: "
@@ -235,7 +237,7 @@ void describe_learning(options_schema<grpo_options>& s) {
       .help(
           "The reward falls by up to 1 over this many tokens before the answer's token limit "
           "(DAPO's soft overlong punishment). 0 means that it does not fall. null means 0, and a "
-          "fifth of rollout.answer_tokens for variant dapo, except in games.");
+          "fifth of rollout.max_completion_tokens for variant dapo, except in games.");
   s.field("lr", &grpo_options::lr)
       .also_known_as({"learning_rate"})
       .above(0)
@@ -414,7 +416,8 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .help(
           "The number of answers to each prompt. null means 8, and 4 for the letters model on "
           "problems.");
-  s.field("answer_tokens", &grpo_rollout_section::answer_tokens)
+  s.field("max_completion_tokens", &grpo_rollout_section::max_completion_tokens)
+      .renamed_from("answer_tokens")
       .also_known_as({"max_completion_length", "max_new_tokens"})
       .at_least(1)
       .at_most(1'000'000)
@@ -430,7 +433,8 @@ void describe(options_schema<grpo_rollout_section>& s) {
       .at_most(1000)
       .help(
           "The largest number of prompts that are asked for one group. Another prompt is asked "
-          "while no answer can be trained on or, with flat_groups refill, while all have the same "
+          "while no answer can be trained on or, with zero_variance_groups refill, while all have "
+          "the same "
           "reward.");
   s.field("workers", &grpo_rollout_section::workers)
       .at_least(1)
@@ -529,10 +533,11 @@ void describe(options_schema<grpo_config>& s) {
   option_rule(
       s, "trainer.overlong_cache",
       [](const grpo_config& c) {
-        return fmt::format("at most rollout.answer_tokens, {}", c.rollout.answer_tokens);
+        return fmt::format("at most rollout.max_completion_tokens, {}",
+                           c.rollout.max_completion_tokens);
       },
       [](const grpo_config& c) {
-        return c.trainer.overlong_cache.value_or(0) <= c.rollout.answer_tokens;
+        return c.trainer.overlong_cache.value_or(0) <= c.rollout.max_completion_tokens;
       });
   option_rule(
       s, "trainer.warmup_updates",

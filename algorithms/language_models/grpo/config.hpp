@@ -25,7 +25,7 @@ enum class proximal_policy {
   recomputed,  ///< the weights that the update begins with (decoupled PPO)
 };
 /// The treatment of a group whose answers all have the same reward.
-enum class flat_group_rule {
+enum class zero_variance_rule {
   keep,    ///< The group is trained on: its tokens count, and a KL penalty applies to them.
   drop,    ///< The group is left out, and the batch is smaller.
   refill,  ///< Another prompt is asked instead, at most rollout.rounds in all, then as `drop`.
@@ -55,7 +55,7 @@ struct grpo_options : language_model_options {
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;
 
-  std::optional<flat_group_rule> flat_groups;
+  std::optional<zero_variance_rule> zero_variance_groups;
   bool mask_truncated = false;
   std::optional<std::int64_t> overlong_cache;
 
@@ -70,9 +70,9 @@ struct grpo_options : language_model_options {
   advantage_kind advantages() const { return advantage.value_or(preset().advantage); }
   policy_term loss_term() const { return term.value_or(preset().loss.term); }
   double penalty() const { return kl_coef.value_or(0.0); }
-  flat_group_rule flat_rule() const;
-  /// The overlong_cache, in tokens, for answers of at most `answer_tokens`.
-  std::int64_t overlong_tokens(std::int64_t answer_tokens) const;
+  zero_variance_rule zero_variance_rule_used() const;
+  /// The overlong_cache, in tokens, for answers of at most `max_completion_tokens`.
+  std::int64_t overlong_tokens(std::int64_t max_completion_tokens) const;
   /// The variant's loss options, overridden by the options that have a value here.
   grpo_loss_options loss() const;
   /// True if an update recomputes log-probabilities under the weights that it begins with.
@@ -131,7 +131,7 @@ struct grpo_warm_start_section {
 struct grpo_rollout_section {
   std::optional<int> prompts;
   std::optional<int> group;
-  int answer_tokens = 8;
+  int max_completion_tokens = 8;
   double temperature = 1.0;
   int rounds = 3;
   int workers = 64;
@@ -188,7 +188,7 @@ void describe(enum_schema<correction_level>& s);
 void describe(enum_schema<kl_kind>& s);
 void describe(enum_schema<kl_place>& s);
 void describe(enum_schema<proximal_policy>& s);
-void describe(enum_schema<flat_group_rule>& s);
+void describe(enum_schema<zero_variance_rule>& s);
 void describe(options_schema<grpo_options>& s);
 
 void describe(options_schema<grpo_problems_section>& s);

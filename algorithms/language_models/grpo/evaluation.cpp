@@ -4,7 +4,7 @@
 
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/language_models/grpo/grpo.hpp"
-#include "algorithms/language_models/grpo/now_and_then.hpp"
+#include "algorithms/language_models/grpo/rate_limited_log.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 
@@ -17,11 +17,11 @@ namespace {
 constexpr int evaluation_attempts_max = 100;
 
 /// The answers so far in an evaluation. A long evaluation logs its progress every few seconds.
-struct exam_so_far {
+struct evaluation_progress {
   std::size_t problems = 0;  // the number of problems in the whole evaluation
   std::vector<sampled_answer> answers;
   double right = 0.0;  // the sum of `right` over the answers
-  now_and_then tell = {};
+  rate_limited_log tell = {};
 
   void add(const sampled_answer& one) {
     answers.push_back(one);
@@ -34,7 +34,8 @@ struct exam_so_far {
 };
 
 /// Asks `count` problems one after the other, and adds the answers.
-task<> ask_some(const training_run& in, answer_roles roles, std::size_t count, exam_so_far& seen) {
+task<> ask_some(const training_run& in, answer_roles roles, std::size_t count,
+                evaluation_progress& seen) {
   std::function<bool(const answer_group&)> enough = [&](const answer_group& group) {
     in.require_no_stop();
     // An answer that was dropped counts as wrong.
@@ -61,7 +62,7 @@ task<evaluation> grpo::evaluate_held_out(weights of, std::size_t problems) {
 }
 
 task<> grpo::tell_win_rate(double rate) {
-  progress_row row{in.done.steps, {{"eval/win_rate", rate}}};
+  progress_row row{in.progress.steps, {{"eval/win_rate", rate}}};
   co_await in.records.route<&recorder::record>(std::move(row));
 }
 
@@ -94,11 +95,11 @@ task<evaluation> grpo::ask_once(service<prompt_source> problems, weights of, std
     asking.rounds = 1;
     asking.may_be_empty = true;
   }
-  asking.refill_flat = false;
+  asking.refill_zero_variance = false;
   asking.metrics = {};
   // Problems are asked concurrently, so that the generator writes many answers at once.
   const auto at_once = std::min(count, static_cast<std::size_t>(config_.rollout.slots));
-  exam_so_far seen{.problems = count, .answers = {}};
+  evaluation_progress seen{.problems = count, .answers = {}};
   std::vector<task<>> all_of_them;
   for (std::size_t i = 0; i < at_once; ++i) {
     const auto share = (count + i) / at_once;

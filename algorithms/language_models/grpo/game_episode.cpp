@@ -72,13 +72,12 @@ void add_sampled(game& to, const llm::completion& written) {
 bool add_read(const answer_roles& r, const group_deal& deal, game& to,
               const openenv::wording& shown, const llm::completion& after) {
   const bool ended = after.finish != llm::finish_reason::length;
-  const auto ids = r.subject->next_turn(shown, ended);
+  const auto ids = r.format->next_turn(shown, ended);
   auto& p = to.played;
-  const auto room =
-      r.subject->config.max_positions - std::ssize(deal.prompt) - std::ssize(p.tokens);
+  const auto room = r.format->config.max_positions - std::ssize(deal.prompt) - std::ssize(p.tokens);
   if (std::ssize(ids) >= room) return false;
   llm::append_read(p.tokens, p.read, ids);
-  p.text += "\n> " + (r.subject->style ? shown.words : shown.letters) + '\n';
+  p.text += "\n> " + (r.format->style ? shown.words : shown.letters) + '\n';
   return true;
 }
 
@@ -92,9 +91,9 @@ task<std::vector<llm::completion>> write(const answer_roles& r, std::vector<llm:
       co_return std::vector<llm::completion>(static_cast<std::size_t>(answers), known->second);
   }
   llm::generation_request request{.prompt = prompt,
-                                  .max_tokens = r.answer_tokens,
+                                  .max_tokens = r.max_completion_tokens,
                                   .sampling = {.temperature = r.temperature, .seed = seed},
-                                  .stop_ids = r.subject->stop_ids()};
+                                  .stop_ids = r.format->stop_ids()};
   auto written = co_await detail::write_answers(r, std::move(request), answers);
   if (r.known_moves && !written.empty()) r.known_moves->emplace(std::move(prompt), written.front());
   co_return written;
@@ -189,7 +188,7 @@ task<answer_group> play_once(const answer_roles& r) {
   }
   deal.shown = opening->shown;
   group.asked = opening_of(r.rules, deal.shown);
-  deal.prompt = group.prompt = r.subject->prompt_of(group.asked);
+  deal.prompt = group.prompt = r.format->prompt_of(group.asked);
 
   auto written = co_await write(r, deal.prompt, drawn.seed, r.group);
   if (written.empty()) {

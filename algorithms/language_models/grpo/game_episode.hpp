@@ -20,8 +20,8 @@ namespace troupe {
 ///   "deal"         its world dealt something else than that of the group's first game
 ///   "reward"       its reward is not finite
 ///   "log_prob"     a log-probability is not finite
-/// If no game is left, or with refill_flat all have the same reward, another deal is played, as in
-/// generate_answers.
+/// If no game is left, or with refill_zero_variance all have the same reward, another deal is
+/// played, as in generate_answers.
 task<answer_group> play_games(answer_roles r);
 
 }  // namespace troupe

@@ -16,7 +16,7 @@ namespace {
 /// The counts that came with the groups of a batch.
 struct batch_counts {
   std::map<std::string, std::int64_t> dropped;
-  std::int64_t flat_before = 0;
+  std::int64_t zero_variance_before = 0;
   double staleness = 0;  // mean
 };
 
@@ -24,7 +24,7 @@ batch_counts count(const std::vector<answer_group>& groups, std::int64_t version
   batch_counts counts;
   for (const auto& group : groups) {
     for (const auto& [reason, many] : group.dropped) counts.dropped[reason] += many;
-    counts.flat_before += group.flat_before;
+    counts.zero_variance_before += group.zero_variance_before;
     counts.staleness += double(version - group.version) / double(groups.size());
   }
   return counts;
@@ -40,13 +40,13 @@ progress_row row_of(const grpo_report& m, const batch_counts& counts, const repl
   return {step,
           {{"rollout/reward_mean", m.reward_mean},
            {"rollout/reward_std", m.reward_std},
-           {"rollout/frac_reward_zero_std", share(m.flat_groups, m.groups)},
+           {"rollout/frac_reward_zero_std", share(m.zero_variance_groups, m.groups)},
            {"rollout/overlong_reward", m.overlong_reward},
            {"rollout/right_mean", m.right_mean},
            {"rollout/length_mean", m.length_mean},
            {"rollout/truncated_fraction", share(m.truncated, m.answers)},
-           {"rollout/flat_groups", double(m.flat_groups)},
-           {"rollout/flat_groups_replaced", double(counts.flat_before)},
+           {"rollout/zero_variance_groups", double(m.zero_variance_groups)},
+           {"rollout/zero_variance_groups_replaced", double(counts.zero_variance_before)},
            {"rollout/dropped_answers", double(dropped)},
            {"rollout/staleness", counts.staleness},
            {"rollout/stale_dropped", double(seen.stale)},
@@ -86,12 +86,12 @@ loop_sizes grpo::sizes() const {
 }
 
 task<bool> grpo::begin() {
-  const bool seen = in.done.evaluated >= 0;
-  if (in.done.version == 0 && !seen && config_.evaluation.every_updates > 0) {
+  const bool seen = in.progress.evaluated >= 0;
+  if (in.progress.version == 0 && !seen && config_.evaluation.every_updates > 0) {
     const auto began = detail::strand::current().now();
-    const auto found = co_await in.evaluate_and_judge({});
+    const auto found = co_await in.evaluate_and_decide({});
     const auto seconds = detail::seconds_between(began, detail::strand::current().now());
-    in.done.start += seconds;
+    in.progress.start += seconds;
     if (found) {
       log::info("the model was evaluated before the first update",
                 {{game_ ? "reward" : "right", found->mean},
@@ -99,25 +99,25 @@ task<bool> grpo::begin() {
                  {"seconds", seconds}});
     }
   }
-  co_return !in.done.over() && !in.is_stop_asked();
+  co_return !in.progress.over() && !in.is_stop_asked();
 }
 
 // ---- one update, in the order in which it happens --------------------------------------------
 
 task<std::int64_t> grpo::update(std::vector<answer_group> groups) {
-  const auto version = in.done.version;
+  const auto version = in.progress.version;
   for (const auto& group : groups) in.metrics.batch_sampled(version - group.version);
   const grpo_learner::batch batch{.groups = groups, .chosen_lr = in.control.chosen_learning_rate()};
   const auto train = [&] { return trainer_.try_route<&grpo_trainer::train_step>(batch); };
   const auto push = [&] { return push_weights(trainer_, roles.generators); };
   auto updated = co_await learn_and_push<grpo_report>(version, train, push);
-  in.done.version = updated.version;
+  in.progress.version = updated.version;
   in.control.updated(updated.report.learning_rate);
   in.metrics.trained(updated.report.trained_tokens, updated.train_s);
   in.metrics.weights_pushed(updated.version, updated.push_s);
-  ++in.done.steps;
+  ++in.progress.steps;
   co_await record(groups, std::move(updated.report), version);
-  co_return in.done.version;
+  co_return in.progress.version;
 }
 
 /// Records each group's mean reward as the return of an episode, for the curves of a run.
@@ -129,7 +129,7 @@ task<> grpo::record_groups(const std::vector<answer_group>& groups) {
       length += double(a.log_probs.size());
     }
     const double n = double(group.answers.size());
-    co_await in.records.route<&recorder::episode>(in.done.steps, reward / n,
+    co_await in.records.route<&recorder::episode>(in.progress.steps, reward / n,
                                                   std::int64_t(std::lround(length / n)));
   }
 }
@@ -149,16 +149,16 @@ task<> grpo::record(const std::vector<answer_group>& groups, grpo_report learned
   in.metrics.steps_skipped(learned.skipped_steps);
   const auto seen = co_await roles.replay.route<&replay_queue<answer_group>::counts>();
   in.metrics.replay_holds(seen.held, seen.bytes, seen.repeated, seen.stale);
-  co_await in.record(row_of(learned, counts, seen, in.done.steps));
+  co_await in.record(row_of(learned, counts, seen, in.progress.steps));
   keep_samples(groups, learned.advantages, version);
 }
 
 void grpo::keep_samples(const std::vector<answer_group>& groups,
                         const std::vector<std::vector<double>>& advantages, std::int64_t version) {
   const auto every = config_.samples.every_updates;
-  if (every == 0 || in.done.version % every != 0) return;
+  if (every == 0 || in.progress.version % every != 0) return;
   try {
-    samples_->add(in.done.version, version, groups, advantages);
+    samples_->add(in.progress.version, version, groups, advantages);
   } catch (const std::exception& e) {
     in.metrics.write_failed();
     log::error("samples were not kept; training goes on", {{"error", e.what()}});

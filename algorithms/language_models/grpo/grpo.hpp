@@ -60,7 +60,7 @@ class grpo {
   std::optional<double> kept_score(const std::filesystem::path& path) const;
   std::optional<double> threshold() const { return std::nullopt; }
 
-  const grpo_subject& subject() const { return *subject_; }
+  const prompt_format& format() const { return *format_; }
 
  private:
   task<> serve_trainer(const checkpoint* from);
@@ -86,7 +86,7 @@ class grpo {
   const grpo_task task_;
   const openenv::text_game* const game_;  ///< The game; null if the task has problems.
   const llm::problem_set problems_;
-  std::shared_ptr<const grpo_subject> subject_;
+  std::shared_ptr<const prompt_format> format_;
   service<grpo_trainer> trainer_;
   service<prompt_source> evaluation_prompts_, final_prompts_;
   std::optional<sample_log> samples_;

@@ -26,7 +26,8 @@ void fill_for_problems(grpo_config& config, const grpo_task& task) {
   fill(config.trainer.lr, letters ? 1e-4 : 1e-5);
   const auto warmup = letters ? std::min<std::int64_t>(20, config.total_steps / 2) : 0;
   fill(config.trainer.warmup_updates, static_cast<int>(warmup));
-  fill(config.trainer.overlong_cache, config.trainer.overlong_tokens(config.rollout.answer_tokens));
+  fill(config.trainer.overlong_cache,
+       config.trainer.overlong_tokens(config.rollout.max_completion_tokens));
 }
 
 /// The KL penalty keeps every move possible in games. With dr_grpo the gradients have norms of
@@ -53,7 +54,7 @@ grpo_config completed(grpo_config config, const grpo_task& task) {
   } else {
     fill_for_problems(config, task);
   }
-  fill(config.trainer.flat_groups, config.trainer.flat_rule());
+  fill(config.trainer.zero_variance_groups, config.trainer.zero_variance_rule_used());
   return config;
 }
 

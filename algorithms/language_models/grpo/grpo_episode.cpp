@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-bool is_flat(const answer_group& group) {
+bool has_zero_variance(const answer_group& group) {
   return std::ranges::all_of(group.answers, [&](const sampled_answer& a) {
     return a.reward == group.answers.front().reward;
   });
@@ -92,11 +92,11 @@ std::vector<std::string> in_words(const std::map<std::string, std::int64_t>& dro
 
 task<answer_group> write_group(answer_roles r, prompt_draw drawn) {
   answer_group group{.asked = std::move(drawn.asked)};
-  group.prompt = r.subject->prompt_of(group.asked);
+  group.prompt = r.format->prompt_of(group.asked);
   llm::generation_request request{.prompt = group.prompt,
-                                  .max_tokens = r.answer_tokens,
+                                  .max_tokens = r.max_completion_tokens,
                                   .sampling = {.temperature = r.temperature, .seed = drawn.seed},
-                                  .stop_ids = r.subject->stop_ids()};
+                                  .stop_ids = r.format->stop_ids()};
   auto written = co_await detail::write_answers(r, std::move(request), r.group);
   if (written.empty()) {
     group.dropped["deadline"] = r.group;
@@ -140,15 +140,15 @@ task<std::vector<llm::completion>> detail::write_answers(const answer_roles& r,
 task<answer_group> detail::ask_in_rounds(const answer_roles& r,
                                          task<answer_group> (*ask)(const answer_roles&)) {
   std::map<std::string, std::int64_t> dropped;
-  std::int64_t flat = 0;
+  std::int64_t zero_variance = 0;
   for (int round = 1;; ++round) {
     auto group = co_await ask(r);
     for (const auto& [reason, count] : group.dropped) dropped[reason] += count;
     const bool none = group.answers.empty();
-    const bool in_vain = none || (r.refill_flat && is_flat(group));
+    const bool in_vain = none || (r.refill_zero_variance && has_zero_variance(group));
     if (!in_vain || (round == r.rounds && (!none || r.may_be_empty))) {
       group.dropped = std::move(dropped);
-      group.flat_before = flat;
+      group.zero_variance_before = zero_variance;
       co_return group;
     }
     if (round == r.rounds)
@@ -156,7 +156,7 @@ task<answer_group> detail::ask_in_rounds(const answer_roles& r,
           fmt::format("grpo: none of the {} answers to each of {} prompts can be trained on; "
                       "dropped, by reason: {}",
                       r.group, round, fmt::join(in_words(dropped), ", ")));
-    flat += !none;
+    zero_variance += !none;
   }
 }
 

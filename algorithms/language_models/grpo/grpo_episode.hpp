@@ -15,7 +15,7 @@
 #include "actors/replay/replay_queue.hpp"
 #include "actors/reward/weighted_reward.hpp"
 #include "algorithms/language_models/grpo/answer_group.hpp"
-#include "algorithms/language_models/grpo/grpo_subject.hpp"
+#include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "algorithms/language_models/grpo/prompt_source.hpp"
 
 namespace troupe {
@@ -36,17 +36,18 @@ struct answer_roles {
   /// nothing, as in evaluations.
   training_metrics metrics = {};
 
-  std::shared_ptr<const grpo_subject> subject;
-  std::int64_t group = 16;         ///< The number of answers to each prompt.
-  std::int64_t answer_tokens = 8;  ///< The most tokens in an answer, or in each turn of a game.
-  double temperature = 1.0;        ///< 0 takes the likeliest tokens.
+  std::shared_ptr<const prompt_format> format;
+  std::int64_t group = 16;  ///< The number of answers to each prompt.
+  std::int64_t max_completion_tokens =
+      8;                     ///< The most tokens in an answer, or in each turn of a game.
+  double temperature = 1.0;  ///< 0 takes the likeliest tokens.
   /// The largest number of prompts that are asked for one group, at least 1.
   int rounds = 1;
   /// True if the last round may give a group without answers, as in evaluations. Otherwise that is
   /// an error.
   bool may_be_empty = false;
   /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
-  bool refill_flat = false;
+  bool refill_zero_variance = false;
   std::int64_t turns = 6;  ///< The number of turns after which a game is truncated.
   std::string rules;       ///< The text before a game for a model that reads English.
   /// The moves that are known by the tokens before them, for a temperature of 0 and one version of
@@ -63,9 +64,9 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 /// The whole episode: a group of judged answers, at least one unless may_be_empty. Besides
 /// write_group's reasons, an answer is dropped and counted as "reward" if its reward throws, isn't
 /// finite or comes too late, and as "coder" if its code could not be run in time. The deadlines are
-/// those of the services. If no answer is left, or with refill_flat all have the same reward,
-/// another prompt is asked, `rounds` in all. The last group is returned as it is if it has answers;
-/// otherwise std::runtime_error is thrown.
+/// those of the services. If no answer is left, or with refill_zero_variance all have the same
+/// reward, another prompt is asked, `rounds` in all. The last group is returned as it is if it has
+/// answers; otherwise std::runtime_error is thrown.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {

@@ -44,9 +44,9 @@ evaluation evaluate_model(grpo_config config, const grpo_task& task,
   system sys({.deterministic = config.deterministic, .seed = config.seed});
   training_run in(sys, {.settings = detail::settings_of(config, task), .make = {}, .check = {}}, {},
                   {});
-  grpo judge(in, std::move(config), task);
-  const weights of{0, parameters_of(model, judge.subject().config), {}};
-  return sys.run(judge.evaluate_alone(of, problems));
+  grpo evaluation_run(in, std::move(config), task);
+  const weights of{0, parameters_of(model, evaluation_run.format().config), {}};
+  return sys.run(evaluation_run.evaluate_alone(of, problems));
 }
 
 }  // namespace troupe

@@ -129,12 +129,13 @@ void grpo_learner::fill(std::vector<row>& all, const llm::model_weights& weights
 
 // The rewards with the cost of an answer's length, and less the KL penalty where kl_in is reward.
 std::vector<group_rewards> grpo_learner::rewards_of(const batch& given, grpo_report& report) const {
-  const auto cache = options_.overlong_tokens(model_.answer_tokens);
+  const auto cache = options_.overlong_tokens(model_.max_completion_tokens);
   std::vector<group_rewards> rewards;
   for (const auto& group : given.groups) {
     auto& of_group = rewards.emplace_back();
     for (const auto& a : group.answers) {
-      const double cost = overlong_reward(std::ssize(a.log_probs), model_.answer_tokens, cache);
+      const double cost =
+          overlong_reward(std::ssize(a.log_probs), model_.max_completion_tokens, cache);
       report.overlong_reward += cost / static_cast<double>(report.answers);
       of_group.emplace_back(a.reward + cost);
     }
@@ -177,8 +178,9 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
       advantages_of(rewards_of(given, report), options_.advantages(), options_.advantage_eps);
   std::vector<row> made;
   for (std::size_t g = 0; g < given.groups.size(); ++g) {
-    report.flat_groups += found.zero_variance[g];
-    if (found.zero_variance[g] && options_.flat_rule() != flat_group_rule::keep) continue;
+    report.zero_variance_groups += found.zero_variance[g];
+    if (found.zero_variance[g] && options_.zero_variance_rule_used() != zero_variance_rule::keep)
+      continue;
     made.push_back(row_of(given.groups[g], found.advantages[g], options_.mask_truncated));
   }
   report.advantages = std::move(found.advantages);
@@ -189,7 +191,7 @@ std::vector<grpo_learner::row> grpo_learner::rows_of(const batch& given,
 // gradients of its micro-batches add up. As in TRL (mask_truncated_completions) an answer that
 // isn't trained on counts as an answer in the divisor, but its tokens do not count.
 void grpo_learner::step_on(rows minibatch, grpo_report& report) {
-  loss_divisor whole{.length_max = model_.answer_tokens};
+  loss_divisor whole{.length_max = model_.max_completion_tokens};
   std::vector<const row*> trained;
   for (const auto* each : minibatch) {
     whole.tokens += each->sampled_tokens();

@@ -23,10 +23,10 @@ namespace troupe {
 /// The model and the sampling of its answers.
 struct grpo_model {
   llm::model_config config;
-  double temperature = 1.0;         ///< the temperature at which answers were sampled
-  std::int64_t answer_tokens = 16;  ///< the most tokens that can be sampled in an answer
-  double lr = 1e-5;                 ///< the step size if the options have none
-  std::int64_t updates = 0;         ///< the length of the training; 0 if unknown, then lr stays
+  double temperature = 1.0;                 ///< the temperature at which answers were sampled
+  std::int64_t max_completion_tokens = 16;  ///< the most tokens that can be sampled in an answer
+  double lr = 1e-5;                         ///< the step size if the options have none
+  std::int64_t updates = 0;  ///< the length of the training; 0 if unknown, then lr stays
 };
 
 /// The report of an update. The means of the loss's metrics are over trained tokens and optimiser
@@ -43,7 +43,7 @@ struct grpo_report {
   double kl_reward = 0.0;        ///< mean k1 of an answer if kl_in is reward
   double overlong_reward = 0.0;  ///< mean change of the reward by an answer's length, at most 0
   std::int64_t groups = 0;
-  std::int64_t flat_groups = 0;
+  std::int64_t zero_variance_groups = 0;
   std::int64_t answers = 0;
   std::int64_t truncated = 0;
   std::int64_t trained_answers = 0;

@@ -7,7 +7,7 @@
 
 #include "actors/llm/tasks/letters_model.hpp"
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
-#include "algorithms/language_models/grpo/grpo_subject.hpp"
+#include "algorithms/language_models/grpo/prompt_format.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe {
@@ -121,7 +121,7 @@ void check_held_out(const grpo_config& config, std::int64_t held_out) {
 }
 
 /// Throws std::invalid_argument for a problem with letters that the letters model does not have.
-void check_letters(const std::string& task, const llm::problem& asked, const grpo_subject& by) {
+void check_letters(const std::string& task, const llm::problem& asked, const prompt_format& by) {
   for (const auto& text : {asked.letters, asked.expected}) {
     if (by.tokens.decode(by.tokens.encode(text)) == text) continue;
     throw std::invalid_argument(fmt::format(
@@ -131,7 +131,7 @@ void check_letters(const std::string& task, const llm::problem& asked, const grp
   }
 }
 
-void check_problem(const std::string& task, const llm::problem& asked, const grpo_subject& by) {
+void check_problem(const std::string& task, const llm::problem& asked, const prompt_format& by) {
   if (!by.style) check_letters(task, asked, by);
   const auto& text = by.style ? asked.question : asked.letters;
   const auto room = by.config.max_positions;
@@ -166,8 +166,8 @@ std::int64_t problems_during_training(const grpo_config& config) {
   return config.evaluation.every_updates > 0 ? config.evaluation.problems : 0;
 }
 
-exam_problems exams_of(const grpo_task& task, const grpo_config& config,
-                       const std::vector<llm::problem>& held_out) {
+held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
+                                       const std::vector<llm::problem>& held_out) {
   if (task.game()) return {held_out, held_out};
   const auto others = held_out.end() - problems_during_training(config);
   return {{others, held_out.end()}, {held_out.begin(), others}};
@@ -175,13 +175,13 @@ exam_problems exams_of(const grpo_task& task, const grpo_config& config,
 
 void check_problems(const grpo_task& task, const grpo_config& config) {
   const auto made = problems_of(task, config);
-  const auto subject = subject_of(config, made.training);
+  const auto format = prompt_format_of(config, made.training);
   if (task.game()) return;
   const answer_judge judge(task.problems()->rewards);
   const bool shows_answers = config.warm_start.batches > 0 || config.task.shots > 0;
   for (const auto* some : {&made.training, &made.held_out}) {
     for (const auto& each : *some) {
-      check_problem(task.name(), each, subject);
+      check_problem(task.name(), each, format);
       if (shows_answers && each.expected.empty())
         throw std::invalid_argument(fmt::format(
             "task {}: expected a right answer to each problem, which warm_start.batches "

@@ -62,17 +62,17 @@ std::int64_t problems_during_training(const grpo_config& config);
 /// The held-out problems in two disjoint lists: the last ones are for evaluations during training,
 /// all others for the evaluation at the end and for evaluate_model. For games both lists have them
 /// all, since deals are held out by their seeds.
-struct exam_problems {
+struct held_out_problems {
   std::vector<llm::problem> during, at_the_end;
 };
-exam_problems exams_of(const grpo_task& task, const grpo_config& config,
-                       const std::vector<llm::problem>& held_out);
+held_out_problems held_out_problems_of(const grpo_task& task, const grpo_config& config,
+                                       const std::vector<llm::problem>& held_out);
 
 /// Throws config_error if the task can't be learned or evaluated with the configuration.
 void check_options(const grpo_task& task, const grpo_config& config);
 /// Makes and checks all problems of a run with a completed configuration. Throws like problems_of
-/// and subject_of, and std::invalid_argument for a problem that the model can't read and for a task
-/// without rewards.
+/// and prompt_format_of, and std::invalid_argument for a problem that the model can't read and for
+/// a task without rewards.
 void check_problems(const grpo_task& task, const grpo_config& config);
 /// The algorithm for a task whose name is config.task.name.
 algorithm grpo_algorithm_with(const grpo_config& config, const grpo_task& task);

@@ -44,7 +44,8 @@ grpo::grpo(training_run& in, grpo_config config, grpo_task task)
       task_(std::move(task)),
       game_(task_.game()),
       problems_(problems_of(task_, config_)),
-      subject_(std::make_shared<const grpo_subject>(subject_of(config_, problems_.training))) {}
+      format_(
+          std::make_shared<const prompt_format>(prompt_format_of(config_, problems_.training))) {}
 
 task<> grpo::serve(const checkpoint* from) {
   const auto log = in.directory.path() / "samples.jsonl";
@@ -68,26 +69,26 @@ task<evaluation> grpo::evaluate_alone(weights of, std::size_t problems) {
 task<> grpo::serve_trainer(const checkpoint* from) {
   // The reference is the weights that the training began with, also after a resumption.
   const bool begins = !from || config_.trainer.penalty() != 0.0;
-  const auto lesson = game_ ? practise_moves(*subject_, game_->view)
-                            : answer_problems(*subject_, problems_.training);
+  const auto sampler =
+      game_ ? practise_moves(*format_, game_->view) : answer_problems(*format_, problems_.training);
   const auto began = detail::strand::current().now();
   grpo_start start;
   if (begins) {
-    start = co_await starting_weights(config_, *subject_, lesson, in.stop_asked);
+    start = co_await starting_weights(config_, *format_, sampler, in.stop_asked);
   } else {
     start.parameters = weights_of(*from).parameters;
   }
-  if (!from) in.done.start += detail::seconds_between(began, detail::strand::current().now());
+  if (!from) in.progress.start += detail::seconds_between(began, detail::strand::current().now());
   if (!from) {
     weights first{0, start.parameters.clone(), {}};
     co_await in.store.route<&weight_store::put>(std::move(first));
   }
 
-  const grpo_model model{
-      .config = subject_->config,
-      .temperature = config_.rollout.temperature,
-      .answer_tokens = config_.rollout.answer_tokens * (game_ ? *config_.game.turns : 1),
-      .updates = config_.total_steps};
+  const grpo_model model{.config = format_->config,
+                         .temperature = config_.rollout.temperature,
+                         .max_completion_tokens = config_.rollout.max_completion_tokens *
+                                                  (game_ ? *config_.game.turns : 1),
+                         .updates = config_.total_steps};
   const auto seed = derived_seed(config_.seed, "minibatches");
   std::function<grpo_learner()> make = [=, options = config_.trainer] {
     return grpo_learner(model, options, start, seed);
@@ -111,9 +112,9 @@ task<> grpo::serve_answering(const checkpoint* from) {
                         .deadline = answer_deadline(config_),
                         .idempotent = {endpoint<&llm::generator::generate_group>}};
   llm::generator_options generating{
-      .config = subject_->config,
+      .config = format_->config,
       .engine = {.slots = r.slots, .max_queued = std::int64_t(at_once()) * *r.group + r.slots},
-      .texts = llm::texts_of(subject_->tokens),
+      .texts = llm::texts_of(format_->tokens),
       .seed = derived_seed(config_.seed, "generator")};
   roles.generators = co_await in.serve<llm::generator>(std::move(writing), std::move(generating),
                                                        in.store, &in.sys.metrics());
@@ -126,12 +127,13 @@ task<> grpo::serve_answering(const checkpoint* from) {
   co_await serve_replay(from);
 
   roles.metrics = in.metrics;
-  roles.subject = subject_;
+  roles.format = format_;
   roles.group = *r.group;
-  roles.answer_tokens = r.answer_tokens;
+  roles.max_completion_tokens = r.max_completion_tokens;
   roles.temperature = r.temperature;
   roles.rounds = r.rounds;
-  roles.refill_flat = config_.trainer.flat_rule() == flat_group_rule::refill;
+  roles.refill_zero_variance =
+      config_.trainer.zero_variance_rule_used() == zero_variance_rule::refill;
 }
 
 std::size_t grpo::at_once() const {
@@ -149,7 +151,7 @@ task<> grpo::serve_replay(const checkpoint* from) {
   serve_options queueing{
       .name = "replay", .deadline = long_call, .idempotent = replay_endpoints<answer_group>()};
   roles.replay = co_await in.serve<answer_queue>(std::move(queueing), kept,
-                                                 std::make_shared<answer_queue::shelf>());
+                                                 std::make_shared<answer_queue::storage>());
   if (from) {
     auto held = state_in<replay_state<answer_group>>(*from, "replay.bin");
     co_await roles.replay.route<&answer_queue::restore>(std::move(held));
@@ -165,13 +167,13 @@ task<> grpo::serve_prompts(const checkpoint* from) {
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 
   // Each evaluation rewinds its prompt source to its own seed, so the seed here does not matter.
-  auto [during, at_the_end] = detail::exams_of(task_, config_, problems_.held_out);
+  auto [during, at_the_end] = detail::held_out_problems_of(task_, config_, problems_.held_out);
   if (!during.empty()) {
-    serve_options judging{.name = "exam"};
+    serve_options judging{.name = "evaluation_prompts"};
     evaluation_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(during),
                                                            false, std::uint64_t{0});
   }
-  serve_options judging{.name = "final_exam"};
+  serve_options judging{.name = "final_prompts"};
   final_prompts_ = co_await in.serve<prompt_source>(std::move(judging), std::move(at_the_end),
                                                     false, std::uint64_t{0});
 }
@@ -211,7 +213,7 @@ task<> grpo::serve_judging() {
 
 void grpo::write_model(const std::filesystem::path& path, const weights& of,
                        std::optional<double> score) const {
-  subject_->write_model(path, of.parameters, score);
+  format_->write_model(path, of.parameters, score);
 }
 
 std::optional<double> grpo::kept_score(const std::filesystem::path& path) const {
@@ -241,7 +243,7 @@ coder_options coders_of(const grpo_config& config) {
 
 namespace {
 
-run_words words_of(const grpo_task& task) {
+run_labels labels_of(const grpo_task& task) {
   return {.steps = "updates",
           .axis = "updates",
           .episode = "group",
@@ -271,7 +273,7 @@ run_settings settings_of(const grpo_config& c, const grpo_task& task) {
           .without_environment = !task.game(),
           .updates = c.total_steps,
           .total_steps = c.total_steps,
-          .words = words_of(task),
+          .labels = labels_of(task),
           .config = to_json(c).dump()};
 }
 

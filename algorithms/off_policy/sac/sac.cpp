@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "algorithms/off_policy/learner_rule.hpp"
+#include "algorithms/off_policy/learner_adapter.hpp"
 
 namespace troupe {
 
@@ -17,7 +17,7 @@ named_values named(const sac_metrics& m) {
 
 algorithm algorithm_with(const sac_config& c) {
   return algorithm_with(
-      off_policy_algorithm_of<learner_rule<sac_learner>>(c, network_kind::squashed_gaussian));
+      off_policy_algorithm_of<learner_adapter<sac_learner>>(c, network_kind::squashed_gaussian));
 }
 
 }  // namespace troupe

@@ -14,9 +14,9 @@
 
 #include "runtime/actor/inbox.hpp"
 #include "runtime/base/error.hpp"
-#include "runtime/coroutine/crew.hpp"
+#include "runtime/coroutine/task_group.hpp"
 #include "runtime/service/options/endpoint.hpp"
-#include "runtime/service/role/kinds.hpp"
+#include "runtime/service/role/call_registry.hpp"
 #include "runtime/service/role/role.hpp"
 
 namespace troupe::detail {
@@ -78,7 +78,7 @@ class call_base : public counted, public list_node, public recycled {
   // Only the replica uses these.
   std::uint64_t slice = 0;  ///< The strand::slice of its endpoint, set when it starts.
   /// The endpoint's coroutine, from its start to its end; otherwise null.
-  branch* running = nullptr;
+  child_task* running = nullptr;
   time_point began{};  ///< The time when it started.
 };
 
@@ -101,7 +101,7 @@ class replica_port {
   /// Replies to the calls of a batch.
   virtual void finish_all(call_list& calls) = 0;
   /// Runs a coroutine endpoint beside the calls that run already.
-  virtual void start(call_base& call, branch work) = 0;
+  virtual void start(call_base& call, child_task work) = 0;
   /// Adds the call to the batch of its endpoint. `run` gets the batch when it closes.
   virtual void gather(ref<call_base> call, batch_runner run) = 0;
   /// Ends the replica, because its role can't go on. The replica is restarted.
@@ -258,7 +258,7 @@ class call_of final : public call_base {
     std::apply([&](auto&... args) { invoke(std::move(args)...); }, args_);
   }
 
-  static branch run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
+  static child_task run_coroutine(ref<call_of> self, replica_port& replica, Role& role) {
     std::optional<std::string> crashed;
     // The copy is in this frame, because the endpoint may take arguments by reference.
     std::optional<arguments> copy;

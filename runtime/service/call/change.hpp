@@ -5,11 +5,11 @@
 namespace troupe::detail {
 
 /// Awaits a change of a service: a replica comes, a replica goes, or the service ends.
-class change final : private line_member {
+class change final : private queue_waiter {
  public:
   enum class as {
-    caller,  ///< Counts as one of the callers that wait in the service's line.
-    watcher  ///< Waits beside the line and doesn't count.
+    caller,  ///< Counts as one of the callers that wait in the service's queue.
+    watcher  ///< Waits beside the queue and doesn't count.
   };
 
   explicit change(service_state& service, as who = as::caller) : service_(service), who_(who) {}
@@ -23,7 +23,7 @@ class change final : private line_member {
     }
   }
 
-  /// Registers for changes; no change from here on is missed. Returns false if the line is full.
+  /// Registers for changes; no change from here on is missed. Returns false if the queue is full.
   bool enter() {
     auto& calls = caller::current();
     home_ = &calls.home();
@@ -44,7 +44,7 @@ class change final : private line_member {
   void await_resume() const noexcept {}
 
  private:
-  void called_up() override {
+  void notified() override {
     changed_ = true;
     if (waiter_.handle) home_->wake(waiter_);
   }

@@ -27,7 +27,7 @@ class letter final : public caf::mailbox_element, public recycled {
   envelope& opened() noexcept { return content_; }
 
   void request_deletion(bool) const noexcept override {
-    take_over(this);
+    tsan_acquire(this);
     delete this;
   }
 
@@ -67,13 +67,13 @@ class local_inbox final : public inbox {
 
  private:
   void act(std::function<void()> action, priority urgency = priority::normal) {
-    put({envelope::kind::action, nullptr, new envelope::deed(std::move(action))}, urgency);
+    put({envelope::kind::action, nullptr, new envelope::posted_action(std::move(action))}, urgency);
   }
   void put(envelope message, priority urgency = priority::normal) {
     const auto id = urgency == priority::control ? caf::make_message_id(caf::message_priority::high)
                                                  : caf::make_message_id();
     auto mail = caf::mailbox_element_ptr(new letter(id, std::move(message)));
-    hand_over(mail.get());
+    tsan_release(mail.get());
     actor->enqueue(std::move(mail), runs_in(*actor->home_system) ? current_unit : nullptr);
   }
 };
@@ -137,7 +137,7 @@ void host::turn_with(F handle) {
   rearm();
   if (busy_since_) busy_since_->store(0, std::memory_order_relaxed);
   current_unit = nullptr;
-  hand_over(this);
+  tsan_release(this);
 }
 
 reserved_host::reserved_host(caf::actor_config& config, actor_context& system,
@@ -156,7 +156,7 @@ void reserved_host::enqueue(caf::mailbox_element_ptr mail, caf::execution_unit* 
 }
 
 caf::behavior host::make_behavior() {
-  take_over(this);
+  tsan_acquire(this);
   set_down_handler([this](caf::down_msg& down) {
     const auto place = watched_.lower_bound(down.source);
     if (place == watched_.end() || place->first != down.source) return;
@@ -173,9 +173,9 @@ caf::behavior host::make_behavior() {
 }
 
 caf::resumable::resume_result host::resume(caf::execution_unit* unit, std::size_t max_messages) {
-  take_over(this);
+  tsan_acquire(this);
   turn_timed_ = false;  // The actor may have waited for long since its last turn.
-  hand_over(this);
+  tsan_release(this);
   // What is left would wait for the pool as an ordinary job.
   if (is_reserved() && !deterministic()) max_messages = std::numeric_limits<std::size_t>::max();
   return caf::event_based_actor::resume(unit, max_messages);
@@ -188,8 +188,8 @@ time_point host::turn_began() {
 }
 
 caf::invoke_message_result host::consume(caf::mailbox_element& message) {
-  take_over(this);
-  take_over(&message);
+  tsan_acquire(this);
+  tsan_acquire(&message);
   if (typeid(message) != typeid(letter)) return caf::event_based_actor::consume(message);
   current_mailbox_element(&message);
   turn_with([&] { open(static_cast<letter&>(message).opened()); });
@@ -234,19 +234,19 @@ void host::end() {
 
 /// Called when a thread of the pool is done with this turn.
 void host::intrusive_ptr_release_impl() {
-  hand_over(static_cast<caf::resumable*>(this));
+  tsan_release(static_cast<caf::resumable*>(this));
   caf::event_based_actor::intrusive_ptr_release_impl();
 }
 
 /// CAF calls this before it destroys an actor, on whichever thread dropped the last handle.
 void host::on_destroy() {
-  take_over(this);
-  take_over(static_cast<caf::resumable*>(this));
+  tsan_acquire(this);
+  tsan_acquire(static_cast<caf::resumable*>(this));
   caf::event_based_actor::on_destroy();
 }
 
 void host::on_exit() {
-  take_over(this);
+  tsan_acquire(this);
   {
     turn mine(*this);
     before_end();
@@ -262,7 +262,7 @@ void host::on_exit() {
   watched_.clear();
   if (!alarms_.empty()) system_.clock().forget(alarms_);
   inbox_ = nullptr;
-  hand_over(this);
+  tsan_release(this);
   system_.host_ended();
 }
 
@@ -272,21 +272,21 @@ void host::root_finished(std::exception_ptr error) {
   if (error) log::error("a coroutine ended with an error", {{"error", describe(error)}});
 }
 
-branch& host::start_root(branch work) {
+child_task& host::start_root(child_task work) {
   auto& made = *new root(std::move(work));
   roots_.push_back(made);
   made.start(*this, *this);
   return made;
 }
 
-void host::cancel_root(const branch& work) { delete &static_cast<const root&>(work); }
+void host::cancel_root(const child_task& work) { delete &static_cast<const root&>(work); }
 
 void host::destroy_all(list<root>& roots) {
   while (!roots.empty()) delete &roots.front();
 }
 
-void host::finished(branch& done, std::exception_ptr error) {
-  finished_roots_.push_back(static_cast<root&>(done));  // The coroutine is still on the stack.
+void host::finished(child_task& child, std::exception_ptr error) {
+  finished_roots_.push_back(static_cast<root&>(child));  // The coroutine is still on the stack.
   root_finished(std::move(error));
 }
 

@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "runtime/actor/clock.hpp"
-#include "runtime/actor/handover.hpp"
 #include "runtime/actor/inbox.hpp"
 #include "runtime/actor/own_threads.hpp"
 #include "runtime/actor/strand_actor.hpp"
-#include "runtime/coroutine/crew.hpp"
+#include "runtime/actor/tsan_annotations.hpp"
 #include "runtime/coroutine/list.hpp"
+#include "runtime/coroutine/task_group.hpp"
 #include "runtime/service/call/call.hpp"
 #include "runtime/service/call/caller.hpp"
 
@@ -28,19 +28,19 @@ struct simulated_pool;
 /// messages with a single check. It never leaves the process.
 struct envelope {
   enum class kind : std::uint8_t { request, reply, action, ring, kill };
-  struct deed : counted, recycled {
-    explicit deed(std::function<void()> f) : f(std::move(f)) {}
+  struct posted_action : counted, recycled {
+    explicit posted_action(std::function<void()> f) : f(std::move(f)) {}
     const std::function<void()> f;
   };
   kind what;
   ref<call_base> call;           ///< Set in a request and in a reply.
-  ref<deed> action;              ///< Set in an action.
+  ref<posted_action> action;     ///< Set in an action.
   const char* reason = nullptr;  ///< Set in a kill.
 };
 
 /// An actor with a strand. Each message is one turn: handle it, then run every coroutine that
 /// became ready.
-class host : public strand_actor, protected branch::listener {
+class host : public strand_actor, protected child_task::listener {
  public:
   /// The host's random numbers depend on `name`, which no actor of another kind or service may
   /// have.
@@ -58,9 +58,9 @@ class host : public strand_actor, protected branch::listener {
 
  protected:
   /// Runs a coroutine that belongs to this actor, until the coroutine or the actor ends.
-  branch& start_root(branch work);
+  child_task& start_root(child_task work);
   /// Destroys a coroutine that `start_root` started and that is suspended.
-  void cancel_root(const branch& work);
+  void cancel_root(const child_task& work);
   /// Ends the actor after this turn.
   void end();
   /// Has `on_down` called when the actor behind the mailbox `who` has ended.
@@ -78,8 +78,8 @@ class host : public strand_actor, protected branch::listener {
   /// Every derived class calls it at the end of its constructor: from then on other threads run the
   /// actor.
   void made() {
-    hand_over(this);
-    hand_over(static_cast<caf::resumable*>(this));  // The address that the pool knows.
+    tsan_release(this);
+    tsan_release(static_cast<caf::resumable*>(this));  // The address that the pool knows.
   }
 
   // The derived classes override these functions.
@@ -98,8 +98,8 @@ class host : public strand_actor, protected branch::listener {
 
  private:
   /// A coroutine that belongs to this actor, on the heap. It leaves its list when it is destroyed.
-  struct root final : branch, list_node, recycled {
-    explicit root(branch work) noexcept : branch(std::move(work)) {}
+  struct root final : child_task, list_node, recycled {
+    explicit root(child_task work) noexcept : child_task(std::move(work)) {}
   };
   static void destroy_all(list<root>& roots);
 
@@ -109,7 +109,7 @@ class host : public strand_actor, protected branch::listener {
   void on_exit() override;
   void on_destroy() override;
   void intrusive_ptr_release_impl() override;
-  void finished(branch& done, std::exception_ptr error) override;
+  void finished(child_task& child, std::exception_ptr error) override;
   template <class F>
   void turn_with(F handle);
   void open(envelope& message);

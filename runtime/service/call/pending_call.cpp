@@ -97,7 +97,7 @@ bool pending_call::send_or_wait() {
                                     std::to_string(service_->options.max_queued) + " a replica)");
     return false;
   }
-  return wait_in_line();
+  return wait_in_queue();
 }
 
 void pending_call::send(attempt& by, known_replica& to, service_view& view) {
@@ -132,7 +132,7 @@ std::string pending_call::versions_there(const service_view& view) const {
          " or newer, got " + (newest == any_version ? "none of any" : std::to_string(newest));
 }
 
-bool pending_call::wait_in_line() {
+bool pending_call::wait_in_queue() {
   stage_ = stage::waiting;
   if (!ticket_) {
     ticket_ = std::make_shared<ticket>();
@@ -159,7 +159,7 @@ bool pending_call::wait_in_line() {
   return true;
 }
 
-void pending_call::called_up() { try_again(); }
+void pending_call::notified() { try_again(); }
 
 void pending_call::try_again() {
   try {

@@ -18,7 +18,7 @@ namespace troupe::detail {
 ///          └──> waiting ─┘    └── backing off <── replica lost, if idempotent
 ///
 /// A hedged call that is in flight may get a second attempt beside the first.
-class pending_call : private line_member {
+class pending_call : private queue_waiter {
  public:
   pending_call(service_state& service, const call_options& options, ref<call_base> call,
                std::shared_ptr<replica_slot> only, bool session)
@@ -53,11 +53,11 @@ class pending_call : private line_member {
     pending_call& owner;
   };
 
-  void called_up() override;
+  void notified() override;
   void try_again();
   bool send_or_wait();
   void send(attempt& by, known_replica& to, service_view& view);
-  bool wait_in_line();
+  bool wait_in_queue();
   bool lacks_version(const service_view& view) const;
   std::string versions_there(const service_view& view) const;
   void retry();

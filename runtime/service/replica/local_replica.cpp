@@ -35,7 +35,7 @@ void local_replica::starting() {
   start_root(begin());
 }
 
-branch local_replica::begin() {
+child_task local_replica::begin() {
   if (factory_->catch_up) {
     try {
       co_await factory_->catch_up(*role_);
@@ -137,7 +137,7 @@ ref<call_base> local_replica::take_out(call_base& of_backlog) {
   return taken;
 }
 
-void local_replica::start(call_base& call, branch work) {
+void local_replica::start(call_base& call, child_task work) {
   ++ongoing_;
   call.running = &start_root(std::move(work));
   begun_.push_back(call);
@@ -165,7 +165,7 @@ void local_replica::stop_working(call_base& call) {
   start_backlog();
 }
 
-branch local_replica::cut_off_overlong() {
+child_task local_replica::cut_off_overlong() {
   while (!begun_.empty() && !crashed()) {
     const ref<call_base> oldest(&begun_.front());
     const auto left = later(oldest->began, service_->options.max_call_time) - now();
@@ -201,7 +201,7 @@ void local_replica::gather(ref<call_base> call, batch_runner run) {
 
 /// Closes the batches of one endpoint in time. One such coroutine serves an endpoint, however many
 /// batches close earlier because they are full.
-branch local_replica::close_in_time(open_batch& batch) {
+child_task local_replica::close_in_time(open_batch& batch) {
   while (!batch.calls.empty()) {
     const auto left = later(batch.opened, service_->options.max_delay) - now();
     if (left > duration(0)) {

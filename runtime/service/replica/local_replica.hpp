@@ -32,7 +32,7 @@ class local_replica : public replica, private replica_port {
   // These override replica_port.
   void finish(call_base& call) override;
   void finish_all(call_list& calls) override;
-  void start(call_base& call, branch work) override;
+  void start(call_base& call, child_task work) override;
   void gather(ref<call_base> call, batch_runner run) override;
 
   struct open_batch {
@@ -44,8 +44,8 @@ class local_replica : public replica, private replica_port {
     bool timed = false;  ///< True while its `close_in_time` runs.
   };
 
-  branch begin();
-  branch close_in_time(open_batch& batch);
+  child_task begin();
+  child_task close_in_time(open_batch& batch);
   void close_when_drained(open_batch& batch);
   void close_if_drained(open_batch& batch, std::uint32_t round, std::uint32_t size);
   void close(open_batch& batch);
@@ -53,7 +53,7 @@ class local_replica : public replica, private replica_port {
   void start_backlog();
   static ref<call_base> take_out(call_base& of_backlog);
   void stop(call_base& call);
-  branch cut_off_overlong();
+  child_task cut_off_overlong();
   void note_version();
 
   std::shared_ptr<const role_factory> factory_;

@@ -1,7 +1,7 @@
 #pragma once
 // The actor behind one replica_slot. It answers the calls that are sent there, counts them, drains
-// and ends. A local_replica holds its role, and a stand_in (runtime/remote) forwards calls to a
-// role in another process. Internal to runtime/.
+// and ends. A local_replica holds its role, and a remote_replica (runtime/remote) forwards calls to
+// a role in another process. Internal to runtime/.
 //
 //   starting ──ready──> serving ──crash, kill──────────────────────────────> ended
 //                          └──drain──> leaving ──nothing pending, no session──┘

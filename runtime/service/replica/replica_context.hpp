@@ -31,7 +31,7 @@ class replica_site {
 class replica_context : public actor_context {
  public:
   /// Where replicas live that are placed elsewhere.
-  virtual replica_site& site_of(const placement& where) = 0;
+  virtual replica_site& slot_provider_of(const placement& where) = 0;
   /// Null if nothing goes wrong on purpose.
   fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
 

@@ -10,7 +10,7 @@
 
 #include "runtime/coroutine/task.hpp"
 #include "runtime/service/options/replica_info.hpp"
-#include "runtime/service/role/kinds.hpp"
+#include "runtime/service/role/call_registry.hpp"
 
 namespace troupe {
 
@@ -64,7 +64,7 @@ struct role_factory {
 
   // These make the role in another process.
   const role_kind* role = nullptr;
-  const role_recipe* recipe = nullptr;
+  const role_constructor* constructor = nullptr;
   std::function<std::size_t()> arguments_size;
   std::function<void(wire_writer&)> write_arguments;
 };

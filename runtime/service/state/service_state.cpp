@@ -8,10 +8,10 @@ namespace troupe::detail {
 namespace {
 
 /// Tells a waiting caller, on its own actor, to try again.
-void call_up(std::shared_ptr<ticket> t) {
+void notify(std::shared_ptr<ticket> t) {
   auto who = t->who;
   who->post([t = std::move(t)] {
-    if (t->waiting) t->waiting->called_up();
+    if (t->waiting) t->waiting->notified();
   });
 }
 
@@ -172,9 +172,9 @@ bool service_state::wait(const std::shared_ptr<ticket>& t) {
       ++members_;
       t->number = ++last_number_;
     }
-    t->in_line = true;
+    t->queued = true;
     t->called_for = nullptr;
-    line_.emplace(key_of(*t), t);
+    queue_.emplace(key_of(*t), t);
     waiting_.fetch_add(1, std::memory_order_seq_cst);
   }
   note_wait();
@@ -185,10 +185,10 @@ void service_state::note_wait() {
   if (wait_observer) wait_observer->call_waits();
 }
 
-std::vector<std::shared_ptr<ticket>> service_state::line_of_endpoints() const {
+std::vector<std::shared_ptr<ticket>> service_state::queued_by_endpoints() const {
   std::vector<std::shared_ptr<ticket>> theirs;
   std::lock_guard lock(mutex_);
-  for (const auto& [key, t] : line_) {
+  for (const auto& [key, t] : queue_) {
     if (t->by_slice != 0) theirs.push_back(t);
   }
   return theirs;
@@ -199,9 +199,9 @@ void service_state::leave(ticket& t, const replica_slot* got) {
   {
     std::lock_guard lock(mutex_);
     --members_;
-    if (t.in_line) {
-      t.in_line = false;
-      line_.erase(key_of(t));
+    if (t.queued) {
+      t.queued = false;
+      queue_.erase(key_of(t));
       waiting_.fetch_sub(1);
       return;
     }
@@ -225,19 +225,19 @@ void service_state::call_next(const replica_slot& slot) {
   std::shared_ptr<ticket> next;
   {
     std::lock_guard lock(mutex_);
-    const auto place = std::find_if(line_.begin(), line_.end(), [&](const auto& entry) {
+    const auto place = std::find_if(queue_.begin(), queue_.end(), [&](const auto& entry) {
       const auto& t = *entry.second;
       if (t.only) return t.only == &slot;
       return t.min_version <= slot.version.load(std::memory_order_relaxed);
     });
-    if (place == line_.end()) return;
+    if (place == queue_.end()) return;
     next = place->second;
-    line_.erase(place);
+    queue_.erase(place);
     waiting_.fetch_sub(1);
-    next->in_line = false;
+    next->queued = false;
     next->called_for = &slot;
   }
-  call_up(std::move(next));
+  notify(std::move(next));
 }
 
 void service_state::offer_room() {
@@ -249,17 +249,17 @@ void service_state::offer_room() {
 }
 
 void service_state::call_everybody() {
-  decltype(line_) all;
+  decltype(queue_) all;
   decltype(watchers_) watching;
   {
     std::lock_guard lock(mutex_);
     watching.swap(watchers_);
-    all.swap(line_);
+    all.swap(queue_);
     waiting_.fetch_sub(static_cast<std::int64_t>(all.size()));
-    for (auto& [key, t] : all) t->in_line = false;
+    for (auto& [key, t] : all) t->queued = false;
   }
-  for (auto& [key, t] : all) call_up(std::move(t));
-  for (auto& t : watching) call_up(std::move(t));
+  for (auto& [key, t] : all) notify(std::move(t));
+  for (auto& t : watching) notify(std::move(t));
 }
 
 std::uint8_t service_state::row_of(const endpoint_info& endpoint) {

@@ -18,7 +18,7 @@
 #include "runtime/actor/inbox.hpp"
 #include "runtime/service/options/options.hpp"
 #include "runtime/service/state/service_places.hpp"
-#include "runtime/service/state/session_line.hpp"
+#include "runtime/service/state/session_queue.hpp"
 #include "runtime/service/state/ticket.hpp"
 
 namespace troupe::detail {
@@ -78,20 +78,20 @@ class service_state : public std::enable_shared_from_this<service_state> {
   void note_crash(const std::string& reason);
   std::string last_crash() const;
 
-  /// Enters the line, at the old place if `t` has been there. Returns false if `max_waiting`
+  /// Enters the queue, at the old place if `t` has been there. Returns false if `max_waiting`
   /// callers wait already.
   bool wait(const std::shared_ptr<ticket>& t);
-  /// Leaves the line for good. `got` is the replica whose room was taken, or null. Room that `t`
-  /// was called up for and didn't take is offered to the next one.
+  /// Leaves the queue for good. `got` is the replica whose room was taken, or null. Room that `t`
+  /// was notified for and didn't take is offered to the next one.
   void leave(ticket& t, const replica_slot* got);
-  /// The tickets in the line whose calls were made by endpoints.
-  std::vector<std::shared_ptr<ticket>> line_of_endpoints() const;
-  /// Reports that a call waits, in the line or behind the calls that its replica works on.
+  /// The tickets in the queue whose calls were made by endpoints.
+  std::vector<std::shared_ptr<ticket>> queued_by_endpoints() const;
+  /// Reports that a call waits, in the queue or behind the calls that its replica works on.
   void note_wait();
   /// Calls `t` up once, at the next change of the table or at the service's end.
   void watch(std::shared_ptr<ticket> t);
   void unwatch(ticket& t);
-  /// Reports that a call of `slot` was answered, so that the next one in the line may try.
+  /// Reports that a call of `slot` was answered, so that the next one in the queue may try.
   void room_at(const replica_slot& slot) {
     if (waiting_.load(std::memory_order_seq_cst) > 0) call_next(slot);
   }
@@ -105,8 +105,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// The service was stopped, and nobody asks for it any more: no caller is added from here on.
   void refuse_callers();
 
-  /// The line that grants the sessions of the replicas.
-  session_line& sessions() noexcept { return sessions_; }
+  /// The queue that grants the sessions of the replicas.
+  session_queue& sessions() noexcept { return sessions_; }
 
   /// Holds an object that calls in flight point to, for as long as this service lives. There is one
   /// object for each type and `from`; `make` makes it.
@@ -146,8 +146,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
 
  private:
   // Control calls come first, then the order of arrival decides.
-  using line_key = std::pair<bool, std::uint64_t>;
-  static line_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
+  using queue_key = std::pair<bool, std::uint64_t>;
+  static queue_key key_of(const ticket& t) { return {t.urgency != priority::control, t.number}; }
   void take_out(const std::vector<std::shared_ptr<replica_slot>>& slots, bool drain);
   void call_everybody();
   void call_next(const replica_slot& slot);
@@ -158,13 +158,13 @@ class service_state : public std::enable_shared_from_this<service_state> {
   std::atomic<std::uint64_t> version_{1};
   std::optional<std::string> closed_;
   std::string last_crash_;
-  std::map<line_key, std::shared_ptr<ticket>> line_;
+  std::map<queue_key, std::shared_ptr<ticket>> queue_;
   std::vector<std::shared_ptr<ticket>> watchers_;
   std::uint64_t last_number_ = 0;
-  /// The members of the line, including those that are called up and may come back.
+  /// The members of the queue, including those that are notified and may come back.
   std::size_t members_ = 0;
-  std::atomic<std::int64_t> waiting_{0};  ///< The length of the line.
-  session_line sessions_;
+  std::atomic<std::int64_t> waiting_{0};  ///< The length of the queue.
+  session_queue sessions_;
   std::map<std::pair<std::type_index, const void*>, std::shared_ptr<const void>> kept_;
   std::vector<const endpoint_info*> endpoints_;
   std::vector<std::shared_ptr<replica_slot>> draining_;

@@ -124,7 +124,8 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
     waits.push_back(std::move(w));
   };
   const auto add_sent = [&](const awaited_call& call, const ref<call_base>& sent) {
-    add({.call = call, .caller = sent->caller, .in_line = nullptr, .sent = sent}, sent->by_slice);
+    add({.call = call, .caller = sent->caller, .ticket_in_queue = nullptr, .sent = sent},
+        sent->by_slice);
   };
   std::set<std::size_t> full;
   for (const auto& [serial, one] : told) {
@@ -141,7 +142,7 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
     // A service that isn't full may still give room.
     if (!full.contains(service->number)) continue;
     const auto table = service->table();
-    for (const auto& t : service->line_of_endpoints()) {
+    for (const auto& t : service->queued_by_endpoints()) {
       if (!has_version(*table, t->min_version)) continue;
       awaited_call call{.to = service->number};
       if (t->only) {  // The replica may be gone.
@@ -150,7 +151,7 @@ std::vector<cycle_watch::wait> cycle_watch::waits_of(const service_list& service
         if (place == table->end()) continue;
         call.at = (*place)->serial;
       }
-      add({.call = call, .caller = t->who, .in_line = t, .sent = nullptr}, t->by_slice);
+      add({.call = call, .caller = t->who, .ticket_in_queue = t, .sent = nullptr}, t->by_slice);
     }
   }
   return waits;
@@ -191,12 +192,12 @@ void cycle_watch::report(const service_list& services, const answers& told,
 }
 
 const void* cycle_watch::wait::id() const noexcept {
-  return in_line ? static_cast<const void*>(in_line.get()) : sent.get();
+  return ticket_in_queue ? static_cast<const void*>(ticket_in_queue.get()) : sent.get();
 }
 
 void cycle_watch::wait::end(const std::string& members) const {
-  if (in_line) {
-    caller->post([t = in_line, members] {
+  if (ticket_in_queue) {
+    caller->post([t = ticket_in_queue, members] {
       if (t->waiting) t->waiting->in_cycle(members);
     });
   } else {

@@ -46,8 +46,8 @@ class cycle_watch final : public wait_observer, public std::enable_shared_from_t
   struct wait {
     awaited_call call;
     ref<inbox> caller;
-    std::shared_ptr<ticket> in_line;  ///< Set for a call that waits for room.
-    ref<call_base> sent;              ///< Set for any other call.
+    std::shared_ptr<ticket> ticket_in_queue;  ///< Set for a call that waits for room.
+    ref<call_base> sent;                      ///< Set for any other call.
     bool told_to_end = false;
     const void* id() const noexcept;
     bool begun() const noexcept { return call.where == awaited_call::stage::in_endpoint; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runtime/service/role/recipe.hpp"
+#include "runtime/service/role/role_constructor.hpp"
 
 namespace troupe::detail {
 
@@ -62,7 +62,7 @@ void check_options(const serve_options& options) {
 }
 
 void require_it_can_leave(const role_factory& factory, const serve_options& options,
-                          const surroundings& around) {
+                          const system_capabilities& around) {
   const auto refuse = [&](const std::string& what, const std::string& type) {
     throw std::invalid_argument("service \"" + options.name + "\": placement " +
                                 options.placement.text() + ": " + what + ": " + type +
@@ -79,8 +79,8 @@ void require_it_can_leave(const role_factory& factory, const serve_options& opti
     require(around.may_have_children,
             "a program whose main calls troupe::run, or troupe::serve_parent_if_child first");
   }
-  if (!factory.recipe->not_encodable.empty()) {
-    refuse("the constructor of " + factory.recipe->name, factory.recipe->not_encodable);
+  if (!factory.constructor->not_encodable.empty()) {
+    refuse("the constructor of " + factory.constructor->name, factory.constructor->not_encodable);
   }
   for (const auto* kind : calls_on(*factory.role)) {
     if (!kind->not_encodable.empty()) refuse("endpoint " + kind->name, kind->not_encodable);

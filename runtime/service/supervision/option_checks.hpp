@@ -10,7 +10,7 @@ namespace troupe::detail {
 void check_options(const serve_options& options);
 
 /// The abilities of a system that matter for replicas in other processes.
-struct surroundings {
+struct system_capabilities {
   bool simulated = false;  ///< True if the system is deterministic and simulates every place.
   bool listens = false;    ///< True if nodes can join.
   bool may_have_children = false;  ///< The program's main can begin as a child process.
@@ -18,6 +18,6 @@ struct surroundings {
 
 /// Throws std::invalid_argument if the role can't be made and called in another process.
 void require_it_can_leave(const role_factory& factory, const serve_options& options,
-                          const surroundings& around);
+                          const system_capabilities& around);
 
 }  // namespace troupe::detail

@@ -101,16 +101,16 @@ void service_context::set_supervisor(const service_state& service, ref<inbox> su
 
 void service_context::scale(const std::shared_ptr<service_state>& service, std::size_t replicas,
                             std::function<void(std::exception_ptr)> tell) {
-  auto wish = std::make_shared<scaling>(service, replicas, std::move(tell));
+  auto request = std::make_shared<scaling>(service, replicas, std::move(tell));
   ref<inbox> supervisor;
   {
     std::lock_guard lock(mutex_);
     const auto known = services_.find(service->number);
     if (known != services_.end()) supervisor = known->second.supervisor;
   }
-  if (!supervisor || service->closed()) return;  // Dropping the wish answers it.
-  supervisor->post([wish = std::move(wish)] {
-    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(wish);
+  if (!supervisor || service->closed()) return;  // Dropping the request answers it.
+  supervisor->post([request = std::move(request)] {
+    static_cast<class supervisor&>(static_cast<host&>(strand::current())).scale(request);
   });
 }
 

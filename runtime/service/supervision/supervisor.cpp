@@ -47,8 +47,8 @@ void supervisor::start_replica(const place_ptr& at) {
   at->slot = std::make_shared<replica_slot>(at->index);
   at->began = now();
   const auto& where = service_->options.placement;
-  at->replica = where.elsewhere() ? system_.site_of(where).start_replica(service_, factory_, info,
-                                                                         at->slot, ready)
+  at->replica = where.elsewhere() ? system_.slot_provider_of(where).start_replica(
+                                        service_, factory_, info, at->slot, ready)
                                   : system_.start_replica(service_, factory_, info, at->slot, ready,
                                                           service_->options.faults, own_thread);
   watch(*at->replica);
@@ -75,7 +75,7 @@ void supervisor::look_at_ready() {
   if (!std::exchange(publishes_later_, true)) start_root(publish_later());
 }
 
-branch supervisor::publish_later() {
+child_task supervisor::publish_later() {
   constexpr auto pause_an_entry = std::chrono::nanoseconds(200);
   co_await sleep_for(pause_an_entry * serving_);
   publishes_later_ = false;
@@ -128,7 +128,7 @@ void supervisor::lost(const place_ptr& at) {
 
 // ---- restarts
 
-branch supervisor::restart(place_ptr at, std::uint64_t lost_link) {
+child_task supervisor::restart(place_ptr at, std::uint64_t lost_link) {
   const auto& options = service_->options;
   auto& history = at->newcomer ? newcomers_ : restarts_;
   const auto time = now();
@@ -209,7 +209,7 @@ void supervisor::report_started(std::exception_ptr error) {
 
 // ---- hung replicas
 
-branch supervisor::watch_for_hung() {
+child_task supervisor::watch_for_hung() {
   const auto limit = service_->options.max_call_time;
   const auto period =
       std::clamp<duration>(limit / 4, std::chrono::milliseconds(1), std::chrono::seconds(1));
@@ -312,7 +312,7 @@ void scaling::answer(std::exception_ptr error) {
   if (auto tell = std::exchange(tell_, nullptr)) tell(std::move(error));
 }
 
-branch supervisor::autoscale() {
+child_task supervisor::autoscale() {
   const auto& options = service_->options;
   autoscaler deciding(options.autoscale);
   const auto growth = std::make_shared<bool>(true);  // False after the last growth has failed.
@@ -337,14 +337,14 @@ branch supervisor::autoscale() {
   }
 }
 
-void supervisor::scale(std::shared_ptr<scaling> wish) {
-  const auto replicas = wish->replicas;
-  scalings_.push_back(std::move(wish));
+void supervisor::scale(std::shared_ptr<scaling> request) {
+  const auto replicas = request->replicas;
+  scalings_.push_back(std::move(request));
   if (scalings_.size() == 1) {
     start_root(scale_in_turn());
   } else if (growing_since_ && replicas < scalings_.front()->replicas) {
     fail_growth(error_kind::cancelled,
-                "a later wish for " + std::to_string(replicas) + " replicas ended it");
+                "a later request for " + std::to_string(replicas) + " replicas ended it");
   }
 }
 
@@ -353,18 +353,18 @@ void supervisor::fail_growth(error_kind kind, const std::string& why) {
   changed_.notify_all();
 }
 
-branch supervisor::scale_in_turn() {
+child_task supervisor::scale_in_turn() {
   while (!scalings_.empty()) {
-    const auto wish = scalings_.front();
+    const auto request = scalings_.front();
     std::exception_ptr error;
     try {
-      if (wish->replicas < places_.size()) co_await shrink(wish->replicas);
-      co_await grow(wish->replicas);  // This also waits for replicas that are being restarted.
+      if (request->replicas < places_.size()) co_await shrink(request->replicas);
+      co_await grow(request->replicas);  // This also waits for replicas that are being restarted.
     } catch (...) {
       error = std::current_exception();
     }
     scalings_.pop_front();
-    wish->answer(error);
+    request->answer(error);
   }
 }
 

@@ -41,7 +41,7 @@ class supervisor final : public host {
 
   /// Changes the number of replicas. Called in a turn of its own. Changes run one after another,
   /// but a growth is ended by a later request for fewer replicas.
-  void scale(std::shared_ptr<scaling> wish);
+  void scale(std::shared_ptr<scaling> request);
 
  private:
   /// The place of one index, where one replica after another lives. A retired place gets no
@@ -86,18 +86,18 @@ class supervisor final : public host {
   void start_replica(const place_ptr& at);
   void serves(const place_ptr& at, const std::shared_ptr<replica_slot>& slot);
   void look_at_ready();
-  branch publish_later();
+  child_task publish_later();
   void publish_ready();
   void starts_no_more(const place_ptr& at);
   void lost(const place_ptr& at);
-  branch restart(place_ptr at, std::uint64_t lost_link);
+  child_task restart(place_ptr at, std::uint64_t lost_link);
   std::size_t max_restarts() const;
   duration backoff(std::size_t restarts_in_window);
   void give_up(const std::string& why);
   void report_started(std::exception_ptr error);
 
-  branch autoscale();
-  branch scale_in_turn();
+  child_task autoscale();
+  child_task scale_in_turn();
   task<> grow(std::size_t replicas);
   task<> shrink(std::size_t replicas);
   void retire(const place_ptr& at);
@@ -105,7 +105,7 @@ class supervisor final : public host {
   task<> until_retired();
   bool all_serve() const { return serving_ == places_.size(); }
 
-  branch watch_for_hung();
+  child_task watch_for_hung();
   void starts_seen(const start_watch::late_slots& late);
   void start_is_late(const place_ptr& at);
   void fail_growth(error_kind kind, const std::string& why);

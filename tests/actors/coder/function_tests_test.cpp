@@ -9,8 +9,8 @@ const tested_function add{"add",
                           {{"[1,2]", "3"}, {"[5,5]", "10"}, {"[-1,1]", "0"}, {"[7,0]", "7"}}};
 
 double share(const std::string& code, const tested_function& what = add) {
-  coder judge({.allow_unsandboxed = true, .limits = {.wall_s = 60}});
-  return passed_share(judge.run(call_function(code, what)), what);
+  coder runner({.allow_unsandboxed = true, .limits = {.wall_s = 60}});
+  return passed_share(runner.run(call_function(code, what)), what);
 }
 
 TEST_CASE("function tests: the share of values that are right") {

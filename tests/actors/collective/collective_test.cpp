@@ -103,7 +103,7 @@ TEST_CASE("collective: what is not finite reaches every rank, and rank 0's numbe
 }
 
 TEST_CASE("collective: a lone rank keeps its numbers", "[collective]") {
-  lone_rank group;
+  single_rank group;
   std::vector<float> values{1.0f, 2.0f};
   group.sum(std::span<float>(values));
   group.broadcast(values);

@@ -62,15 +62,16 @@ weights start(const evaluator_options& o) {
 
 TEST_CASE("evaluator: each environment plays its share, so short episodes don't weigh more") {
   const auto options = on_uneven(2);
-  evaluator judge(options);
-  const auto even = judge.evaluate(start(options), 10, 0);
+  evaluator policy_evaluator(options);
+  const auto even = policy_evaluator.evaluate(start(options), 10, 0);
   CHECK(even.returns.size() == 10);
   CHECK(even.mean == 5.5);  // five of 1 and five of 10
   CHECK(even.std == 4.5);
   CHECK(even.mean_length == 5.5);
   CHECK(even.version == 3);
-  CHECK(judge.evaluate(start(options), 5, 0).returns.size() == 5);
-  CHECK(judge.evaluate(start(options), 1, 0).returns.size() == 1);  // fewer than environments
+  CHECK(policy_evaluator.evaluate(start(options), 5, 0).returns.size() == 5);
+  CHECK(policy_evaluator.evaluate(start(options), 1, 0).returns.size() ==
+        1);  // fewer than environments
 }
 
 TEST_CASE("evaluator: the same weights and seed give the same returns, another seed others") {
@@ -80,12 +81,12 @@ TEST_CASE("evaluator: the same weights and seed give the same returns, another s
       .network = {}};
   for (const bool deterministic : {true, false}) {
     options.deterministic = deterministic;
-    evaluator judge(options);
-    const auto first = judge.evaluate(start(options), 10, 0);
-    CHECK(judge.evaluate(start(options), 10, 0).returns == first.returns);
+    evaluator policy_evaluator(options);
+    const auto first = policy_evaluator.evaluate(start(options), 10, 0);
+    CHECK(policy_evaluator.evaluate(start(options), 10, 0).returns == first.returns);
     CHECK(evaluator(options).evaluate(start(options), 10, 0).returns == first.returns);
     // Nor do the episodes of a neighbouring seed begin as these do, each one later.
-    const auto neighbour = judge.evaluate(start(options), 10, 1).returns;
+    const auto neighbour = policy_evaluator.evaluate(start(options), 10, 1).returns;
     for (const double one : neighbour) CHECK(std::ranges::count(first.returns, one) < 10);
     CHECK(neighbour != first.returns);
     CHECK(std::vector(neighbour.begin(), neighbour.end() - 1) !=
@@ -96,9 +97,9 @@ TEST_CASE("evaluator: the same weights and seed give the same returns, another s
 TEST_CASE("evaluator: an episode whose environment fails is played anew") {
   const normally after;
   const auto options = on_uneven(2);
-  evaluator judge(options);
+  evaluator policy_evaluator(options);
   uneven::fail_every = 37;
-  const auto result = judge.evaluate(start(options), 10, 0);
+  const auto result = policy_evaluator.evaluate(start(options), 10, 0);
   CHECK(result.returns.size() == 10);
   CHECK(result.mean == 5.5);
 }
@@ -106,29 +107,29 @@ TEST_CASE("evaluator: an episode whose environment fails is played anew") {
 TEST_CASE("evaluator: gives up where environments keep failing, or no episode ends") {
   const normally after;
   const auto options = on_uneven(2);
-  evaluator judge(options);
+  evaluator policy_evaluator(options);
   uneven::fail_every = 1;
-  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0),
+  CHECK_THROWS_WITH(policy_evaluator.evaluate(start(options), 2, 0),
                     "an evaluation was given up, environments have failed 22 times: Uneven-v0: it "
                     "broke down");
   uneven::fail_every = 0;
   uneven::endless = true;
-  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0),
+  CHECK_THROWS_WITH(policy_evaluator.evaluate(start(options), 2, 0),
                     "an evaluation was given up, no episode has ended in 200000 steps");
   uneven::endless = false;
-  CHECK(judge.evaluate(start(options), 2, 0).returns.size() == 2);
+  CHECK(policy_evaluator.evaluate(start(options), 2, 0).returns.size() == 2);
 }
 
 TEST_CASE("evaluator: a stop ends an evaluation before the next step, also one without an end") {
   const normally after;
   const auto options = on_uneven(2);
   int asked = 0;
-  evaluator judge(options, [&] { return ++asked == 5; });
+  evaluator policy_evaluator(options, [&] { return ++asked == 5; });
   uneven::endless = true;
-  CHECK_THROWS_WITH(judge.evaluate(start(options), 2, 0), "an evaluation was stopped");
+  CHECK_THROWS_WITH(policy_evaluator.evaluate(start(options), 2, 0), "an evaluation was stopped");
   CHECK(asked == 5);
   uneven::endless = false;
-  CHECK(judge.evaluate(start(options), 2, 0).returns.size() == 2);
+  CHECK(policy_evaluator.evaluate(start(options), 2, 0).returns.size() == 2);
 }
 
 TEST_CASE("evaluator: refuses a network that does not fit, and no episodes at all") {

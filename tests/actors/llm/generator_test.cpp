@@ -38,13 +38,13 @@ struct mortal_generator : generator {
   void die() { throw fatal("it was told to"); }
 };
 
-struct cast {
+struct roles {
   service<weight_store> store;
   service<mortal_generator> mortals;
   service<generator> generators;
 };
 
-task<cast> begin(system& sys, std::int64_t slots = 32, serve_options options = {}) {
+task<roles> begin(system& sys, std::int64_t slots = 32, serve_options options = {}) {
   const auto m = fixture();
   auto store = co_await sys.serve<weight_store>({.name = "weights"});
   co_await store.route<&weight_store::put>(of_version(m, 1));
@@ -52,7 +52,7 @@ task<cast> begin(system& sys, std::int64_t slots = 32, serve_options options = {
   options.idempotent = {endpoint<&generator::generate>, endpoint<&generator::generate_group>};
   auto mortals =
       co_await sys.serve<mortal_generator>(options, options_of(m, slots), store, &sys.metrics());
-  co_return cast{store, mortals, mortals};
+  co_return roles{store, mortals, mortals};
 }
 
 /// Through an engine of its own.
@@ -133,7 +133,7 @@ TEST_CASE("generator: a request without a seed has one of its own, which its ans
   play(seeds);
 }
 
-task<> update_soon(cast c) {
+task<> update_soon(roles c) {
   co_await sleep_for(10us);  // ten steps
   auto other = fixture();
   other.weights = random_weights(other.config, 5);

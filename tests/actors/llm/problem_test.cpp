@@ -82,8 +82,8 @@ TEST_CASE("problems: what is asked, worked by hand") {
 }
 
 double share_passed(const problem& asked, const std::string& answer) {
-  coder judge({.allow_unsandboxed = true, .limits = {.wall_s = 60}});
-  return passed_share(judge.run(call_function(code_in(answer), asked.function)), asked.function);
+  coder runner({.allow_unsandboxed = true, .limits = {.wall_s = 60}});
+  return passed_share(runner.run(call_function(code_in(answer), asked.function)), asked.function);
 }
 
 TEST_CASE("problems: of code, the answer that is given as right passes its tests") {

@@ -42,7 +42,7 @@ task<> deliver_all(system& sys) {
                         .max_retries = 100,
                         .poison_limit = 100};
   auto replay = co_await sys.serve<queue>(keeping, replay_options{.capacity = 10'000},
-                                          std::make_shared<queue::shelf>());
+                                          std::make_shared<queue::storage>());
   std::vector<told> all_told(producers);
   std::vector<task<>> all_produce;
   for (auto& each : all_told) all_produce.push_back(produce(replay, each));

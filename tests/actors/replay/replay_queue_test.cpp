@@ -273,13 +273,13 @@ TEST_CASE("replay_queue: counts how long the items were that were too stale") {
 
 TEST_CASE("replay_queue: an item tells which weights are in use") { play(hear_version); }
 
-TEST_CASE("replay_queue: one that is restarted has what is on its shelf, and has it alone") {
-  const auto shelf = std::make_shared<queue::shelf>();
-  auto first = std::make_unique<queue>(replay_options{}, shelf);
+TEST_CASE("replay_queue: one that is restarted has what is in its storage, and has it alone") {
+  const auto storage = std::make_shared<queue::storage>();
+  auto first = std::make_unique<queue>(replay_options{}, storage);
   first->restore({.items = {item{}}, .begun = 1, .version = 0, .counts = {}});
-  CHECK_THROWS_WITH(queue({}, shelf), has_text("replay: expected a shelf that no other replica"));
+  CHECK_THROWS_WITH(queue({}, storage), has_text("replay: expected storage that no other replica"));
   first.reset();
-  CHECK(queue({}, shelf).counts().held == 1);
+  CHECK(queue({}, storage).counts().held == 1);
 }
 
 TEST_CASE("replay_queue: expects room for one sample") {

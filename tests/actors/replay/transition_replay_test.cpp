@@ -138,8 +138,8 @@ task<> outlives_a_replica(system&) {
   auto all = options(2, 1);
   all.prioritised = priority_options{};
   all.normalize_obs = all.normalize_reward = true;
-  const auto shelf = std::make_shared<transition_replay::shelf>();
-  auto first = std::make_unique<transition_replay>(all, shelf);
+  const auto storage = std::make_shared<transition_replay::storage>();
+  auto first = std::make_unique<transition_replay>(all, storage);
   transition_replay undisturbed(all);
   for (int i = 0; i < 4; ++i) {
     first->insert(collection(static_cast<float>(i)));
@@ -147,10 +147,10 @@ task<> outlives_a_replica(system&) {
   }
   auto due = co_await first->sample();
   co_await undisturbed.sample();
-  CHECK_THROWS_WITH(transition_replay(all, shelf),
-                    has_text("transition_replay: expected a shelf that no other replica"));
+  CHECK_THROWS_WITH(transition_replay(all, storage),
+                    has_text("transition_replay: expected storage that no other replica"));
   first.reset();
-  first = std::make_unique<transition_replay>(all, shelf);
+  first = std::make_unique<transition_replay>(all, storage);
   due = co_await first->sample();
   CHECK(due.size() == 3);
   const auto drawn = first->draw({}, 20, 1);
@@ -211,7 +211,7 @@ task<> normalised_draws(system&) {
   co_return;
 }
 
-TEST_CASE("transition_replay: one that is restarted on its shelf goes on") {
+TEST_CASE("transition_replay: one that is restarted in its storage goes on") {
   play(outlives_a_replica);
 }
 

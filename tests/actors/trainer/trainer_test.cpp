@@ -39,14 +39,14 @@ struct mortal_policy : policy {
   void die() { throw fatal("it was told to"); }
 };
 
-struct cast {
+struct roles {
   service<weight_store> store;
   service<mortal_trainer> learner;
   service<mortal_policy> policies;
 };
 
-task<cast> serve(system& sys) {
-  cast c;
+task<roles> serve(system& sys) {
+  roles c;
   c.store = co_await sys.serve<weight_store>({.name = "weights"});
   std::function<adder()> make = [] { return adder(); };
   c.learner = co_await sys.serve<mortal_trainer>({.name = "trainer"}, make, c.store);
@@ -56,12 +56,12 @@ task<cast> serve(system& sys) {
   co_return c;
 }
 
-task<std::int64_t> learn_and_push(cast c, float by) {
+task<std::int64_t> learn_and_push(roles c, float by) {
   co_await c.learner.route<&mortal_trainer::train_step>(by);
   co_return co_await c.learner.route<&mortal_trainer::push_weights>(c.policies);
 }
 
-task<float> newest_weight(cast c) {
+task<float> newest_weight(roles c) {
   const auto newest = co_await c.store.route<&weight_store::latest>();
   co_return newest.parameters[0].item<float>();
 }
@@ -108,7 +108,7 @@ task<> push_to_the_dying(system& sys) {
   const auto c = co_await serve(sys);
   const auto one = co_await c.policies.session();
   co_await with_group(
-      [](group& beside, cast c, session<mortal_policy> one) -> task<> {
+      [](group& beside, roles c, session<mortal_policy> one) -> task<> {
         beside.start([](session<mortal_policy> one) -> task<> {
           const auto error = co_await error_of(die(one));
           CHECK_THAT(error, has_text("session_lost"));

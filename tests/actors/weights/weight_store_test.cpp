@@ -111,17 +111,17 @@ TEST_CASE("weight_store: the newest version once more changes nothing") {
   CHECK(store.versions() == versions{5});
 }
 
-TEST_CASE("weight_store: one that is restarted has what is on its shelf") {
-  const auto shelf = std::make_shared<weight_store::shelf>();
+TEST_CASE("weight_store: one that is restarted has what is in its storage") {
+  const auto storage = std::make_shared<weight_store::storage>();
   {
-    weight_store first(3, shelf);
+    weight_store first(3, storage);
     first.put(make(1));
     first.put(make(2));
     first.lease(1);
-    CHECK_THROWS_WITH(weight_store(1, shelf),
-                      has_text("weight_store: expected a shelf that no other replica has"));
+    CHECK_THROWS_WITH(weight_store(1, storage),
+                      has_text("weight_store: expected storage that no other replica has"));
   }
-  weight_store second(1, shelf);
+  weight_store second(1, storage);
   CHECK(second.versions() == versions{1, 2});
   CHECK(at::equal(second.get(2).parameters, make(2).parameters));
   second.put(make(3));

@@ -13,23 +13,23 @@ using numbers = std::vector<std::int64_t>;
 template <bool async>
 task<> stop_a_loop(system& sys) {
   toy_state s;
-  const auto cast = co_await serve_toys(sys, s, {.batch = 2, .max_staleness = 1});
+  const auto roles = co_await serve_toys(sys, s, {.batch = 2, .max_staleness = 1});
   noting notes{.at = {}, .stop_at = 4};
   const auto hooks = toy_hooks(s, note_in(notes));
-  loops::report done;
+  loops::report totals;
   if (async) {
-    done = co_await loops::asynchronous(cast, play_toy, hooks, {.rollouts = 3, .updates = 100});
+    totals = co_await loops::asynchronous(roles, play_toy, hooks, {.rollouts = 3, .updates = 100});
   } else {
-    done = co_await loops::synchronous(cast, play_toy, hooks, {.batch = 2, .updates = 100});
+    totals = co_await loops::synchronous(roles, play_toy, hooks, {.batch = 2, .updates = 100});
   }
-  CHECK(done.stopped);
-  CHECK(done.updates == 4);
+  CHECK(totals.stopped);
+  CHECK(totals.updates == 4);
   CHECK(notes.at == numbers{1, 2, 3, 4});
   CHECK(s.under_way == 0);
   const auto begun = s.begun;
   co_await sleep_for(10s);
   CHECK(s.begun == begun);
-  const auto counts = co_await cast.replay.route<&toy_queue::counts>();
+  const auto counts = co_await roles.replay.route<&toy_queue::counts>();
   CHECK(counts.sampled == 8);
 }
 
@@ -40,12 +40,13 @@ task<loops::verdict> keep(std::vector<loops::progress>& seen, loops::progress no
 
 task<> tell_progress(system& sys) {
   toy_state s;
-  const auto cast = co_await serve_toys(sys, s, {.batch = 2});
+  const auto roles = co_await serve_toys(sys, s, {.batch = 2});
   auto hooks = toy_hooks(s, [&s](loops::progress now) { return keep(s.seen, now); });
   hooks.steps = [](const toy_episode& e) { return 10 * e.number; };
-  const auto done = co_await loops::synchronous(cast, play_toy, hooks, {.batch = 2, .updates = 3});
-  CHECK(!done.stopped);
-  CHECK(done.steps == 210);
+  const auto totals =
+      co_await loops::synchronous(roles, play_toy, hooks, {.batch = 2, .updates = 3});
+  CHECK(!totals.stopped);
+  CHECK(totals.steps == 210);
   REQUIRE(s.seen.size() == 3);
   const auto& second = s.seen[1];
   CHECK(second.updates == 2);
@@ -58,10 +59,10 @@ task<> tell_progress(system& sys) {
 
 task<> count_items(system& sys) {
   toy_state s;
-  const auto cast = co_await serve_toys(sys, s, {.batch = 3});
-  const auto done = co_await loops::synchronous(cast, play_toy, toy_hooks(s, nullptr),
-                                                {.batch = 3, .updates = 2});
-  CHECK(done.steps == 6);
+  const auto roles = co_await serve_toys(sys, s, {.batch = 3});
+  const auto totals = co_await loops::synchronous(roles, play_toy, toy_hooks(s, nullptr),
+                                                  {.batch = 3, .updates = 2});
+  CHECK(totals.steps == 6);
 }
 
 task<loops::verdict> break_down(loops::progress) {
@@ -72,13 +73,13 @@ task<loops::verdict> break_down(loops::progress) {
 template <bool async>
 task<> throw_in_callback(system& sys) {
   toy_state s;
-  const auto cast = co_await serve_toys(sys, s, {.batch = 1, .max_staleness = 1});
+  const auto roles = co_await serve_toys(sys, s, {.batch = 1, .max_staleness = 1});
   const auto hooks = toy_hooks(s, break_down);
   std::string error;
   if (async) {
-    error = co_await error_of(loops::asynchronous(cast, play_toy, hooks, {.updates = 9}));
+    error = co_await error_of(loops::asynchronous(roles, play_toy, hooks, {.updates = 9}));
   } else {
-    error = co_await error_of(loops::synchronous(cast, play_toy, hooks, {.updates = 9}));
+    error = co_await error_of(loops::synchronous(roles, play_toy, hooks, {.updates = 9}));
   }
   CHECK(error == "the callback broke down");
   CHECK(s.version == 1);
@@ -111,11 +112,11 @@ task<> periods(system&) {
   CHECK(leaping.at == numbers{1, 2, 3});
 
   noting resumed;  // the first update of a run that goes on at step 250
-  const auto called = loops::every_steps(100, note_in(resumed));
+  const auto on_update_end = loops::every_steps(100, note_in(resumed));
   const loops::progress first{.updates = 1, .steps = 280, .steps_of_update = 30};
   const loops::progress second{.updates = 2, .steps = 310, .steps_of_update = 30};
-  co_await called(first);
-  co_await called(second);
+  co_await on_update_end(first);
+  co_await on_update_end(second);
   CHECK(resumed.at == numbers{2});
 
   noting stopping{.at = {}, .stop_at = 6};  // a verdict comes through
@@ -143,8 +144,9 @@ task<> failing_disk(system& sys) {
 }
 
 task<> first_that_holds(system&) {
-  const auto called = loops::stop_when([](const loops::progress& p) { return p.steps >= 500; });
-  const auto stopped = co_await drive(called, 100, 60);
+  const auto on_update_end =
+      loops::stop_when([](const loops::progress& p) { return p.steps >= 500; });
+  const auto stopped = co_await drive(on_update_end, 100, 60);
   CHECK(stopped == 9);
 }
 

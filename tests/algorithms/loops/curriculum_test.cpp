@@ -35,12 +35,12 @@ struct classroom {
 task<> everybody_advances(system& sys) {
   auto rooms = co_await sys.serve<classroom>({.name = "rooms", .replicas = 3});
   curriculum_levels levels({.levels = 3, .promote_at = 0.75, .window = 4, .min_episodes = 4});
-  const auto called = loops::curriculum(levels, rooms);
+  const auto on_update_end = loops::curriculum(levels, rooms);
   std::vector<numbers> told;
   std::int64_t stopped = 0;
   for (int update = 1; stopped == 0 && update < 20; ++update) {
     co_await rooms.fanout<&classroom::episode>(true);
-    stopped = co_await drive(called, 1) * update;
+    stopped = co_await drive(on_update_end, 1) * update;
     const auto now = co_await rooms.fanout<&classroom::current>();
     told.push_back(numbers(now.begin(), now.end()));
   }
@@ -56,27 +56,27 @@ task<> everybody_advances(system& sys) {
 task<> replica_returns(system& sys) {
   auto rooms = co_await sys.serve<classroom>({.name = "rooms", .replicas = 2});
   curriculum_levels levels({.levels = 4, .window = 2, .min_episodes = 2});
-  const auto called = loops::curriculum(levels, rooms);
+  const auto on_update_end = loops::curriculum(levels, rooms);
   co_await rooms.fanout<&classroom::episode>(true);
-  co_await drive(called, 1);
+  co_await drive(on_update_end, 1);
   CHECK(levels.level() == 1);
   co_await rooms.try_route<&classroom::crash>();
   co_await sleep_for(1s);
   auto now = co_await rooms.fanout<&classroom::current>();
   CHECK(now[0] + now[1] == 1);  // the one that was restarted knows no level
-  co_await drive(called, 1);
+  co_await drive(on_update_end, 1);
   now = co_await rooms.fanout<&classroom::current>();
   CHECK(now == std::vector<std::size_t>{1, 1});
 }
 
 /// The other way: the levels are a role, and travel with the episode.
-struct practice {
+struct task_selector {
   service<replay_queue<toy_episode>> replay;
   service<curriculum_levels> levels;
   std::shared_ptr<numbers> played = std::make_shared<numbers>();
 };
 
-task<toy_episode> practise(practice with) {
+task<toy_episode> practise(task_selector with) {
   const auto level = co_await with.levels.route<&curriculum_levels::level>();
   with.played->push_back(static_cast<std::int64_t>(level));
   co_await sleep_for(10ms);
@@ -87,14 +87,14 @@ task<toy_episode> practise(practice with) {
 
 task<> level_travels(system& sys) {
   toy_state s;
-  practice cast;
-  cast.replay =
+  task_selector roles;
+  roles.replay =
       co_await sys.serve<toy_queue>({.name = "replay"}, replay_options{.max_staleness = 9});
   loops::curriculum_options options{.levels = 3, .window = 5, .min_episodes = 2};
-  cast.levels = co_await sys.serve<curriculum_levels>({.name = "levels"}, options);
-  co_await loops::synchronous(cast, practise, toy_hooks(s, nullptr), {.updates = 6});
-  CHECK(*cast.played == numbers{0, 0, 1, 1, 2, 2});
-  const bool mastered = co_await cast.levels.route<&curriculum_levels::mastered>();
+  roles.levels = co_await sys.serve<curriculum_levels>({.name = "levels"}, options);
+  co_await loops::synchronous(roles, practise, toy_hooks(s, nullptr), {.updates = 6});
+  CHECK(*roles.played == numbers{0, 0, 1, 1, 2, 2});
+  const bool mastered = co_await roles.levels.route<&curriculum_levels::mastered>();
   CHECK(mastered);
 }
 

@@ -88,29 +88,29 @@ std::vector<double> no_scores(const toy_episode&) { return {}; }
 /// Evaluation between the updates of a loop, by the episode function of training.
 template <bool async>
 task<> interleaved(system& sys) {
-  toy_state training, exam;
-  const auto cast = co_await serve_toys(sys, training, {.batch = 1, .max_staleness = 1});
-  const toy_roles examined{cast.replay, &exam};
+  toy_state training, evaluation;
+  const auto roles = co_await serve_toys(sys, training, {.batch = 1, .max_staleness = 1});
+  const toy_roles examined{roles.replay, &evaluation};
   loops::evaluation_options options{.measure = loops::mean_score(examined, play_toy, scores_of, 4)};
   const auto history = options.history;
   auto hooks = toy_hooks(training, loops::every_updates(2, loops::evaluate_with(options)));
   if (async) {
-    co_await loops::asynchronous(cast, play_toy, hooks, {.rollouts = 2, .updates = 6});
+    co_await loops::asynchronous(roles, play_toy, hooks, {.rollouts = 2, .updates = 6});
   } else {
-    co_await loops::synchronous(cast, play_toy, hooks, {.updates = 6});
+    co_await loops::synchronous(roles, play_toy, hooks, {.updates = 6});
   }
-  CHECK(exam.begun == 12);
+  CHECK(evaluation.begun == 12);
   CHECK(history->evaluations == 3);
   CHECK(history->last == 10.5);  // of episodes 9 to 12
-  const auto counts = co_await cast.replay.route<&toy_queue::counts>();
-  CHECK(counts.inserted <= training.begun);  // the exam's episodes are not in the replay
+  const auto counts = co_await roles.replay.route<&toy_queue::counts>();
+  CHECK(counts.inserted <= training.begun);  // the evaluation's episodes are not in the replay
   CHECK(counts.sampled == 6);
 }
 
 task<> endless(system& sys) {
   toy_state s;
-  const auto cast = co_await serve_toys(sys, s, {});
-  const auto score = loops::mean_score(cast, play_toy, no_scores, 3);
+  const auto roles = co_await serve_toys(sys, s, {});
+  const auto score = loops::mean_score(roles, play_toy, no_scores, 3);
   const auto error = co_await error_of(score(loops::progress{}));
   CHECK(error == "mean_score: given up after 401 items: 0 of 3 episodes have ended");
 }

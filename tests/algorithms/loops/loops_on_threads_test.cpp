@@ -208,14 +208,14 @@ class on_policy_trainer : public stub_learner {
   }
 };
 
-struct on_policy_cast {
+struct on_policy_roles {
   service<mortal<hosted_environment>> environments;
   service<mortal<stub_policy>> policies;
   service<on_policy_trainer> trainer;
   service<queue> replay;
 };
 
-task<experience> play_steps(on_policy_cast with) {
+task<experience> play_steps(on_policy_roles with) {
   const auto where = co_await with.environments.session({.exclusive = true});
   auto seen = co_await where.route<&hosted_environment::observe>();
   auto obs = std::move(seen.rows);
@@ -235,7 +235,7 @@ task<experience> play_steps(on_policy_cast with) {
 /// What one run has seen. The loop's actor alone touches it.
 struct witness {
   system& sys;
-  on_policy_cast cast;
+  on_policy_roles services;
   training_metrics metrics;
   bool kills = false;
   std::int64_t version = 0;
@@ -251,9 +251,10 @@ task<std::int64_t> train(witness& w, std::vector<experience> all) {
     w.metrics.batch_sampled(w.version - one.version);
   }
   const auto rewards =
-      co_await w.cast.trainer.route<&on_policy_trainer::train_step>(std::move(all));
+      co_await w.services.trainer.route<&on_policy_trainer::train_step>(std::move(all));
   CHECK(rewards == 2 * 2 * 16);  // Two items of two poles, which stand a step for 1.
-  w.version = co_await w.cast.trainer.route<&on_policy_trainer::push_weights>(w.cast.policies);
+  w.version =
+      co_await w.services.trainer.route<&on_policy_trainer::push_weights>(w.services.policies);
   co_return w.version;
 }
 
@@ -263,52 +264,52 @@ task<> look_on(witness& w, std::int64_t version) {
     std::function<bool(const experience&)> enough = [&w](const experience&) {
       return ++w.evaluated % 2 == 0;
     };
-    if (!w.kills) co_await loops::evaluate(w.cast, play_steps, enough);
+    if (!w.kills) co_await loops::evaluate(w.services, play_steps, enough);
     CHECK_THAT(w.sys.metrics().text(), has_text("troupe_env_steps_total"));
   }
   if (!w.kills) co_return;
-  if (version % 3 == 0) co_await kill_one(w.cast.policies);
-  if (version % 4 == 0) co_await kill_one(w.cast.environments);
-  if (version % 5 == 0) co_await kill_one(w.cast.replay);
+  if (version % 3 == 0) co_await kill_one(w.services.policies);
+  if (version % 4 == 0) co_await kill_one(w.services.environments);
+  if (version % 5 == 0) co_await kill_one(w.services.replay);
 }
 
-task<on_policy_cast> serve_on_policy(system& sys, const training_metrics& metrics) {
-  on_policy_cast cast;
+task<on_policy_roles> serve_on_policy(system& sys, const training_metrics& metrics) {
+  on_policy_roles services;
   auto store = co_await sys.serve<stub_store>({.name = "weights"});
-  cast.trainer = co_await sys.serve<on_policy_trainer>(
+  services.trainer = co_await sys.serve<on_policy_trainer>(
       {.name = "trainer", .placement = placement::thread}, store);
-  cast.policies =
+  services.policies =
       co_await sys.serve<mortal<stub_policy>>(restarting("policies", placement::thread, 2), store);
-  cast.environments = co_await sys.serve<mortal<hosted_environment>>(
+  services.environments = co_await sys.serve<mortal<hosted_environment>>(
       restarting("environments", placement::thread, 3), two_poles, std::uint64_t{1},
       observers_of(metrics));
   auto keeping = restarting("replay", placement::shared);
   keeping.idempotent = replay_endpoints<experience>();
   const replay_options kept{.batch = 2, .max_staleness = max_staleness, .capacity = 8};
-  auto shelf = std::make_shared<replay_queue<experience>::shelf>();
-  cast.replay = co_await sys.serve<queue>(std::move(keeping), kept, std::move(shelf));
-  co_return cast;
+  auto storage = std::make_shared<replay_queue<experience>::storage>();
+  services.replay = co_await sys.serve<queue>(std::move(keeping), kept, std::move(storage));
+  co_return services;
 }
 
 task<> train_on_policy(system& sys, bool kills) {
   const training_metrics metrics(sys.metrics(), "CartPole-v1");
-  const auto cast = co_await serve_on_policy(sys, metrics);
-  witness w{.sys = sys, .cast = cast, .metrics = metrics, .kills = kills};
+  const auto services = co_await serve_on_policy(sys, metrics);
+  witness w{.sys = sys, .services = services, .metrics = metrics, .kills = kills};
   const loops::hooks<experience> hooks{
       .train = [&w](std::vector<experience> all) { return train(w, std::move(all)); },
       .updated = [&w](std::int64_t version) { return look_on(w, version); },
       .metrics = metrics};
   const loops::asynchronous_options options{.rollouts = 6, .updates = 60, .drain = true};
-  const auto done = co_await loops::asynchronous(cast, play_steps, hooks, options);
-  CHECK(done.updates == 60);
+  const auto totals = co_await loops::asynchronous(services, play_steps, hooks, options);
+  CHECK(totals.updates == 60);
   CHECK(w.version == 60);
   CHECK(w.trained_on.size() == 120);
-  const auto seen = co_await cast.replay.route<&queue::counts>();
+  const auto seen = co_await services.replay.route<&queue::counts>();
   CHECK(seen.staleness_max <= max_staleness);
   if (kills) co_return;
-  CHECK(done.failed == 0);
+  CHECK(totals.failed == 0);
   CHECK(w.evaluated == 12);
-  const auto versions = co_await cast.policies.fanout<&stub_policy::version>();
+  const auto versions = co_await services.policies.fanout<&stub_policy::version>();
   CHECK(versions == std::vector<std::int64_t>{60, 60});
 }
 
@@ -450,8 +451,8 @@ task<> train_off_policy(system& sys, bool kills) {
           [&](std::int64_t version) { return kill_now_and_then(roles, kills ? version : 1); },
       .metrics = metrics};
   const loops::asynchronous_options options{.rollouts = 4, .updates = 30, .drain = true};
-  const auto done = co_await loops::asynchronous(roles, collect_steps, hooks, options);
-  CHECK(done.updates == 30);
+  const auto totals = co_await loops::asynchronous(roles, collect_steps, hooks, options);
+  CHECK(totals.updates == 30);
   const auto seen = co_await roles.replay.route<&transition_replay::counts>();
   CHECK(seen.sampled == 30);
   CHECK(seen.held == 500);

@@ -68,19 +68,19 @@ task<roles> serve(system& sys, shared& s, replay_options options) {
 
 task<> synchronous_order(system& sys) {
   shared s;
-  const auto cast = co_await serve(sys, s, {.batch = 2});
-  const auto done =
-      co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 2, .updates = 3});
+  const auto services = co_await serve(sys, s, {.batch = 2});
+  const auto totals =
+      co_await loops::synchronous(services, play_episode, hooks_of(s), {.batch = 2, .updates = 3});
   const std::vector<std::string> expected{"episode", "episode", "train 2", "updated 1",  //
                                           "episode", "episode", "train 2", "updated 2",  //
                                           "episode", "episode", "train 2", "updated 3"};
   CHECK(s.seen == expected);
   CHECK(s.staleness == std::vector<std::int64_t>(6, 0));
-  CHECK(done.updates == 3);
-  CHECK(done.episodes == 6);
-  CHECK(done.failed == 0);
-  CHECK(done.overlap_fraction == 0);
-  CHECK(done.wall > 0.3);
+  CHECK(totals.updates == 3);
+  CHECK(totals.episodes == 6);
+  CHECK(totals.failed == 0);
+  CHECK(totals.overlap_fraction == 0);
+  CHECK(totals.wall > 0.3);
 }
 
 /// Bound, workers and batch of one run.
@@ -92,19 +92,20 @@ struct bound {
 
 task<> stay_in_bound(system& sys, bound b) {
   shared s;
-  const auto cast = co_await serve(sys, s, {.batch = b.batch, .max_staleness = b.max_staleness});
-  const auto done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
-                                                 {.rollouts = b.workers, .updates = 60});
-  CHECK(done.updates == 60);
+  const auto services =
+      co_await serve(sys, s, {.batch = b.batch, .max_staleness = b.max_staleness});
+  const auto totals = co_await loops::asynchronous(services, play_episode, hooks_of(s),
+                                                   {.rollouts = b.workers, .updates = 60});
+  CHECK(totals.updates == 60);
   CHECK(std::ssize(s.staleness) == 60 * b.batch);
   const auto stalest = std::ranges::max(s.staleness);
   CHECK(stalest <= b.max_staleness);
   if (b.max_staleness > 0) {
     CHECK(stalest > 0);
-    CHECK(done.overlap_fraction > 0.1);
+    CHECK(totals.overlap_fraction > 0.1);
   }
-  CHECK(done.overlap_fraction <= 1);
-  const auto counts = co_await cast.replay.route<&queue::counts>();
+  CHECK(totals.overlap_fraction <= 1);
+  const auto counts = co_await services.replay.route<&queue::counts>();
   CHECK(counts.staleness_max == stalest);
   CHECK(counts.sampled == 60 * b.batch);
 }
@@ -113,19 +114,19 @@ template <bool async>
 task<> anew(system& sys) {
   shared s;
   s.fail_every = 3;
-  const auto cast = co_await serve(sys, s, {.batch = 2, .max_staleness = async});
-  loops::report done;
+  const auto services = co_await serve(sys, s, {.batch = 2, .max_staleness = async});
+  loops::report totals;
   if (async) {
-    done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
-                                        {.rollouts = 2, .updates = 10});
+    totals = co_await loops::asynchronous(services, play_episode, hooks_of(s),
+                                          {.rollouts = 2, .updates = 10});
   } else {
-    done =
-        co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 2, .updates = 10});
+    totals = co_await loops::synchronous(services, play_episode, hooks_of(s),
+                                         {.batch = 2, .updates = 10});
   }
-  CHECK(done.updates == 10);
-  CHECK(done.episodes >= 20);
-  CHECK(done.failed >= 9);
-  if (!async) CHECK(done.failed == s.begun / 3);
+  CHECK(totals.updates == 10);
+  CHECK(totals.episodes >= 20);
+  CHECK(totals.failed >= 9);
+  if (!async) CHECK(totals.failed == s.begun / 3);
   CHECK(s.staleness.size() == 20);
 }
 
@@ -133,13 +134,13 @@ template <bool async>
 task<> always_fail(system& sys) {
   shared s;
   s.fail_every = 1;
-  const auto cast = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
+  const auto services = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
   std::string error;
   try {
     if (async) {
-      co_await loops::asynchronous(cast, play_episode, hooks_of(s), {.rollouts = 1});
+      co_await loops::asynchronous(services, play_episode, hooks_of(s), {.rollouts = 1});
     } else {
-      co_await loops::synchronous(cast, play_episode, hooks_of(s), {});
+      co_await loops::synchronous(services, play_episode, hooks_of(s), {});
     }
   } catch (const std::exception& e) {
     error = e.what();
@@ -150,7 +151,7 @@ task<> always_fail(system& sys) {
 
 task<> failing_update(system& sys) {
   shared s;
-  const auto cast = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
+  const auto services = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
   loops::hooks<episode> hooks{.train = [](std::vector<episode>) -> task<std::int64_t> {
                                 throw std::runtime_error("no gradient");
                                 co_return 0;
@@ -158,7 +159,7 @@ task<> failing_update(system& sys) {
                               .updated = nullptr};
   std::string error;
   try {
-    co_await loops::asynchronous(cast, play_episode, hooks, {.rollouts = 3, .updates = 5});
+    co_await loops::asynchronous(services, play_episode, hooks, {.rollouts = 3, .updates = 5});
   } catch (const std::exception& e) {
     error = e.what();
   }
@@ -170,19 +171,19 @@ task<> failing_update(system& sys) {
 
 task<> evaluate_only(system& sys) {
   shared s;
-  const auto cast = co_await serve(sys, s, {});
+  const auto services = co_await serve(sys, s, {});
   int seen = 0;
   std::function<bool(const episode&)> enough = [&](const episode& e) {
     CHECK(e.number == seen + 1);
     return ++seen == 5;
   };
-  co_await loops::evaluate(cast, play_episode, enough);
+  co_await loops::evaluate(services, play_episode, enough);
   CHECK(seen == 5);
   CHECK(s.begun == 5);
-  const auto counts = co_await cast.replay.route<&queue::counts>();
+  const auto counts = co_await services.replay.route<&queue::counts>();
   CHECK(counts.inserted == 0);
   s.fail_every = 1;
-  const auto error = co_await error_of(loops::evaluate(cast, play_episode, enough));
+  const auto error = co_await error_of(loops::evaluate(services, play_episode, enough));
   CHECK_THAT(error, has_text("episode 6 broke down"));
 }
 
@@ -200,16 +201,16 @@ task<> lose_replay(system& sys) {
                         endpoint<&queue::trained>, endpoint<&queue::close>};
   const replay_options kept{.batch = 3, .max_staleness = async};
   const auto replay = co_await sys.serve<queue>(std::move(options), kept);
-  const roles cast{replay, &s};
-  loops::report done;
+  const roles services{replay, &s};
+  loops::report totals;
   if (async) {
-    done = co_await loops::asynchronous(cast, play_episode, hooks_of(s),
-                                        {.rollouts = 2, .updates = 10, .drain = true});
+    totals = co_await loops::asynchronous(services, play_episode, hooks_of(s),
+                                          {.rollouts = 2, .updates = 10, .drain = true});
   } else {
-    done =
-        co_await loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 3, .updates = 10});
+    totals = co_await loops::synchronous(services, play_episode, hooks_of(s),
+                                         {.batch = 3, .updates = 10});
   }
-  CHECK(done.updates == 10);
+  CHECK(totals.updates == 10);
   CHECK(s.staleness.size() == 30);
   CHECK(std::ranges::max(s.staleness) <= async);
   CHECK(s.begun >= 30);
@@ -218,8 +219,8 @@ task<> lose_replay(system& sys) {
 
 task<> refuse_small_batch(system& sys) {
   shared s;
-  const auto cast = co_await serve(sys, s, {.batch = 4});
-  auto loop = loops::synchronous(cast, play_episode, hooks_of(s), {.batch = 3, .updates = 2});
+  const auto services = co_await serve(sys, s, {.batch = 4});
+  auto loop = loops::synchronous(services, play_episode, hooks_of(s), {.batch = 3, .updates = 2});
   const auto error = co_await error_of(std::move(loop));
   CHECK_THAT(error, has_text("batch: expected at least 4 episodes") && has_text("got 3"));
   CHECK(s.begun == 0);

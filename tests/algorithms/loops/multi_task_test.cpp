@@ -54,16 +54,16 @@ task<> learn_together(system& sys) {
       .generate = play_task,
       .returns = returns_of};
   auto hooks = toy_hooks(s, loops::stop_when_learned(schedule));
-  loops::report done;
+  loops::report totals;
   if (async) {
-    done = co_await loops::asynchronous(together, loops::generate_next_task<player, toy_episode>,
-                                        hooks, {.rollouts = 3, .updates = 8});
+    totals = co_await loops::asynchronous(together, loops::generate_next_task<player, toy_episode>,
+                                          hooks, {.rollouts = 3, .updates = 8});
   } else {
-    done = co_await loops::synchronous(together, loops::generate_next_task<player, toy_episode>,
-                                       hooks, {.batch = 3, .updates = 8});
+    totals = co_await loops::synchronous(together, loops::generate_next_task<player, toy_episode>,
+                                         hooks, {.batch = 3, .updates = 8});
   }
-  CHECK(done.updates == 8);
-  CHECK(!done.stopped);  // right is half way
+  CHECK(totals.updates == 8);
+  CHECK(!totals.stopped);  // right is half way
   const auto each = co_await schedule.route<&task_schedule::measured>();
   REQUIRE(each.size() == 3);
   CHECK(each[1].name == "right");
@@ -88,11 +88,11 @@ task<> stop_when_all_can(system& sys) {
       .replay = replay,
       .generate = play_task,
       .returns = returns_of};
-  const auto done = co_await loops::synchronous(
+  const auto totals = co_await loops::synchronous(
       together, loops::generate_next_task<player, toy_episode>,
       toy_hooks(s, loops::stop_when_learned(schedule)), {.batch = 3, .updates = 8});
-  CHECK(done.stopped);
-  CHECK(done.updates == 2);  // two episodes a turn fill a window of four
+  CHECK(totals.stopped);
+  CHECK(totals.updates == 2);  // two episodes a turn fill a window of four
 }
 
 }  // namespace

@@ -58,9 +58,9 @@ inline task<std::int64_t> train_toy(toy_state& s) {
   co_return ++s.version;
 }
 
-inline loops::hooks<toy_episode> toy_hooks(toy_state& s, loops::callback called) {
+inline loops::hooks<toy_episode> toy_hooks(toy_state& s, loops::callback on_update_end) {
   return {.train = [&s](std::vector<toy_episode>) { return train_toy(s); },
-          .called = std::move(called)};
+          .on_update_end = std::move(on_update_end)};
 }
 
 inline task<toy_roles> serve_toys(system& sys, toy_state& s, replay_options options) {
@@ -83,14 +83,14 @@ inline loops::callback note_in(noting& to) {
   return [&to](loops::progress now) { return note(to, now); };
 }
 
-/// Asks `called` for updates 1 to `updates` of `steps` each; returns the one at which it said stop,
-/// or 0.
-inline task<std::int64_t> drive(loops::callback called, std::int64_t updates,
+/// Asks `on_update_end` for updates 1 to `updates` of `steps` each; returns the one at which it
+/// said stop, or 0.
+inline task<std::int64_t> drive(loops::callback on_update_end, std::int64_t updates,
                                 std::int64_t steps = 1) {
   for (std::int64_t i = 1; i <= updates; ++i) {
     const loops::progress now{
         .updates = i, .steps = i * steps, .steps_of_update = steps, .version = i};
-    const auto said = co_await called(now);
+    const auto said = co_await on_update_end(now);
     if (said == loops::verdict::stop) co_return i;
   }
   co_return 0;

@@ -88,7 +88,7 @@ TEST_CASE("off-policy run: progress counts from the run's beginning, what fills 
     config.checkpoint.every_updates = checkpoint_every;
     std::vector<loops::progress> seen;
     const run_options watching{
-        .callbacks = {.called = [&](loops::progress now) { return note(seen, now); }}};
+        .callbacks = {.on_update_end = [&](loops::progress now) { return note(seen, now); }}};
     const auto algorithm = toy_algorithm(config, network_kind::q_values);
     train(algorithm, {.root = on.folder.path}, watching);
     REQUIRE(std::ssize(seen) == config.updates());

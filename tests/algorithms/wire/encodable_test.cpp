@@ -97,7 +97,7 @@ TEST_CASE("encodable: everything that endpoints of the roles in algorithms/ take
                        &tabular_policy::update, &replay_queue<q_rollout>::insert>() == "");
 }
 
-TEST_CASE("encodable: what roles are made with, but for handles of services and shelves") {
+TEST_CASE("encodable: what roles are made with, but for handles of services and storage") {
   CHECK(not_encodable<std::tuple<hosted_environment::factory, env_observers, policy_options,
                                  evaluator_options, collector_options>>() == "");
   CHECK(not_encodable<std::tuple<portable_function<rollout_learner()>, replay_options,

@@ -94,7 +94,7 @@ TEST_CASE("siege: a stream without a hello, or with a malformed one, is ended an
 }
 
 /// A link whose other side reads nothing and says nothing more.
-class stuck : public carrier, public std::enable_shared_from_this<stuck> {
+class stuck : public transport, public std::enable_shared_from_this<stuck> {
  public:
   void write(const std::vector<written_piece>& pieces) override {
     for (const auto& piece : pieces) taken += piece.bytes.size();

@@ -28,6 +28,7 @@ struct trainer_options {
 void describe(options_schema<trainer_options>& s) {
   s.field("lr", &trainer_options::lr)
       .also_known_as({"learning_rate", "alpha"})
+      .renamed_from("rate")
       .above(0)
       .unit("1/step")
       .help("step size");
@@ -155,6 +156,13 @@ TEST_CASE("config: what others call a field is no name, but is told the right on
   CHECK_THAT(refusal(R"({"alpha": 1})"), Catch::Contains("did you mean \"trainer.lr\"?"));
   CHECK_THAT(refusal(R"({"batch_size": 1})"),
              Catch::Contains("did you mean \"trainer.batch_size\"?"));
+}
+
+TEST_CASE("config: the name that a field had before is still read, but not beside the new one") {
+  CHECK(parse(R"({"trainer": {"rate": 0.5}})").trainer.lr == 0.5);
+  CHECK_THAT(refusal(R"({"trainer": {"rate": 0}})"), Catch::Contains("/trainer/rate: expected"));
+  CHECK_THAT(refusal(R"({"trainer": {"rate": 0.5, "lr": 0.5}})"),
+             Catch::Contains("/trainer/rate: it was renamed to \"lr\", which is given, too"));
 }
 
 TEST_CASE("config: a rule between fields blames its field", "[config]") {

@@ -94,13 +94,13 @@ task<> a_cancelled_receiver_takes_nothing(system&) {
   CHECK(got == std::vector<int>{1});
 }
 
-detail::branch beside(task<> work) { co_await work; }
+detail::child_task beside(task<> work) { co_await work; }
 
 // A receiver that is woken for an item and cancelled in the same turn, before it runs.
 task<> woken_and_cancelled(system&) {
   channel<int> numbers(2);
   std::vector<int> first, second;
-  detail::crew one, other;
+  detail::task_group one, other;
   one.start(beside(receive_one(numbers, first)));
   other.start(beside(receive_one(numbers, second)));
   co_await sleep_for(1ms);

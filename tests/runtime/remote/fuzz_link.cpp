@@ -1,4 +1,4 @@
-// Sends random messages at porters of every side, and counts what they bring about that they may
+// Sends random messages at peers of every side, and counts what they bring about that they may
 // not.
 
 #include <CLI/CLI.hpp>

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using detail::message_header;
 using detail::message_kind;
 using simulation::dice;
-using side = detail::porter::side;
+using side = detail::peer::side;
 using bytes = std::vector<std::byte>;
 
 constexpr int kinds = static_cast<int>(message_kind::measured) + 1;
@@ -209,9 +209,9 @@ class assault {
   bytes make(message_header& header) {
     auto about = options_of(name());
     if (random_.once_in(3)) about.outlive_controller = 1'000'000'000;
-    const auto& recipe = detail::recipe_of<asker, service<shelf>, int>;
-    header.what = recipe.number + (random_.once_in(20) ? 1 : 0);
-    header.hash = recipe.hash;
+    const auto& constructor = detail::constructor_of<asker, service<shelf>, int>;
+    header.what = constructor.number + (random_.once_in(20) ? 1 : 0);
+    header.hash = constructor.hash;
     return bytes_of(about, std::tuple(shelves_, random_.below(3)));
   }
 

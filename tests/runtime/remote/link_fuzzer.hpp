@@ -1,5 +1,5 @@
 #pragma once
-// Random messages at porters of every side: every kind, with numbers and names that are in use,
+// Random messages at peers of every side: every kind, with numbers and names that are in use,
 // that were, that are another link's, and that never were.
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace troupe::testing {
 struct fuzz_report {
   std::uint64_t messages = 0;
   std::uint64_t links = 0;     ///< That were begun; most end by a message that is refused.
-  std::uint64_t answers = 0;   ///< Messages that the porters have sent.
+  std::uint64_t answers = 0;   ///< Messages that the peers have sent.
   std::uint64_t made = 0;      ///< Roles, by guests: as they may.
   std::uint64_t executed = 0;  ///< Calls of what the link had been given or had made.
   /// What a message may not bring about, by what it was: none, if all is well.

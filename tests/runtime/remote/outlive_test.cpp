@@ -17,8 +17,8 @@ class counter {
   int total_;
 };
 
-struct lodger {
-  explicit lodger(service<counter> to) : to_(to) {}
+struct remote_role {
+  explicit remote_role(service<counter> to) : to_(to) {}
   task<int> add(int n) { co_return co_await to_.route<&counter::add>(n); }
   int remember(int n) { return std::exchange(kept_, n); }
 
@@ -41,12 +41,12 @@ task<answers> ask(system& sys, duration outlive, int first) {
   auto kept = co_await sys.serve<counter>(
       {.name = "kept", .placement = nodes, .outlive_controller = outlive}, first);
   auto dropped = co_await sys.serve<counter>({.name = "dropped", .placement = nodes}, 20);
-  auto lodgers = co_await sys.serve<lodger>(
-      {.name = "lodgers", .placement = nodes, .outlive_controller = outlive}, own);
+  auto remote_roles = co_await sys.serve<remote_role>(
+      {.name = "remote_roles", .placement = nodes, .outlive_controller = outlive}, own);
   got.kept = co_await kept.route<&counter::add>(1);
   got.dropped = co_await dropped.route<&counter::add>(1);
-  got.through = co_await lodgers.route<&lodger::add>(1);
-  got.remembered = co_await lodgers.route<&lodger::remember>(99);
+  got.through = co_await remote_roles.route<&remote_role::add>(1);
+  got.remembered = co_await remote_roles.route<&remote_role::remember>(99);
   co_return got;
 }
 

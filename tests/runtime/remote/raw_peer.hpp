@@ -1,11 +1,11 @@
 #pragma once
-// The other side of a link as no porter plays it: it says whatever a test wants.
+// The other side of a link as no peer plays it: it says whatever a test wants.
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "runtime/remote/porter.hpp"
+#include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_options.hpp"
 #include "runtime/remote/simulated_link.hpp"
 #include "runtime/service/service.hpp"
@@ -13,23 +13,23 @@
 
 namespace troupe::testing {
 
-/// A porter of the side `theirs` in a deterministic system, and a hand at the other end of its
+/// A peer of the side `theirs` in a deterministic system, and a hand at the other end of its
 /// link.
 class raw_peer final : public detail::link_listener {
  public:
   explicit raw_peer(system& sys) : core_(detail::core_of(sys)) {}
   ~raw_peer() override {
     way_->close("the test ends");
-    porter->post([] { detail::porter::here().leave(); });
+    peer->post([] { detail::peer::here().leave(); });
   }
 
-  static std::shared_ptr<raw_peer> against(system& sys, detail::porter::side theirs) {
+  static std::shared_ptr<raw_peer> against(system& sys, detail::peer::side theirs) {
     auto made = std::make_shared<raw_peer>(sys);
     made->connect();
-    made->porter = detail::start_porter(made->core_, made->theirs, theirs,
-                                        [made = std::weak_ptr(made)](const std::string& why) {
-                                          if (const auto me = made.lock()) me->why = why;
-                                        });
+    made->peer = detail::start_peer(made->core_, made->theirs, theirs,
+                                    [made = std::weak_ptr(made)](const std::string& why) {
+                                      if (const auto me = made.lock()) me->why = why;
+                                    });
     return made;
   }
 
@@ -40,7 +40,7 @@ class raw_peer final : public detail::link_listener {
     why.clear();
     sent_[0] = sent_[1] = 0;
     connect();
-    porter->post([to = theirs] { detail::porter::here().join(to); });
+    peer->post([to = theirs] { detail::peer::here().join(to); });
   }
 
   template <class... T>
@@ -77,7 +77,7 @@ class raw_peer final : public detail::link_listener {
             .what = made->kind().number,
             .hash = made->kind().hash};
   }
-  /// The porter's side sends a handle.
+  /// The peer's side sends a handle.
   template <class Role>
   void give(const service<Role>& handle) {
     theirs->send({.kind = detail::message_kind::call}, handle);
@@ -105,9 +105,9 @@ class raw_peer final : public detail::link_listener {
   std::uint64_t& sent(int control) { return sent_[control & 1]; }
 
   std::vector<detail::message> heard;
-  std::string why;  ///< Why the porter's link has closed; empty while it has not.
+  std::string why;  ///< Why the peer's link has closed; empty while it has not.
   std::shared_ptr<detail::connection> theirs;
-  detail::ref<detail::inbox> porter;
+  detail::ref<detail::inbox> peer;
 
  private:
   void connect() {
@@ -130,11 +130,11 @@ inline detail::remote_options options_of(const std::string& name) {
 /// `make` of Role(arguments...), under that number.
 template <class Role, class... A>
 detail::message_header make_of(std::uint32_t number) {
-  const auto& recipe = detail::recipe_of<Role, A...>;
+  const auto& constructor = detail::constructor_of<Role, A...>;
   return {.kind = detail::message_kind::make,
           .replica = number,
-          .what = recipe.number,
-          .hash = recipe.hash};
+          .what = constructor.number,
+          .hash = constructor.hash};
 }
 
 }  // namespace troupe::testing

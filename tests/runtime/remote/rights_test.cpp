@@ -6,7 +6,7 @@
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/remote_metrics.hpp"
-#include "runtime/remote/stand_in.hpp"
+#include "runtime/remote/remote_replica.hpp"
 #include "runtime/remote/table_entry.hpp"
 #include "tests/runtime/remote/link_fuzzer.hpp"
 #include "tests/runtime/remote/raw_peer.hpp"
@@ -18,7 +18,7 @@ namespace {
 using namespace testing;
 using detail::message_header;
 using detail::message_kind;
-using side = detail::porter::side;
+using side = detail::peer::side;
 using names = std::pair<std::string, std::string>;
 using entries = std::vector<detail::table_entry>;
 
@@ -227,7 +227,7 @@ TEST_CASE("rights: a host tells of a service only where it has given a handle of
 
 task<> watch_too_much(system& sys, side) {
   const auto node = raw_peer::against(sys, side::host);
-  for (std::size_t i = 0; i < detail::given_services::early_max; ++i) {
+  for (std::size_t i = 0; i < detail::exported_services::early_max; ++i) {
     node->say({.kind = message_kind::watch}, std::to_string(i));
   }
   node->say({.kind = message_kind::watch}, std::string("7"));
@@ -448,14 +448,14 @@ TEST_CASE("rights: a node ends, asks and lets go only of its own calls and impor
   play_as(side::host, end_calls_of_a_host);
 }
 
-// ---- a host: what its stand-ins hear
+// ---- a host: what its remote replicas hear
 
-/// Where stand-ins find their replicas: at the other end of a link.
-class one_link final : public detail::site {
+/// Where remote replicas find their replicas: at the other end of a link.
+class one_link final : public detail::slot_provider {
  public:
   explicit one_link(std::shared_ptr<detail::connection> to) : to_(std::move(to)) {}
-  void lodge(const detail::service_state&, const replica_info&, answer got) override {
-    got(std::make_shared<detail::lodging>(to_), nullptr);
+  void allocate(const detail::service_state&, const replica_info&, answer got) override {
+    got(std::make_shared<detail::remote_slot>(to_), nullptr);
   }
   void close() override {}
 
@@ -473,10 +473,10 @@ struct placed {
       slot = std::move(s);
     };
     auto& core = detail::core_of(sys);
-    const auto actor = core.actors().spawn<detail::stand_in>(
+    const auto actor = core.actors().spawn<detail::remote_replica>(
         std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{},
         std::make_shared<detail::replica_slot>(0), ready,
-        std::ref(static_cast<detail::site&>(where)));
+        std::ref(static_cast<detail::slot_provider&>(where)));
     inbox = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
   }
   ~placed() { inbox->kill("the test ends"); }
@@ -551,7 +551,7 @@ task<> hear_of_replicas(system& sys, side) {
   CHECK(node->why + other->why == "");
 }
 
-TEST_CASE("rights: a host's stand-ins hear only their own replicas") {
+TEST_CASE("rights: a host's remote replicas hear only their own replicas") {
   play_as(side::host, hear_of_replicas);
 }
 
@@ -636,8 +636,8 @@ TEST_CASE("rights: a guest is called at what was made for that controller") {
 task<> make_twice(system& sys, side theirs) {
   const auto shelves = co_await sys.serve<shelf>({.name = "shelves"});
   const auto controller = co_await with_asker(sys, theirs, shelves);
-  const auto& recipe = make_of<intruder, int>(2);
-  controller->say(recipe, std::string("no options"));
+  const auto& constructor = make_of<intruder, int>(2);
+  controller->say(constructor, std::string("no options"));
   co_await settled();
   auto why = controller->last(message_kind::ended).body();
   CHECK_THAT(why.read<std::string>(), has_text("its role could not be read"));

@@ -13,7 +13,7 @@ using detail::answer_to_open;
 using detail::message_header;
 using detail::message_kind;
 using detail::table_entry;
-using side = detail::porter::side;
+using side = detail::peer::side;
 using peer = std::shared_ptr<raw_peer>;
 
 /// A service that the other side is given.

@@ -170,7 +170,7 @@ task<> call_often(world& in, service<machine> to, duration longest, dice random)
   }
 }
 
-/// A growth may end because a replica can't be started, or where a later wish is for fewer.
+/// A growth may end because a replica can't be started, or where a later request is for fewer.
 task<> scale(world& in, service<machine> which, std::size_t replicas) {
   counted_frame here(in.book);
   try {

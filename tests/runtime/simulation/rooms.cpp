@@ -78,7 +78,7 @@ task<> come_often(service<room> rooms, guest_list& present, int first, dice rand
   }
 }
 
-/// A growth ends where a wish for fewer rooms comes.
+/// A growth ends where a request for fewer rooms comes.
 task<> scale_rooms(system& sys, service<room> rooms, std::size_t count, ledger& book) {
   counted_frame here(book);
   try {

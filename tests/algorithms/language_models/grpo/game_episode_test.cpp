@@ -48,11 +48,11 @@ openenv::text_view countdown_view() {
   return {.rules = "", .show = show, .act = act, .practise = {}};
 }
 
-std::shared_ptr<const grpo_subject> subject_for(std::int64_t max_positions) {
-  const auto subject = std::make_shared<grpo_subject>(subject_of({}));
-  subject->config = small_model();
-  subject->config.max_positions = max_positions;
-  return subject;
+std::shared_ptr<const prompt_format> format_for(std::int64_t max_positions) {
+  const auto format = std::make_shared<prompt_format>(prompt_format_of({}));
+  format->config = small_model();
+  format->config.max_positions = max_positions;
+  return format;
 }
 
 /// The services of an episode on such worlds, of which generator and worlds have that deadline, and
@@ -63,9 +63,9 @@ task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
   weights first{3, small_weights(), {}};
   co_await store.route<&weight_store::put>(first);
   answer_roles roles;
-  roles.subject = subject_for(64);
+  roles.format = format_for(64);
   llm::generator_options writing{
-      .config = small_model(), .engine = {}, .texts = llm::texts_of(roles.subject->tokens)};
+      .config = small_model(), .engine = {}, .texts = llm::texts_of(roles.format->tokens)};
   roles.generators = co_await sys.serve<llm::generator>(
       {.name = "generator", .max_ongoing = 64, .deadline = deadline}, writing, store);
   roles.prompts = co_await sys.serve<prompt_source>({.name = "prompts", .faults = false},
@@ -74,7 +74,7 @@ task<answer_roles> serve_roles(system& sys, openenv::world_maker make,
       {.name = "worlds", .replicas = 3, .deadline = deadline, .faults = false}, countdown_view(),
       make, -1.0);
   roles.group = 6;
-  roles.answer_tokens = 4;
+  roles.max_completion_tokens = 4;
   roles.turns = 5;
   co_return roles;
 }
@@ -110,7 +110,7 @@ task<> play_one_group(system& sys) {
   CHECK(group.version == 3);
   CHECK(group.dropped.empty());
   REQUIRE(group.answers.size() == 6);
-  const auto& letters = roles.subject->tokens;
+  const auto& letters = roles.format->tokens;
   const auto deal = group.asked.letters.substr(0, 1);
   CHECK(group.asked.letters == deal + "-3");
   CHECK(group.prompt == letters.encode(deal + "-3"));
@@ -123,7 +123,7 @@ task<> play_one_group(system& sys) {
     bool cut = false;
     for (std::size_t i = 0; i < 5; i += 2) {
       const auto& move = pieces[i];
-      const bool ended = move.back() == roles.subject->stop_ids().back();
+      const bool ended = move.back() == roles.format->stop_ids().back();
       sampled += move.size();
       said += move.size() - ended;
       CHECK((ended || move.size() == 4));
@@ -131,7 +131,7 @@ task<> play_one_group(system& sys) {
       if (i == 4) break;
       // What the game said, after an end of the turn that the model may have owed.
       auto expected = letters.encode(deal + "-" + std::to_string(2 - i / 2));
-      if (!ended) expected.insert(expected.begin(), roles.subject->stop_ids().back());
+      if (!ended) expected.insert(expected.begin(), roles.format->stop_ids().back());
       CHECK(pieces[i + 1] == expected);
     }
     CHECK(a.log_probs.size() == sampled);
@@ -186,7 +186,7 @@ task<> cut_long_games(system& sys) {
     CHECK(a.read.size() == 1);
   }
   // Prompt, four tokens, an end and three letters leave no room for another move.
-  roles.subject = subject_for(3 + 4 + 4);
+  roles.format = format_for(3 + 4 + 4);
   roles.turns = 5;
   const auto short_of_room = co_await play_games(roles);
   for (const auto& a : short_of_room.answers) {

@@ -29,9 +29,9 @@ TEST_CASE("grpo: a server that goes in the middle of games costs some of them, a
   config.warm_start = {.batches = 10, .batch_size = 16, .lr = 3e-3};
   config.game.worlds = 8;
   config.rollout.prompts = config.rollout.group = 4;
-  config.rollout.answer_tokens = 4;
+  config.rollout.max_completion_tokens = 4;
   config.rollout.workers = 6;
-  config.trainer.flat_groups = flat_group_rule::keep;
+  config.trainer.zero_variance_groups = zero_variance_rule::keep;
   config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 10, .stop_at = {}};
   int asked = 0;
   const run_options killing{.stop_asked = [&] {

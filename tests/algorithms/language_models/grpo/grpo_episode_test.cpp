@@ -21,11 +21,11 @@ task<answer_roles> serve_roles(system& sys, judge_function judge, duration deadl
   weights first{3, small_weights(), {}};
   co_await store.route<&weight_store::put>(first);
   answer_roles roles;
-  auto subject = std::make_shared<grpo_subject>(subject_of({}));
-  subject->config = config;
-  roles.subject = subject;
+  auto format = std::make_shared<prompt_format>(prompt_format_of({}));
+  format->config = config;
+  roles.format = format;
   llm::generator_options writing{
-      .config = config, .engine = {}, .texts = llm::texts_of(subject->tokens)};
+      .config = config, .engine = {}, .texts = llm::texts_of(format->tokens)};
   roles.generators = co_await sys.serve<llm::generator>({.name = "generator", .deadline = deadline},
                                                         writing, store);
   auto problems = llm::make_problems(llm::sum_digits_task(), {.training = 20, .held_out = 5}, 1);
@@ -36,7 +36,7 @@ task<answer_roles> serve_roles(system& sys, judge_function judge, duration deadl
   roles.replay =
       co_await sys.serve<replay_queue<answer_group>>({.name = "replay"}, replay_options{});
   roles.group = 6;
-  roles.answer_tokens = 4;
+  roles.max_completion_tokens = 4;
   co_return roles;
 }
 
@@ -52,9 +52,9 @@ task<> answer_one_prompt(system& sys) {
   const auto group = co_await generate_answers(roles);
   CHECK(group.version == 3);
   CHECK(group.answers.size() == 6);
-  CHECK(group.prompt == roles.subject->prompt_of(group.asked));
+  CHECK(group.prompt == roles.format->prompt_of(group.asked));
   CHECK(group.dropped.empty());
-  const auto stop = roles.subject->stop_ids();
+  const auto stop = roles.format->stop_ids();
   for (const auto& a : group.answers) {
     CHECK(a.tokens.size() == a.log_probs.size());
     CHECK(a.reward == double(a.text.size()));
@@ -179,10 +179,10 @@ task<> refill(system& sys) {
   auto roles = co_await serve_roles(sys, constant);
   roles.rounds = 3;
   const auto first = co_await generate_answers(roles);
-  CHECK(first.flat_before == 0);
-  roles.refill_flat = true;
+  CHECK(first.zero_variance_before == 0);
+  roles.refill_zero_variance = true;
   const auto group = co_await generate_answers(roles);
-  CHECK(group.flat_before == 2);
+  CHECK(group.zero_variance_before == 2);
   CHECK(group.answers.size() == 6);
 }
 

@@ -25,10 +25,10 @@ grpo_config faulty_run(training_mode mode, std::uint64_t seed, const std::string
   config.faults = faults;
   config.warm_start = {.batches = 2, .batch_size = 8, .lr = 1e-3};
   config.rollout.prompts = config.rollout.group = 3;
-  config.rollout.answer_tokens = 3;
+  config.rollout.max_completion_tokens = 3;
   config.rollout.workers = 5;
   config.rollout.max_staleness = 2;
-  config.trainer.flat_groups = flat_group_rule::keep;
+  config.trainer.zero_variance_groups = zero_variance_rule::keep;
   config.evaluation = {.every_updates = 2, .problems = 2, .final_problems = 2, .stop_at = {}};
   config.checkpoint.every_updates = seed % 2 == 0 ? 2 : 0;
   return config;
@@ -60,8 +60,8 @@ finished train(const grpo_config& config) {
   }
   CHECK(groups == config.total_steps * *config.rollout.prompts);
   double restarts = 0;
-  for (const char* service :
-       {"trainer", "weights", "generator", "prompts", "exam", "final_exam", "rewards", "replay"}) {
+  for (const char* service : {"trainer", "weights", "generator", "prompts", "evaluation_prompts",
+                              "final_prompts", "rewards", "replay"}) {
     const auto name = std::string("troupe_replica_restarts_total{service=\"") + service + "\"}";
     const auto count = series(options.metrics->text(), name);
     restarts += std::isfinite(count) ? count : 0;

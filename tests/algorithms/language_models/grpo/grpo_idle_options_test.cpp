@@ -65,7 +65,9 @@ TEST_CASE("grpo_idle_options: corrections where there is nothing to correct are 
         names{});
 }
 
-TEST_CASE("grpo_idle_options: penalties, deviations and flat groups that there aren't are told") {
+TEST_CASE(
+    "grpo_idle_options: penalties, deviations and zero-variance groups that there aren't are "
+    "told") {
   CHECK(idle_of(grpo_options{.kl_in = kl_place::reward, .kl = kl_kind::k2}) ==
         names{"kl_in=\"reward\"", "kl=\"k2\""});
   CHECK(idle_of(grpo_options{.kl_coef = 0.1, .kl_in = kl_place::reward, .kl = kl_kind::k2}) ==
@@ -74,9 +76,9 @@ TEST_CASE("grpo_idle_options: penalties, deviations and flat groups that there a
   CHECK(idle_of(grpo_options{.variant = grpo_variant::dr_grpo, .advantage_eps = 0.1}) ==
         names{"advantage_eps=0.1"});
   CHECK(idle_of(grpo_options{.advantage = advantage_kind::reward,
-                             .flat_groups = flat_group_rule::drop}) ==
-        names{"flat_groups=\"drop\""});
-  CHECK(idle_of(grpo_options{.flat_groups = flat_group_rule::drop}) == names{});
+                             .zero_variance_groups = zero_variance_rule::drop}) ==
+        names{"zero_variance_groups=\"drop\""});
+  CHECK(idle_of(grpo_options{.zero_variance_groups = zero_variance_rule::drop}) == names{});
   grpo_config config;
   config.trainer = {.term = policy_term::clip, .cispo_max = 2.0};
   CHECK(grpo_idle_options(config, find_task("sum_digits")).front().why ==

@@ -12,7 +12,7 @@ namespace troupe {
 namespace {
 
 grpo_learner make_learner(const grpo_options& options, const at::Tensor& start = small_weights()) {
-  return grpo_learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, options,
+  return grpo_learner({.config = small_model(), .max_completion_tokens = 5, .lr = 1e-3}, options,
                       {start, {}}, 7);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("grpo_learner: with the warm start's moments the first step is no full
   adam_state warm{100, std::vector<float>(count), std::vector<float>(count, 1e-12f)};
   for (std::size_t i = 0; i < count; i += 2) warm.second_moment[i] = 1.0f;
   grpo_learner cold = make_learner({}, start);
-  grpo_learner going_on({.config = small_model(), .answer_tokens = 5, .lr = 1e-3}, {},
+  grpo_learner going_on({.config = small_model(), .max_completion_tokens = 5, .lr = 1e-3}, {},
                         {start, warm}, 7);
   const auto groups = random_groups(4, 4, start);
   cold.update({groups});
@@ -88,12 +88,13 @@ TEST_CASE("grpo_learner: micro-batches change nothing") {
 TEST_CASE("grpo_learner: groups without variance are dropped, or kept") {
   auto groups = random_groups(2, 4, small_weights());
   for (auto& a : groups[0].answers) a.reward = 0.5;
-  const grpo_options dropping{.flat_groups = flat_group_rule::drop};
+  const grpo_options dropping{.zero_variance_groups = zero_variance_rule::drop};
   const auto dropped = make_learner(dropping).update({groups});
-  CHECK(dropped.flat_groups == 1);
+  CHECK(dropped.zero_variance_groups == 1);
   CHECK(dropped.trained_answers == 4);
-  const auto kept = make_learner({.flat_groups = flat_group_rule::keep}).update({groups});
-  CHECK(kept.flat_groups == 1);
+  const auto kept =
+      make_learner({.zero_variance_groups = zero_variance_rule::keep}).update({groups});
+  CHECK(kept.zero_variance_groups == 1);
   CHECK(kept.trained_answers == 8);
   // Its tokens count, and nothing else of it: the loss is smaller, and the gradient.
   const double share = double(dropped.trained_tokens) / double(kept.trained_tokens);
@@ -104,7 +105,7 @@ TEST_CASE("grpo_learner: groups without variance are dropped, or kept") {
   const auto before = learner.parameters().clone();
   const auto nothing = learner.update({groups});
   CHECK(nothing.steps == 0);
-  CHECK(nothing.flat_groups == 2);
+  CHECK(nothing.zero_variance_groups == 2);
   CHECK(at::equal(learner.parameters(), before));
 }
 
@@ -205,7 +206,7 @@ TEST_CASE("grpo_learner: REINFORCE on stale answers is CISPO's gradient, unless 
 TEST_CASE("grpo_learner: which groups make a minibatch is drawn by the seed") {
   const auto groups = random_groups(6, 4, small_weights());
   const auto learned = [&](int minibatches, std::uint64_t seed) {
-    grpo_learner learner({.config = small_model(), .answer_tokens = 5, .lr = 1e-3},
+    grpo_learner learner({.config = small_model(), .max_completion_tokens = 5, .lr = 1e-3},
                          {.minibatches = minibatches}, {small_weights(), {}}, seed);
     learner.update({groups});
     return learner.parameters().clone();

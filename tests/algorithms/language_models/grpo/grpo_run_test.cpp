@@ -36,10 +36,10 @@ grpo_config small_run(training_mode mode, const std::string& task = "sum_digits"
   config.deterministic = true;
   config.warm_start = {.batches = 3, .batch_size = 8, .lr = 1e-3};
   config.rollout.prompts = config.rollout.group = 4;
-  config.rollout.answer_tokens = 4;
+  config.rollout.max_completion_tokens = 4;
   config.rollout.workers = 6;
   config.rollout.max_staleness = 2;
-  config.trainer.flat_groups = flat_group_rule::keep;
+  config.trainer.zero_variance_groups = zero_variance_rule::keep;
   config.evaluation = {.every_updates = 2, .problems = 4, .final_problems = 6, .stop_at = {}};
   return config;
 }
@@ -115,7 +115,7 @@ grpo_config code_run(const std::filesystem::path& model) {
   config.total_steps = 1;
   config.warm_start = {.batches = 100, .batch_size = 1, .lr = 5e-3};
   config.rollout.prompts = config.rollout.group = 2;
-  config.rollout.answer_tokens = 80;
+  config.rollout.max_completion_tokens = 80;
   config.rollout.temperature = 0.1;
   config.evaluation = {.every_updates = 0, .problems = 1, .final_problems = 1, .stop_at = {}};
   return config;
@@ -396,15 +396,15 @@ std::vector<double> column_of(const run_summary& summary, const std::string& nam
 TEST_CASE("grpo: dapo asks another prompt where all are equally good, and long answers cost") {
   const temporary_folder folder;
   auto config = small_run(training_mode::sync);
-  config.trainer.flat_groups.reset();
+  config.trainer.zero_variance_groups.reset();
   const auto seen = [&](grpo_variant variant, const char* name) {
     config.trainer.variant = variant;
     const auto all = column_of(run(config, folder.path.string()), name);
     return std::accumulate(all.begin(), all.end(), 0.0);
   };
-  CHECK(seen(grpo_variant::dapo, "rollout/flat_groups_replaced") > 0);
+  CHECK(seen(grpo_variant::dapo, "rollout/zero_variance_groups_replaced") > 0);
   CHECK(seen(grpo_variant::dapo, "rollout/overlong_reward") < 0);
-  CHECK(seen(grpo_variant::grpo, "rollout/flat_groups_replaced") == 0);
+  CHECK(seen(grpo_variant::grpo, "rollout/zero_variance_groups_replaced") == 0);
   CHECK(seen(grpo_variant::grpo, "rollout/overlong_reward") == 0);
 }
 
@@ -455,7 +455,7 @@ TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv")
   const auto summary = run(config, folder.path.string());
   const auto deviations = column_of(summary, "rollout/reward_std");
   const auto flat = column_of(summary, "rollout/frac_reward_zero_std");
-  const auto counts = column_of(summary, "rollout/flat_groups");
+  const auto counts = column_of(summary, "rollout/zero_variance_groups");
   REQUIRE(deviations.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(flat[i] == counts[i] / 4);
@@ -466,24 +466,24 @@ TEST_CASE("grpo: how much the rewards of a group differ stands in progress.csv")
 
 TEST_CASE("grpo: a variant's preset stands in the configuration that a run keeps") {
   grpo_config config;
-  config.rollout.answer_tokens = 20;
+  config.rollout.max_completion_tokens = 20;
   const auto of = [&](std::optional<grpo_variant> variant) {
     config.trainer.variant = variant;
     return completed(config, find_task(config.task.name)).trainer;
   };
-  CHECK(of({}).flat_groups == flat_group_rule::keep);
+  CHECK(of({}).zero_variance_groups == zero_variance_rule::keep);
   CHECK(of({}).overlong_cache == 0);
-  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).zero_variance_groups == zero_variance_rule::refill);
   CHECK(of(grpo_variant::dapo).overlong_cache == 4);
-  config.trainer.flat_groups = flat_group_rule::drop;
+  config.trainer.zero_variance_groups = zero_variance_rule::drop;
   config.trainer.overlong_cache = 7;
-  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::drop);
+  CHECK(of(grpo_variant::dapo).zero_variance_groups == zero_variance_rule::drop);
   CHECK(of(grpo_variant::dapo).overlong_cache == 7);
-  config.trainer.flat_groups.reset();
+  config.trainer.zero_variance_groups.reset();
   config.trainer.overlong_cache.reset();
-  CHECK(of(grpo_variant::reinforce).flat_groups == flat_group_rule::keep);
+  CHECK(of(grpo_variant::reinforce).zero_variance_groups == zero_variance_rule::keep);
   config.task.name = "blackjack";
-  CHECK(of(grpo_variant::dapo).flat_groups == flat_group_rule::refill);
+  CHECK(of(grpo_variant::dapo).zero_variance_groups == zero_variance_rule::refill);
   CHECK(of(grpo_variant::dapo).overlong_cache == 0);
 }
 
@@ -503,7 +503,7 @@ TEST_CASE("grpo: a configuration that makes no sense is refused by name") {
   CHECK(refusal(R"({"rollout": {"group": 1}, "trainer": {"advantage": "reward"}})") == "taken");
   CHECK_THAT(refusal(R"({"trainer": {"beta": 0.1}})"), Catch::Contains("kl_coef"));
   CHECK(refusal(R"({"trainer": {"overlong_cache": 9}})") ==
-        "/trainer/overlong_cache: expected at most rollout.answer_tokens, 8, got 9");
+        "/trainer/overlong_cache: expected at most rollout.max_completion_tokens, 8, got 9");
   CHECK(refusal(R"({"trainer": {"correction_min": 6}})") ==
         "/trainer/correction_min: expected at most correction_max, 5, got 6.0");
   CHECK(refusal(R"({"trainer": {"dual_clip": 1}})") ==

@@ -47,7 +47,7 @@ grpo_config small_run() {
   config.deterministic = true;
   config.warm_start = {.batches = 3, .batch_size = 8, .lr = 1e-3};
   config.rollout.prompts = config.rollout.group = 4;
-  config.rollout.answer_tokens = 3;
+  config.rollout.max_completion_tokens = 3;
   config.checkpoint.every_updates = 2;
   config.evaluation = {.every_updates = 2, .problems = 4, .final_problems = 6, .stop_at = {}};
   return config;
@@ -108,7 +108,8 @@ TEST_CASE("grpo: a reward that throws at held-out problems counts as not right, 
   config.task.problems = {.size = 2, .training = 12, .held_out = 12};
   config.evaluation.problems = 2;
   config.evaluation.final_problems = 10;
-  const auto asked = detail::exams_of(task, config, problems_of(task, config).held_out).at_the_end;
+  const auto asked =
+      detail::held_out_problems_of(task, config, problems_of(task, config).held_out).at_the_end;
   const auto with_a =
       std::ranges::count_if(asked, [](const auto& p) { return p.letters.starts_with("a"); });
   REQUIRE((0 < with_a && with_a < 10));

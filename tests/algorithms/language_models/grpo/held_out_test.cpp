@@ -24,7 +24,7 @@ grpo_config short_run(std::uint64_t seed) {
   config.deterministic = true;
   config.warm_start.batches = 0;
   config.rollout.prompts = config.rollout.group = 4;
-  config.rollout.answer_tokens = 3;
+  config.rollout.max_completion_tokens = 3;
   config.evaluation = {.every_updates = 2, .problems = 5, .final_problems = 7, .stop_at = {}};
   return config;
 }
@@ -52,7 +52,7 @@ TEST_CASE("grpo: the problems that decide when a run ends are none of those that
   times_asked.clear();
   const auto run = train(algorithm_with(config, task), {.root = folder.path.string()}, {});
   const auto problems = problems_of(task, config);
-  const auto asked = detail::exams_of(task, config, problems.held_out);
+  const auto asked = detail::held_out_problems_of(task, config, problems.held_out);
   REQUIRE(asked.during.size() == 5);
   REQUIRE(asked.at_the_end.size() == 11);
   for (const auto& each : asked.during) CHECK(times_asked[each.letters] == 3);
@@ -73,7 +73,7 @@ TEST_CASE("grpo: without evaluations during training all held-out problems judge
   auto config = short_run(1);
   config.evaluation.every_updates = 0;
   const auto task = counted_numbers();
-  const auto asked = detail::exams_of(task, config, problems_of(task, config).held_out);
+  const auto asked = detail::held_out_problems_of(task, config, problems_of(task, config).held_out);
   CHECK(asked.during.empty());
   CHECK(asked.at_the_end.size() == 16);
 }

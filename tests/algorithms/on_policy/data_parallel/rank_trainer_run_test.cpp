@@ -60,7 +60,7 @@ struct stage {
         ++loss->systems;
         return made;
       };
-      options.callbacks.evaluated = [loss](loops::progress now, evaluation seen) {
+      options.callbacks.on_evaluation = [loss](loops::progress now, evaluation seen) {
         return lose_a_rank(*loss, now, std::move(seen));
       };
     }

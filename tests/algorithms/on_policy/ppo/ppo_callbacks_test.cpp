@@ -49,10 +49,11 @@ task<> note_evaluation(notes& to, loops::progress now, evaluation seen) {
 }
 
 run_callbacks noting(notes& to) {
-  return {
-      .called = [&to](loops::progress now) { return note(to, now); },
-      .evaluated = [&to](loops::progress now,
-                         evaluation seen) { return note_evaluation(to, now, std::move(seen)); }};
+  return {.on_update_end = [&to](loops::progress now) { return note(to, now); },
+          .on_evaluation =
+              [&to](loops::progress now, evaluation seen) {
+                return note_evaluation(to, now, std::move(seen));
+              }};
 }
 
 /// Every update of the whole run was told of once, in order.
@@ -217,18 +218,19 @@ TEST_CASE("run_callbacks: what they keep is saved with each checkpoint and resto
   log::set_level("off");
   std::int64_t count = 0;
   std::vector<std::int64_t> restored;
-  run_callbacks own{.called = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
-                    .save =
-                        [&] {
-                          state_writer to;
-                          to.put("count", count);
-                          return to.bytes();
-                        },
-                    .restore =
-                        [&](const std::string& bytes) {
-                          state_reader(bytes).get("count", count);
-                          restored.push_back(count);
-                        }};
+  run_callbacks own{
+      .on_update_end = loops::stop_when([&](const loops::progress&) { return ++count < 0; }),
+      .save =
+          [&] {
+            state_writer to;
+            to.put("count", count);
+            return to.bytes();
+          },
+      .restore =
+          [&](const std::string& bytes) {
+            state_reader(bytes).get("count", count);
+            restored.push_back(count);
+          }};
   const auto result = train(short_run(training_mode::sync, 3), {.root = folder.path},
                             {.callbacks = std::move(own)});
   CHECK(result.summary);
@@ -240,7 +242,7 @@ TEST_CASE("run_callbacks: what they keep is saved with each checkpoint and resto
 TEST_CASE("train_in: what a callback throws is thrown there") {
   const temporary_folder folder;
   log::set_level("off");
-  const run_callbacks own{.called = loops::stop_when([](const loops::progress&) -> bool {
+  const run_callbacks own{.on_update_end = loops::stop_when([](const loops::progress&) -> bool {
                             throw std::runtime_error("the user's own mistake");
                           })};
   system sys({.deterministic = true, .seed = 1});

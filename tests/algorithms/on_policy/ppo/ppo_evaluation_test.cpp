@@ -121,9 +121,9 @@ struct told {
   std::vector<std::int64_t> updates, evaluations;
 
   run_callbacks callbacks() {
-    return {.called = [this](loops::progress now) { return note(updates, now); },
-            .evaluated = [this](loops::progress now,
-                                evaluation) { return note_evaluation(evaluations, now); }};
+    return {.on_update_end = [this](loops::progress now) { return note(updates, now); },
+            .on_evaluation = [this](loops::progress now,
+                                    evaluation) { return note_evaluation(evaluations, now); }};
   }
   static task<loops::verdict> note(std::vector<std::int64_t>& to, loops::progress now) {
     to.push_back(now.steps);
@@ -217,7 +217,7 @@ TEST_CASE("evaluation: a run that goes on keeps the best model of what came afte
   auto config = short_run();
   config.checkpoint.every_updates = 1;
   payday::always = 5;
-  const run_options paying{.callbacks = {.called = pay_more_after_the_last_update}};
+  const run_options paying{.callbacks = {.on_update_end = pay_more_after_the_last_update}};
   const auto run = train(config, {.root = on.folder.path}, paying).run_directory;
   CHECK(best_version_in(run) == 8);  // by its evaluation at the end, after the last checkpoint
   metrics_registry metrics;
@@ -248,7 +248,7 @@ TEST_CASE("evaluation: a score whose model could not be written is not the one t
   std::filesystem::create_directories(in_the_way / "folder");
   payday::seeds.clear();
   payday::pay = {0, 5, 4, 0, 0, 3};
-  train(short_run(), {.directory = run}, {.callbacks = {.called = clear_the_way}});
+  train(short_run(), {.directory = run}, {.callbacks = {.on_update_end = clear_the_way}});
   payday::pay.clear();
   CHECK(best_version_in(run) == 6);
 }

@@ -230,10 +230,10 @@ task<> fanout_meets_a_removal(system& sys) {
 
 // ---- one after the other, and at bad moments
 
-/// A growth ends where a wish for fewer replicas comes.
+/// A growth ends where a request for fewer replicas comes.
 task<> scale_or_be_ended(system& sys, service<clerk> which, std::size_t replicas) {
   const auto error = co_await error_of(sys.scale(which, replicas));
-  if (error != "none") CHECK(starts_with(error, "cancelled: clerks: scale: a later wish for "));
+  if (error != "none") CHECK(starts_with(error, "cancelled: clerks: scale: a later request for "));
 }
 
 task<> one_after_the_other(system& sys) {

@@ -132,7 +132,7 @@ task<> later_wish_ends_growth(system& sys) {
   const auto start = now();
   const auto ends = co_await all(std::move(wishes));
   CHECK(now() - start == 1s);
-  CHECK(ends == std::vector<std::string>{"cancelled: lates: scale: a later wish for 1 replicas "
+  CHECK(ends == std::vector<std::string>{"cancelled: lates: scale: a later request for 1 replicas "
                                          "ended it; it goes on with 2",
                                          "none"});
   CHECK(metric(sys, "troupe_replicas_ready") == 1);
@@ -189,7 +189,7 @@ TEST_CASE("start: a restart that hangs leaves the other replicas serving") {
 TEST_CASE("start: a growth that hangs is an error of scale, and the service goes on") {
   play(growth_hangs);
 }
-TEST_CASE("start: a later wish for fewer replicas ends a growth at once") {
+TEST_CASE("start: a later request for fewer replicas ends a growth at once") {
   play(later_wish_ends_growth);
 }
 TEST_CASE("start: constructors that hang on every thread hold up nobody else") {

@@ -1,0 +1,89 @@
+#pragma once
+// Makes an off-policy algorithm for a run from a learner. A new algorithm has its own learner, its
+// options and their schema, and a function beside the learner that returns the columns of
+// progress.csv:
+//
+//   named_values named(const metrics&)
+//
+// This file adds the rest:
+//
+//   algorithm_with(off_policy_algorithm_of<learner_adapter<Learner>>(config, kind))
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "actors/checkpoint/state_codec.hpp"
+#include "actors/random/derived_seed.hpp"
+#include "algorithms/off_policy/off_policy.hpp"
+
+namespace troupe {
+
+/// Adapts a learner to off_policy_trainer. Learner is an update rule without actors, with these
+/// members:
+///
+///   Learner(shape, options, seed, more...)
+///   metrics update(const transition_batch&, double progress_remaining,
+///                  std::optional<double> chosen_lr)
+///   td_errors() const                  the TD errors of the last update, float [B]
+///   policy().parameters()              the parameters of the network that acts, float [P]
+///   state() const, set_state(state)    the state, of an encodable type
+template <class Learner>
+class learner_adapter : public off_policy_learner {
+ public:
+  /// `more` are further arguments of the learner's constructor.
+  template <class Options, class... More>
+  learner_adapter(const network_shape& shape, const Options& options, std::uint64_t seed,
+                  const More&... more)
+      : learner_(shape, options, seed, more...) {}
+
+  void update(const transition_batch& batch, double progress_remaining,
+              std::optional<double> chosen_lr) override {
+    last_ = learner_.update(batch, progress_remaining, chosen_lr);
+  }
+  std::span<const float> acting() const override {
+    return std::as_const(learner_).policy().parameters();
+  }
+  std::span<const float> td_errors() const override { return learner_.td_errors(); }
+  named_values metrics() const override { return last_.skipped ? named_values{} : named(last_); }
+  named_values counts() const override {
+    return {{"train/learning_rate", last_.learning_rate},
+            {"train/n_updates", static_cast<double>(last_.n_updates)}};
+  }
+  double learning_rate() const override { return last_.learning_rate; }
+  std::string save() const override { return state_bytes(learner_.state()); }
+  void restore(const std::string& bytes) override { restore_state(learner_, bytes); }
+
+ protected:
+  Learner learner_;
+
+ private:
+  using metrics_type = decltype(std::declval<Learner&>().update({}, 1.0));
+  metrics_type last_;
+};
+
+/// Returns the algorithm of a configuration with that rule. `kind` is the kind of the acting
+/// network. `explore` gets its numbers of steps from the configuration. `more` are further
+/// arguments of the rule's constructor. Options without effect are those of idle_rules_of for
+/// Config, or for its base if Config has no overload.
+template <class Rule, class Config, class Json = nlohmann::json, class... More>
+off_policy_algorithm off_policy_algorithm_of(const Config& c, network_kind kind,
+                                             exploration explore = {}, More... more) {
+  auto options = c.trainer;
+  options.network = c.policy.options(kind);
+  options.backend = c.policy.backend;
+  explore.learning_starts = c.collection.learning_starts;
+  explore.total_steps = c.total_steps;
+  auto settings = settings_of(c, options.network, to_json<Config, Json>(c).dump());
+  settings.idle = idle_options_of<Config, Json>(c, idle_rules_of(c));
+  return {.settings = std::move(settings),
+          .config = c,
+          .batch_size = static_cast<std::size_t>(c.trainer.batch_size),
+          .gamma = c.trainer.gamma,
+          .explore = explore,
+          .make_learner = [options, seed = c.seed, more...](const network_shape& shape) {
+            return std::make_unique<Rule>(shape, options, derived_seed(seed, "learner"), more...);
+          }};
+}
+
+}  // namespace troupe

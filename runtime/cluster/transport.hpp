@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace troupe::detail {
+
+/// Bytes to write. Without a keeper they are copied before `write` returns.
+struct written_piece {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> keeper;
+};
+
+/// The stream that carries the frames of a framed_link. At most one read and one write are under
+/// way at a time, and neither ends before the call that begins it has returned. The link is told of
+/// each end by `arrived` and `written`.
+class transport {
+ public:
+  virtual ~transport() = default;
+  virtual void write(const std::vector<written_piece>& pieces) = 0;
+  virtual void read() = 0;
+  /// Lets reads and writes under way end soon, if need be without success.
+  virtual void cancel() = 0;
+  /// Ends the stream, then calls framed_link::gone. Called when nothing is under way and nothing
+  /// more will be begun.
+  virtual void finish() = 0;
+};
+
+}  // namespace troupe::detail

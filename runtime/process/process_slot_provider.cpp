@@ -1,0 +1,55 @@
+#include "runtime/process/process_slot_provider.hpp"
+
+#include "runtime/base/log.hpp"
+#include "runtime/process/child.hpp"
+#include "runtime/remote/peer.hpp"
+#include "runtime/remote/remote_context.hpp"
+#include "runtime/remote/remote_metrics.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+class child_slot final : public remote_slot {
+ public:
+  child_slot(std::shared_ptr<connection> to, std::unique_ptr<child> process)
+      : remote_slot(std::move(to)), process_(std::move(process)) {}
+
+ private:
+  std::unique_ptr<child> process_;
+};
+
+class process_slot_provider final : public slot_provider {
+ public:
+  using slot_provider::slot_provider;
+
+  void allocate(const service_state& service, const replica_info& info, answer got) override {
+    std::shared_ptr<remote_slot> place;
+    try {
+      auto process =
+          std::make_unique<child>(child_options{.memory_limit = service.options.memory_limit});
+      log::info(
+          "a process was started for a replica",
+          {{"service", service.options.name}, {"replica", info.index}, {"pid", process->pid()}});
+      const auto to = std::make_shared<connection>(process->way());
+      const auto counted = system_.remote_metrics();
+      counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)},
+                   remote_metrics::after_its_end::stay);
+      start_peer(system_, to, peer::side::host,
+                 [counted, to = to.get()](const std::string&) { counted->remove(*to); });
+      place = std::make_shared<child_slot>(to, std::move(process));
+    } catch (const std::exception&) {
+      return got(nullptr, std::current_exception());
+    }
+    got(std::move(place), nullptr);
+  }
+  void close() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<slot_provider> make_process_slot_provider(remote_context& system) {
+  return std::make_unique<process_slot_provider>(system);
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,330 @@
+#include "runtime/remote/remote_replica.hpp"
+
+#include "runtime/actor/ticks.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/remote/remote_context.hpp"
+#include "runtime/remote/remote_options.hpp"
+#include "runtime/wire/error_codec.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+remote_replica& here() {
+  return static_cast<remote_replica&>(static_cast<host&>(strand::current()));
+}
+
+/// A process that is silent for max_call_time, within these bounds, is given up.
+constexpr duration silence_min = std::chrono::seconds(2);
+constexpr duration silence_max = std::chrono::seconds(10);
+/// The least number of pings in that time.
+constexpr int pings = 10;
+constexpr duration ping_pause_min = std::chrono::milliseconds(10);
+
+bool executes_at_once(const call_base& call) {
+  return call.endpoint.kind != endpoint_kind::coroutine;
+}
+
+}  // namespace
+
+remote_replica::remote_replica(caf::actor_config& config, remote_context& system,
+                               std::shared_ptr<service_state> service,
+                               std::shared_ptr<const role_factory> factory,
+                               const replica_info& info, std::shared_ptr<replica_slot> slot,
+                               ready_function ready, slot_provider& there)
+    : replica(config, system, "remote replica", std::move(service), info, std::move(slot),
+              std::move(ready)),
+      remote_(system),
+      factory_(std::move(factory)),
+      there_(&there) {
+  made();
+}
+
+remote_replica::remote_replica(caf::actor_config& config, remote_context& system,
+                               std::shared_ptr<service_state> service, const replica_info& info,
+                               std::shared_ptr<replica_slot> slot, ready_function ready,
+                               std::shared_ptr<connection> to, std::uint64_t serial)
+    : replica(config, system, "remote replica", std::move(service), info, std::move(slot),
+              std::move(ready)),
+      remote_(system),
+      serial_(serial),
+      to_(std::move(to)) {
+  made();
+}
+
+// ---- the way to serving
+
+void remote_replica::starting() {
+  replica::starting();
+  slot_->elsewhere = true;
+  if (!there_) return join(to_);
+  there_->allocate(
+      *service_, info_,
+      [me = self()](std::shared_ptr<remote_slot> place, std::exception_ptr error) {
+        me->post([place = std::move(place), error] { here().allocated(place, error); });
+      });
+}
+
+void remote_replica::allocated(std::shared_ptr<remote_slot> place, std::exception_ptr error) {
+  if (error) return crash("it found no place: " + describe(error));
+  begin_start();
+  place_ = std::move(place);
+  join(place_->to);
+}
+
+void remote_replica::join(std::shared_ptr<connection> to) {
+  to_ = std::move(to);
+  number_ = to_->add(self());
+  if (number_ == 0) return;  // A call of `lost` follows.
+  message_header header{.replica = number_};
+  if (!factory_) {
+    header.kind = message_kind::import;
+    return to_->send(header, std::make_pair(service_->options.name, serial_));
+  }
+  header.kind = message_kind::make;
+  header.what = factory_->constructor->number;
+  header.hash = factory_->constructor->hash;
+  const remote_options options(*service_, info_);
+  try {
+    to_->send(header, wire_size(options) + factory_->arguments_size(), [&](wire_writer& out) {
+      out.write(options);
+      factory_->write_arguments(out);
+    });
+  } catch (...) {
+    return crash("its role's arguments could not be sent: " + describe(std::current_exception()));
+  }
+  // Where nothing can hang, whoever has nothing to do must not seem busy in virtual time.
+  if (remote_.turns_take_time()) start_root(watch_over());
+}
+
+/// Pings the role that was made for this actor. A process that sends nothing is frozen. A replica
+/// that stays in one turn although it has no call is stuck; a replica that has calls may just be
+/// busy with them.
+child_task remote_replica::watch_over() {
+  const auto limit = service_->options.max_call_time;
+  const auto silence = std::clamp(limit, silence_min, silence_max);
+  // The supervisor judges by max_call_time, so the state must be known several times in that time.
+  const auto pause = std::clamp(limit / 4, ping_pause_min, silence / pings);
+  const auto most = silence / pause;
+  for (duration::rep silent = 0, stuck = 0; !crashed();) {
+    to_->send({.kind = message_kind::ping, .control = 1, .replica = number_});
+    co_await sleep_for(pause);
+    const bool heard = std::exchange(heard_process_, false);
+    silent = heard ? 0 : silent + 1;
+    // It is unknown what the replica does now, and max_call_time is for a replica that is known to
+    // be busy.
+    if (!heard) note_busy();
+    const bool may_be_busy = !serves_ || !in_flight_.empty();
+    stuck = std::exchange(goes_on_, false) || may_be_busy ? 0 : stuck + 1;
+    // A process that is lost takes all replicas behind its link with it.
+    if (silent == most) {
+      slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
+      crash("its process has been silent for " + to_text(silence));
+    }
+    if (stuck == most && silent < most) crash("it has been silent for " + to_text(silence));
+  }
+}
+
+// ---- calls
+
+void remote_replica::on_request(ref<call_base> call) {
+  if (std::exchange(call->received, true)) return;
+  if (call->cancelled.load(std::memory_order_relaxed)) return give_room_back();
+  if (!unsent_.empty() || to_->full()) {
+    call->hold();  // The list holds the call.
+    unsent_.push_back(*call);
+    return;
+  }
+  send(std::move(call));
+}
+
+void remote_replica::writable() {
+  while (!unsent_.empty() && !to_->full()) {
+    const ref<call_base> call(&unsent_.pop_front());
+    call->drop();
+    if (call->cancelled.load(std::memory_order_relaxed)) {
+      give_room_back();
+    } else {
+      send(call);
+    }
+  }
+}
+
+void remote_replica::send(ref<call_base> call) {
+  const auto& kind = call->kind();
+  message_header header{.kind = message_kind::call,
+                        .control = call->urgent,
+                        .replica = number_,
+                        .id = ++last_id_,
+                        .what = kind.number,
+                        .hash = kind.hash};
+  if (call->limited) {
+    const auto left = call->deadline - now();
+    header.deadline = std::max<std::int64_t>(1, left.count());
+  }
+  try {
+    if (!kind.not_encodable.empty()) {
+      throw std::invalid_argument(kind.not_encodable + " can't be encoded, and the replica is in " +
+                                  "another process");
+    }
+    to_->send(header, call->arguments_size(),
+              [&](wire_writer& out) { call->write_arguments(out); });
+  } catch (const std::length_error& e) {
+    return refuse(*call, std::make_exception_ptr(std::length_error(
+                             std::string(call->endpoint.name) + ": " + e.what())));
+  } catch (...) {
+    return refuse(*call, std::current_exception());
+  }
+  if (executes_at_once(*call)) {
+    if (executing_++ == 0) note_busy();
+  }
+  in_flight_.emplace(last_id_, std::move(call));
+}
+
+/// Answers a call that could not be sent with an error.
+void remote_replica::refuse(call_base& call, std::exception_ptr error) {
+  call.error = std::move(error);
+  call.refused = true;
+  answer(call, now());
+}
+
+ref<call_base> remote_replica::take(std::uint64_t id) {
+  const auto place = in_flight_.find(id);
+  if (place == in_flight_.end()) return nullptr;
+  auto call = std::move(place->second);
+  in_flight_.erase(place);
+  if (executes_at_once(*call)) {
+    --executing_;
+    note_busy();
+  }
+  return call;
+}
+
+/// Records the time since which the replica is busy, which is that of the last message from it as
+/// far as is known here.
+void remote_replica::note_busy() {
+  if (service_->options.max_call_time == no_limit) return;
+  slot_->busy_since.store(executing_ > 0 ? ticks_of(now()) : 0, std::memory_order_relaxed);
+}
+
+void remote_replica::stop_working(call_base& call) {
+  if (call.linked()) {
+    call.unlink();
+    call.drop();
+    return give_room_back();
+  }
+  const auto place = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                  [&](const auto& entry) { return entry.second.get() == &call; });
+  if (place == in_flight_.end()) return;
+  to_->send({.kind = message_kind::cancel, .replica = number_, .id = place->first});
+  take(place->first);
+  give_room_back();
+}
+
+// ---- what comes back
+
+void remote_replica::heard(const message& m) {
+  if (crashed()) return;
+  heard_process_ = true;
+  try {
+    switch (m.header.kind) {
+      case message_kind::pong:
+        goes_on_ = m.header.what == static_cast<std::uint32_t>(alive::replica);
+        // The replica's calls may wait for a thread there, which is no hang.
+        if (goes_on_) note_busy();
+        return;
+      case message_kind::serves:
+        if (std::exchange(serves_, true)) return;
+        service_->note_version(*slot_, m.header.version);
+        return serve();
+      case message_kind::result:
+      case message_kind::error:
+        return finish(m);
+      case message_kind::ended: {
+        auto body = m.body();
+        const auto why = body.read<std::string>();
+        return remote_.stopping() ? lost(why) : crash(why);
+      }
+      default:
+        return;
+    }
+  } catch (...) {
+    crash("its process sent " + describe(std::current_exception()));
+  }
+}
+
+void remote_replica::finish(const message& m) {
+  const auto call = take(m.header.id);
+  if (!call) return;  // Nobody awaits the call any more.
+  try {
+    read_answer(m, *call);
+  } catch (...) {
+    call->error = std::make_exception_ptr(std::runtime_error(
+        std::string(call->endpoint.name) +
+        ": its answer could not be read: " + describe(std::current_exception())));
+    call->refused = true;
+  }
+  service_->note_version(*slot_, m.header.version);
+  answer(*call, now());
+}
+
+void remote_replica::read_answer(const message& m, call_base& call) {
+  auto body = m.body({&remote_.metrics()});
+  if (m.header.kind == message_kind::error) {
+    const auto how = static_cast<ending>(m.header.what);
+    call.error = body.read<std::exception_ptr>();
+    if (!call.error) throw wire_error("an error that is none");
+    call.overran = how == ending::overran;
+    call.refused = how == ending::refused;
+  } else {
+    call.read_result(body);
+    body.finish(call.endpoint.name);
+  }
+}
+
+void remote_replica::lost(const std::string& why) {
+  if (crashed()) return;
+  slot_->lost_link.store(to_->serial(), std::memory_order_relaxed);
+  // A system that stops closes every way itself.
+  if (factory_ && !remote_.stopping()) return crash(why);
+  // An imported replica lives on. The connection is gone, mostly because the run has ended.
+  service_->note_crash(why);
+  slot_->end();
+  log::debug("the connection to a service is lost",
+             {{"service", service_->options.name}, {"reason", why}});
+  end();
+}
+
+/// Marks the calls that the replica may have begun when it died, since the truth isn't known here.
+/// A replica takes plain calls in the order of sending, so only the oldest can have begun; of the
+/// other calls, as many as it may work on at once.
+void remote_replica::note_begun() {
+  const auto& options = service_->options;
+  std::size_t coroutines = 0, batched = 0;
+  bool plain = false;
+  for (const auto& [id, call] : in_flight_) {
+    const auto kind = call->endpoint.kind;
+    bool begun = false;
+    if (kind == endpoint_kind::plain) begun = !std::exchange(plain, true);
+    if (kind == endpoint_kind::coroutine) begun = coroutines++ < options.max_ongoing;
+    if (kind == endpoint_kind::batched) begun = batched++ < options.max_batch;
+    if (begun) call->begun.store(true, std::memory_order_release);
+  }
+}
+
+void remote_replica::ended() {
+  note_begun();
+  in_flight_.clear();
+  while (!unsent_.empty()) unsent_.pop_front().drop();
+  if (to_ && number_ != 0) {
+    to_->remove(number_);
+    // Of a system that stops the link closes; who outlives the controller doesn't end with it.
+    if (!remote_.stopping()) to_->send({.kind = message_kind::drop, .replica = number_});
+  }
+  to_ = nullptr;
+  place_ = nullptr;
+  factory_ = nullptr;
+  replica::ended();
+}
+
+}  // namespace troupe::detail

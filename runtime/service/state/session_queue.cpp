@@ -1,0 +1,160 @@
+#include "runtime/service/state/session_queue.hpp"
+
+#include <utility>
+
+#include "runtime/service/state/service_state.hpp"
+
+namespace troupe::detail {
+
+namespace {
+
+/// Tells those who wait, each on its own actor, to look again.
+void notify(std::vector<session_call> calls) {
+  for (auto& call : calls) {
+    call.who->post([request = std::move(call.request)] {
+      if (request->waiting) request->waiting->notified();
+    });
+  }
+}
+
+}  // namespace
+
+void session_queue::serve(
+    std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas) {
+  std::vector<session_call> served;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_ || owner_) return;
+    replicas_ = std::move(replicas);
+    grant_all(served);
+  }
+  notify(std::move(served));
+}
+
+void session_queue::close() {
+  std::vector<session_call> all;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    replicas_ = nullptr;
+    for (auto& request : queue_) {
+      request->queued = false;
+      all.push_back({request->who, std::move(request)});
+    }
+    queue_.clear();
+  }
+  notify(std::move(all));
+}
+
+session_queue::place session_queue::enter(const std::shared_ptr<session_request>& request,
+                                          std::size_t most) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!owner_ && grant(*request)) return place::granted;
+    if (closed_) return place::waiting;  // The wait is in vain, which the opener checks itself.
+    if (!owner_ && queue_.size() >= most) return place::full;
+    request->queued = true;
+    queue_.push_back(request);
+  }
+  if (owner_) owner_->ask(request);
+  return place::waiting;
+}
+
+std::shared_ptr<replica_slot> session_queue::take(session_request& request) {
+  std::lock_guard lock(mutex_);
+  if (request.error) std::rethrow_exception(std::exchange(request.error, nullptr));
+  auto slot = std::exchange(request.granted, nullptr);
+  if (slot) request.who = nullptr;
+  return slot;
+}
+
+/// Requires mutex_. Returns false if the request was not in the queue.
+bool session_queue::leave(session_request& request) {
+  if (!std::exchange(request.queued, false)) return false;
+  std::erase_if(queue_, [&](const auto& w) { return w.get() == &request; });
+  return true;
+}
+
+void session_queue::give_up(const std::shared_ptr<session_request>& request) {
+  request->waiting = nullptr;
+  bool waited = false;
+  std::shared_ptr<replica_slot> unused;
+  {
+    std::lock_guard lock(mutex_);
+    waited = leave(*request);
+    unused = std::exchange(request->granted, nullptr);
+  }
+  if (unused) return end_session(request, *unused);
+  if (waited && owner_) owner_->release(request);
+}
+
+void session_queue::end_session(const std::shared_ptr<session_request>& request,
+                                replica_slot& slot) {
+  if (owner_) return owner_->release(request);
+  end_session(slot);
+}
+
+bool session_queue::granted(const std::shared_ptr<session_request>& request,
+                            std::shared_ptr<replica_slot> slot) {
+  ref<inbox> who;
+  {
+    std::lock_guard lock(mutex_);
+    if (!leave(*request)) return false;
+    request->granted = std::move(slot);
+    who = request->who;
+  }
+  notify({{std::move(who), request}});
+  return true;
+}
+
+void session_queue::refused(const std::shared_ptr<session_request>& request,
+                            std::exception_ptr error) {
+  ref<inbox> who;
+  {
+    std::lock_guard lock(mutex_);
+    if (!leave(*request)) return;
+    request->error = std::move(error);
+    who = request->who;
+  }
+  notify({{std::move(who), request}});
+}
+
+void session_queue::end_session(replica_slot& slot) {
+  std::vector<session_call> served;
+  {
+    std::lock_guard lock(mutex_);
+    slot.has_exclusive_session = false;
+    if (slot.sessions.fetch_sub(1) == 1 && slot.leaving()) slot.drain();
+    grant_all(served);
+  }
+  notify(std::move(served));
+}
+
+bool session_queue::grant(session_request& request) {
+  std::shared_ptr<replica_slot> best;
+  if (!replicas_) return false;
+  for (const auto& slot : *replicas_) {
+    if (!slot->serving() || slot->has_exclusive_session) continue;
+    if (request.exclusive && slot->sessions.load() > 0) continue;
+    if (!best || slot->sessions.load() < best->sessions.load()) best = slot;
+  }
+  if (!best) return false;
+  best->sessions.fetch_add(1);
+  best->has_exclusive_session = request.exclusive;
+  request.granted = std::move(best);
+  return true;
+}
+
+void session_queue::grant_all(std::vector<session_call>& served) {
+  for (auto place = queue_.begin(); place != queue_.end();) {
+    if (!grant(**place)) {
+      ++place;
+      continue;
+    }
+    (*place)->queued = false;
+    served.push_back({(*place)->who, std::move(*place)});
+    place = queue_.erase(place);
+  }
+}
+
+}  // namespace troupe::detail

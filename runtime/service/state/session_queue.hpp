@@ -1,0 +1,104 @@
+#pragma once
+// Grants the sessions of one service's replicas, and keeps the queue of those that wait for one.
+// Internal to runtime/.
+
+#include <cstdint>
+#include <exception>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/actor/inbox.hpp"
+#include "runtime/coroutine/strand.hpp"
+
+namespace troupe::detail {
+
+class queue_waiter;
+struct replica_slot;
+
+/// The request of somebody who opens a session. Its actor holds it until a replica is granted, then
+/// the session's lease holds it.
+struct session_request {
+  /// Asks for a replica without any session, and for none beside it later.
+  bool exclusive = false;
+  bool wait = true;  ///< False lets an owner in another process refuse it if no replica is free.
+  time_point until = time_point::max();  ///< The deadline of its opener.
+  queue_waiter* waiting = nullptr;       ///< Used by its actor only; null once it has given up.
+
+  // The lock of the queue guards these.
+  ref<inbox> who;  ///< Null once it has its replica, because others may hold the session then.
+  bool queued = false;
+  std::shared_ptr<replica_slot> granted;  ///< The replica where its session is open.
+  std::exception_ptr error;  ///< The reason why an owner in another process has refused it.
+
+  /// Its number on the way to an owner in another process; only that way uses it.
+  std::uint64_t number = 0;
+};
+
+/// An opener that is told to look again.
+struct session_call {
+  ref<inbox> who;
+  std::shared_ptr<session_request> request;
+};
+
+/// The connection to the process that owns a service and grants its sessions. May be used on any
+/// thread.
+class session_owner {
+ public:
+  virtual ~session_owner() = default;
+  /// Asks for a session. The answer comes to the service's queue as `granted` or `refused`.
+  virtual void ask(std::shared_ptr<session_request> request) = 0;
+  /// Gives back a session that nobody waits for or holds any more.
+  virtual void release(std::shared_ptr<session_request> request) = 0;
+};
+
+/// Grants sessions in the order of asking, but a request for a shared session passes those that
+/// wait for an exclusive one. A replica that becomes free is given to one who waits, not to the
+/// next who asks. May be used on any thread.
+///
+/// Only one process grants the sessions of a service: its owner, where the supervisor is. The queue
+/// of a copy in another process asks the owner, and holds the requests that wait for its answer.
+class session_queue {
+ public:
+  /// Makes this the queue of a copy. Call it before anything else.
+  void ask_at(std::shared_ptr<session_owner> owner) { owner_ = std::move(owner); }
+  bool asks_elsewhere() const noexcept { return owner_ != nullptr; }
+
+  /// Sets the replicas that serve now.
+  void serve(std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas);
+  /// Ends the queue: no session is opened any more, and all who wait are notified.
+  void close();
+
+  enum class place { granted, waiting, full };
+  /// Opens a session at the replica with the fewest, or enters the queue unless `most` wait
+  /// already. The queue of a copy has no limit of its own, because only the owner knows how many
+  /// wait.
+  place enter(const std::shared_ptr<session_request>& request, std::size_t most);
+  /// Returns the replica that was granted, with a session that the taker must end; null while the
+  /// request waits. Throws the error of an owner that has refused it.
+  std::shared_ptr<replica_slot> take(session_request& request);
+  /// Withdraws a request whose opener has given up. A session that it was granted goes to another.
+  void give_up(const std::shared_ptr<session_request>& request);
+  /// Ends the session that was opened for the request at `slot`.
+  void end_session(const std::shared_ptr<session_request>& request, replica_slot& slot);
+
+  // An owner in another process answers with these.
+  /// Grants the request. Returns false if nobody waits for it any more.
+  bool granted(const std::shared_ptr<session_request>& request, std::shared_ptr<replica_slot> slot);
+  void refused(const std::shared_ptr<session_request>& request, std::exception_ptr error);
+
+ private:
+  void end_session(replica_slot& slot);
+  bool leave(session_request& request);
+  bool grant(session_request& request);
+  void grant_all(std::vector<session_call>& served);
+
+  std::shared_ptr<session_owner> owner_;  ///< Null if this process owns the service.
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::shared_ptr<const std::vector<std::shared_ptr<replica_slot>>> replicas_;  ///< May be null.
+  std::list<std::shared_ptr<session_request>> queue_;
+};
+
+}  // namespace troupe::detail
