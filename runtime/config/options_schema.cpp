@@ -115,8 +115,8 @@ void struct_kind::write(const void* from, json& to, const std::string& pointer) 
 
 std::string struct_kind::find_field(const std::string& name) const {
   for (const auto& field : fields_)
-    if (field.listed_ &&
-        (field.name_ == name || std::ranges::find(field.aliases_, name) != field.aliases_.end()))
+    if (field.listed_ && (field.name_ == name || field.former_ == name ||
+                          std::ranges::find(field.aliases_, name) != field.aliases_.end()))
       return field.name_;
   for (const auto& field : fields_)
     if (const auto inside = field.kind_->find_field(name); !inside.empty())

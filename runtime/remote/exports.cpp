@@ -71,8 +71,8 @@ void exports::serves(std::uint32_t number, std::shared_ptr<replica_slot> slot) {
   tell_serves(number, *e.slot);
 }
 
-/// Lets a replica that outlived a controller and has the same recipe serve this controller. Returns
-/// false if there is none.
+/// Lets a replica that outlived a controller and has the same role specification serve this
+/// controller. Returns false if there is none.
 bool exports::take_over(std::uint32_t number, const std::string& role_spec) {
   auto found = orphaned_.take(role_spec);
   if (!found.slot) return false;

@@ -88,9 +88,9 @@ struct message_header {
   std::uint64_t sequence = 0;  ///< Counts the messages of this urgency in this direction.
   /// The id of a call, its result and its cancellation, of `measure`, or of a session.
   std::uint64_t id = 0;
-  /// The number of a call's kind or of the recipe of `make`; else one of the enums above.
+  /// The number of a call's kind or of the constructor of `make`; else one of the enums above.
   std::uint32_t what = 0;
-  std::uint32_t hash = 0;               ///< The hash of this kind or recipe.
+  std::uint32_t hash = 0;               ///< The hash of this kind or constructor.
   std::int64_t deadline = no_deadline;  ///< The time left to a call or `open`, in nanoseconds.
   std::int64_t version = any_version;   ///< The version of the role, in `serves` and in a result.
 };

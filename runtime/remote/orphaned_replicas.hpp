@@ -27,8 +27,8 @@ class orphaned_replicas {
       : by_(by), forget_(std::move(forget)) {}
 
   void keep(exported_replica replica);
-  /// Returns the replica with this recipe, which serves another controller from now on. Its slot is
-  /// null if there is none.
+  /// Returns the replica with this role specification, which serves another controller from now on.
+  /// Its slot is null if there is none.
   exported_replica take(const std::string& role_spec);
   void on_down(const inbox& who);
   void end_all(const char* why);

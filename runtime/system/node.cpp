@@ -84,7 +84,7 @@ node::node(system& sys, link_client_options options) : membership_(std::make_sha
 node::~node() {
   client_ = nullptr;
   const std::lock_guard lock(membership_->mutex);
-  // The peer holds its last link, and the link holds its maker, which holds the residence.
+  // The peer holds its last link, and the link holds its maker, which holds the membership.
   if (const auto peer = std::exchange(membership_->peer, nullptr))
     peer->post([] { here().leave(); });
 }

@@ -21,7 +21,7 @@ struct driver_ends {
   std::string secret;
 };
 
-/// Loads the cast, kills, prints what came of it, and writes a line of JSON to `out`. Nodes are
+/// Loads the roles, kills, prints what came of it, and writes a line of JSON to `out`. Nodes are
 /// told to end before; processes of replicas are all killed at once. Then it waits, while those are
 /// made again, to be killed itself.
 [[noreturn]] void drive(const driver_options& options, const driver_ends& to);

@@ -17,7 +17,7 @@ struct load {
   std::int64_t stale = 0;    ///< Answers by weights older than those acknowledged before the call.
 };
 
-/// Starts them, `callers` for each service of the cast and as many episodes; they go on until the
+/// Starts them, `callers` for each service of the roles and as many episodes; they go on until the
 /// load ends.
 void start_load(group& g, load& l, int callers, std::uint64_t seed);
 

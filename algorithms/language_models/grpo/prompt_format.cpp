@@ -136,7 +136,7 @@ llm::model_weights letters_weights(const llm::model_config& config, std::uint64_
   return drawn;
 }
 
-/// Takes supervised steps on the mean cross-entropy of the lesson's answers. Returns Adam's
+/// Takes supervised steps on the mean cross-entropy of the sampler's answers. Returns Adam's
 /// moments.
 task<adam_state> warm_up(const grpo_config& config, const prompt_format& format,
                          warm_start_sampler sampler, std::function<bool()> stop_asked,

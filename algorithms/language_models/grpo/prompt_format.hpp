@@ -71,7 +71,7 @@ warm_start_sampler practise_moves(const prompt_format& format, openenv::text_vie
 
 /// The weights that training begins with: the file's weights, or random ones from the seed, after
 /// the warm start. They depend only on the configuration, which must be completed. Configuration
-/// and subject must outlive the task. `stop_asked` is called before each batch of the warm start,
+/// and format must outlive the task. `stop_asked` is called before each batch of the warm start,
 /// and the actor handles other messages between batches. Throws llm_file_error,
 /// non_finite_training, and call_error of kind cancelled after a stop.
 task<grpo_start> starting_weights(const grpo_config& config, const prompt_format& format,
