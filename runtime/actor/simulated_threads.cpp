@@ -39,9 +39,7 @@ std::deque<caf::resumable*>& jobs_of(caf::actor_system& actors) {
 }  // namespace
 
 simulated_threads::simulated_threads(caf::actor_system& actors, virtual_clock& clock)
-    : clock_(clock),
-      jobs_(jobs_of(actors)),
-      unit_(std::make_unique<unit>(actors, jobs_)) {}
+    : clock_(clock), jobs_(jobs_of(actors)), unit_(std::make_unique<unit>(actors, jobs_)) {}
 
 simulated_threads::~simulated_threads() {
   {
