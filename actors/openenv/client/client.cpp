@@ -8,6 +8,7 @@
 #include "actors/openenv/client/link.hpp"
 #include "actors/openenv/client/servers.hpp"
 #include "actors/openenv/client/tls.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/service/external_result.hpp"
 

@@ -15,6 +15,8 @@
 #include "actors/openenv/client/io_thread.hpp"
 #include "actors/openenv/client/supervised_process.hpp"
 #include "actors/openenv/protocol/protocol.hpp"
+#include "runtime/base/descriptor.hpp"
+#include "runtime/base/utf8.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/service/external_result.hpp"

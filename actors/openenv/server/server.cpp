@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/openenv/server/http_connection.hpp"
+#include "runtime/base/quiet_thread.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
 

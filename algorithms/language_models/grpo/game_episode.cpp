@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "actors/random/derived_seed.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 
 namespace troupe {
