@@ -16,7 +16,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "runtime/process/event_loop.hpp"
+#include "runtime/net/event_loop.hpp"
 #include "runtime/process/pidfd.hpp"
 #include "runtime/process/socket_link.hpp"
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
+#include "runtime/net/event_loop.hpp"
 #include "runtime/process/arena.hpp"
-#include "runtime/process/event_loop.hpp"
 #include "runtime/remote/link.hpp"
 
 namespace troupe::detail {

@@ -1,4 +1,4 @@
-#include "runtime/process/event_loop.hpp"
+#include "runtime/net/event_loop.hpp"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
