@@ -1,5 +1,5 @@
 #pragma once
-// The site of the replicas on nodes that have joined over the network. Internal to runtime/.
+// The provider of places on nodes that have joined over the network. Internal to runtime/.
 
 #include <memory>
 #include <vector>

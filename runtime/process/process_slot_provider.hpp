@@ -1,5 +1,5 @@
 #pragma once
-// The site of replicas in child processes of their own. Internal to runtime/.
+// The provider of places in child processes of their own. Internal to runtime/.
 
 #include <memory>
 
@@ -9,7 +9,7 @@ namespace troupe::detail {
 
 class remote_context;
 
-/// Makes a site that starts a new process for each replica. The process ends with the replica.
+/// Makes a provider that starts a new process for each replica. The process ends with the replica.
 std::unique_ptr<slot_provider> make_process_slot_provider(remote_context& system);
 
 }  // namespace troupe::detail

@@ -4,7 +4,7 @@
 
 namespace troupe::detail {
 
-/// The site of a deterministic system. Replicas that would be in other processes live in the system
+/// The provider of a deterministic system. Replicas that would be in other processes live in the system
 /// itself, each behind a simulated link.
 class simulated_slot_provider final : public slot_provider {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// The places outside this process where replicas live. Each placement has its site. Internal to
+// The places outside this process where replicas live. Each placement has its provider. Internal to
 // runtime/.
 
 #include <exception>
@@ -20,7 +20,7 @@ class remote_slot {
   const std::shared_ptr<connection> to;
 };
 
-class slot_provider : public replica_site {
+class slot_provider : public replica_provider {
  public:
   using answer = std::function<void(std::shared_ptr<remote_slot>, std::exception_ptr)>;
 

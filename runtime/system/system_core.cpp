@@ -76,7 +76,7 @@ system_core::~system_core() {
   forget_remote_metrics();
 }
 
-replica_site& system_core::slot_provider_of(const placement& where) {
+replica_provider& system_core::slot_provider_of(const placement& where) {
   if (where.on_node() && nodes_) return *nodes_;
   return where.on_node() && cluster_ ? static_cast<slot_provider&>(*cluster_) : *processes_;
 }

@@ -24,7 +24,7 @@ class system_core final : public remote_context {
 
   const system_options& options() const noexcept { return options_; }
 
-  replica_site& slot_provider_of(const placement& where) override;
+  replica_provider& slot_provider_of(const placement& where) override;
   /// In a deterministic system: from the first call on, replicas placed on nodes live on these, and
   /// turns may take time. To be called before any service is served.
   simulated_nodes& simulate_nodes();

@@ -18,9 +18,9 @@ namespace troupe::detail {
 using ready_function = std::function<void(std::shared_ptr<replica_slot>)>;
 
 /// Starts replicas whose roles live outside of this process.
-class replica_site {
+class replica_provider {
  public:
-  virtual ~replica_site() = default;
+  virtual ~replica_provider() = default;
   /// Starts the actor that stands here for such a replica, and returns its mailbox.
   virtual ref<inbox> start_replica(std::shared_ptr<service_state> service,
                                    std::shared_ptr<const role_factory> factory,
@@ -31,7 +31,7 @@ class replica_site {
 class replica_context : public actor_context {
  public:
   /// Where replicas live that are placed elsewhere.
-  virtual replica_site& slot_provider_of(const placement& where) = 0;
+  virtual replica_provider& slot_provider_of(const placement& where) = 0;
   /// Null if nothing goes wrong on purpose.
   fault_source* faults() noexcept { return faults_ ? &*faults_ : nullptr; }
 

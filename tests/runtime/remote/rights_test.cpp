@@ -453,7 +453,8 @@ TEST_CASE("rights: a node ends, asks and lets go only of its own calls and impor
 /// Where remote replicas find their replicas: at the other end of a link.
 class one_link final : public detail::slot_provider {
  public:
-  explicit one_link(std::shared_ptr<detail::connection> to) : to_(std::move(to)) {}
+  one_link(detail::remote_context& system, std::shared_ptr<detail::connection> to)
+      : slot_provider(system), to_(std::move(to)) {}
   void allocate(const detail::service_state&, const replica_info&, answer got) override {
     got(std::make_shared<detail::remote_slot>(to_), nullptr);
   }
@@ -466,18 +467,14 @@ class one_link final : public detail::slot_provider {
 /// A replica of a host's at the other end of a link.
 struct placed {
   placed(system& sys, const std::shared_ptr<detail::connection>& to)
-      : where(to),
+      : where(detail::core_of(sys), to),
         service(std::make_shared<detail::service_state>(1, serve_options{.name = "placed"})) {
     auto ready = [this](std::shared_ptr<detail::replica_slot> s) {
       ++served;
       slot = std::move(s);
     };
-    auto& core = detail::core_of(sys);
-    const auto actor = core.actors().spawn<detail::remote_replica>(
-        std::ref(core), service, detail::make_factory<shelf>(std::tuple()), replica_info{},
-        std::make_shared<detail::replica_slot>(0), ready,
-        std::ref(static_cast<detail::slot_provider&>(where)));
-    inbox = detail::make_local_inbox(caf::actor_cast<caf::strong_actor_ptr>(actor));
+    inbox = where.start_replica(service, detail::make_factory<shelf>(std::tuple()), replica_info{},
+                                std::make_shared<detail::replica_slot>(0), ready);
   }
   ~placed() { inbox->kill("the test ends"); }
 
