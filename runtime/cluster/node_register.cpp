@@ -28,15 +28,16 @@ class node_register::node_slot final : public remote_slot {
 void node_register::joined(const std::string& name, std::size_t slots, std::shared_ptr<link> way) {
   const auto to = std::make_shared<connection>(std::move(way));
   grants granted;
-  std::function<void()> enough;
+  std::vector<std::function<void()>> enough;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return to->close("the controller is stopping");
     nodes_[name] = {to, slots, 0};
     here_.set(static_cast<double>(nodes_.size()));
-    if (tell_there_are_ && nodes_.size() >= awaited_) {
-      enough = std::exchange(tell_there_are_, nullptr);
-    }
+    const auto last = awaited_.upper_bound(nodes_.size());
+    for (auto each = awaited_.begin(); each != last; ++each)
+      enough.push_back(std::move(each->second));
+    awaited_.erase(awaited_.begin(), last);
     granted = grant();
   }
   // The metrics of a simulated node are counted in this process.
@@ -50,7 +51,7 @@ void node_register::joined(const std::string& name, std::size_t slots, std::shar
                counted->remove(*to);
                if (const auto known = me.lock()) known->left(name, *to, why);
              });
-  if (enough) enough();
+  for (const auto& tell_each : enough) tell_each();
   tell(std::move(granted));
 }
 
@@ -129,7 +130,7 @@ void node_register::close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
     waiting.swap(waiting_);
-    tell_there_are_ = nullptr;
+    awaited_.clear();
     nodes_.clear();
   }
   const auto why = std::make_exception_ptr(std::runtime_error("the system is stopping"));
@@ -147,8 +148,7 @@ void node_register::when_there_are(std::size_t nodes, std::function<void()> tell
   {
     std::lock_guard lock(mutex_);
     if (nodes_.size() < nodes && !closed_) {
-      awaited_ = nodes;
-      tell_there_are_ = std::move(tell);
+      awaited_.emplace(nodes, std::move(tell));
       return;
     }
   }

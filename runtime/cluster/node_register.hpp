@@ -61,8 +61,8 @@ class node_register : public std::enable_shared_from_this<node_register> {
   bool closed_ = false;
   std::map<std::string, node> nodes_;
   std::list<slot_request> waiting_;  ///< The replicas that wait, in the order of arrival.
-  std::size_t awaited_ = 0;
-  std::function<void()> tell_there_are_;
+  /// Who waits for nodes, by how many there must be.
+  std::multimap<std::size_t, std::function<void()>> awaited_;
 };
 
 }  // namespace troupe::detail

@@ -33,6 +33,10 @@ const system_options& checked(const system_options& options) {
     throw std::invalid_argument("system: cycle_check: expected a time >= 0, got " +
                                 to_text(options.cycle_check));
   }
+  if (options.stop_limit < duration(0)) {
+    throw std::invalid_argument("system: stop_limit: expected a time >= 0, got " +
+                                to_text(options.stop_limit));
+  }
   return options;
 }
 
@@ -64,7 +68,7 @@ system_core::system_core(system_options options)
 }
 
 system_core::~system_core() {
-  const auto limit = std::chrono::steady_clock::now() + options_.stop_limit;
+  const auto limit = later(std::chrono::steady_clock::now(), options_.stop_limit);
   stop_all(limit);
   if (!stop_clock(limit)) {
     log::error("threads of actors did not end in time; leaving without them",

@@ -47,6 +47,7 @@ void check_options(const serve_options& options) {
   require_time(options.start_timeout, false, "start_timeout");
   require_time(options.max_call_time, false, "max_call_time");
   require_time(options.drain_timeout, true, "drain_timeout");
+  require_time(options.outlive_controller, true, "outlive_controller");
   require_time(options.hedge_after, !options.hedged.empty() ? false : true, "hedge_after");
   for (const auto* e : options.idempotent)
     require(e != nullptr, "idempotent", "endpoints, got null");

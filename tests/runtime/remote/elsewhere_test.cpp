@@ -291,6 +291,20 @@ TEST_CASE("elsewhere: what was on a lost node is made again when there is one") 
   sys.run(with_timeout(outlive_a_node(sys), 30s));
 }
 
+task<> wait_for_more_nodes(system& sys) {
+  auto there = std::make_unique<troupe::system>();
+  const detail::node joining(*there, at(sys));
+  std::vector<task<>> waits;
+  for (int i = 0; i < 3; ++i) waits.push_back(sys.wait_for_nodes(1));
+  co_await all(std::move(waits));
+  CHECK(sys.nodes().size() == 1);
+}
+
+TEST_CASE("elsewhere: all who wait for nodes at the same time are told") {
+  troupe::system sys({.listen = "127.0.0.1:0"});
+  sys.run(with_timeout(wait_for_more_nodes(sys), 30s));
+}
+
 // ---- what is refused
 
 struct closed_box {

@@ -321,4 +321,20 @@ TEST_CASE("system: those that share a registry count on from one to the next") {
   CHECK(occurrences(text, "troupe_replicas_ready") == 0);
 }
 
+task<> outlive_for_a_negative_time(system& sys) {
+  co_await sys.serve<worker>({.name = "workers", .outlive_controller = -1s});
+}
+
+TEST_CASE("system: negative times are refused") {
+  CHECK_THROWS_WITH(troupe::system({.stop_limit = -1s}),
+                    testing::has_text("system: stop_limit: expected a time >= 0, got -"));
+  troupe::system sys({.deterministic = true});
+  CHECK_THROWS_WITH(sys.run(outlive_for_a_negative_time(sys)),
+                    testing::has_text("outlive_controller: expected a time >= 0, got -"));
+}
+
+TEST_CASE("system: one without a limit for its end can end") {
+  const troupe::system sys({.stop_limit = no_limit});
+}
+
 }  // namespace troupe
