@@ -1,5 +1,6 @@
 #include "actors/openenv/server/action_reader.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -99,8 +100,8 @@ void action_reader::read_box(const json& list, std::size_t dimension, const inpu
   const auto& box = *space_.get_if<spaces::box>();
   if (dimension == box.shape.size()) {
     const auto next = to.continuous.size();
-    const auto number = read_float(list, box.low[next], box.high[next], at, errors);
-    to.continuous.push_back(number.value_or(box.low[next]));
+    const auto number = read_float(list, at, errors);
+    to.continuous.push_back(std::clamp(number.value_or(0), box.low[next], box.high[next]));
     return;
   }
   if (!is_list_of(static_cast<std::size_t>(box.shape[dimension]), list, at, errors)) return;
