@@ -2,10 +2,13 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <semaphore>
 #include <thread>
 
+#include "actors/openenv/client/client.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
 #include "tests/runtime/metrics/text.hpp"
@@ -304,6 +307,25 @@ TEST_CASE("openenv server: where every connection is busy, one more is told so")
     CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
   }
   CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
+}
+
+task<bool> begins(openenv::client games) {
+  auto game = games.open();
+  co_await game.reset();
+  co_return game.connected();
+}
+
+TEST_CASE("openenv server: who is told that it is full comes again") {
+  const house here({.connections_max = 1});
+  std::optional<http_client> busy(here.serving.port());
+  busy->send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  const openenv::client games(
+      {.urls = {"http://127.0.0.1:" + std::to_string(here.serving.port())}});
+  troupe::system sys;
+  auto playing = std::async(std::launch::async, [&] { return sys.run(begins(games)); });
+  CHECK(here.becomes("troupe_openenv_server_connections_refused_total", 1));
+  busy.reset();
+  CHECK(playing.get());
 }
 
 TEST_CASE("openenv server: three hundred clients may come at once") {
