@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <future>
-#include "actors/openenv/protocol/url.hpp"
 
+#include "actors/openenv/protocol/url.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"

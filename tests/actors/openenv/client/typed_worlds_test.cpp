@@ -222,10 +222,11 @@ TEST_CASE("openenv worlds: a vector of numeric ones steps, ends and begins like 
 
 /// An episode whose steps have no reward.
 void reward_nothing(fake_connection& to) {
-  while (!to.receive().empty())
-    to.send_text(reply_text(
-        reply_kind::observation,
-        {{"observation", {{"info_state", {0, 0}}}}, {"reward", nullptr}, {"done", false}}));
+  for (int step = 0; !to.receive().empty(); ++step) {
+    const json observed{{"info_state", {step, 0}}};
+    to.send_text(reply_text(reply_kind::observation,
+                            {{"observation", observed}, {"reward", nullptr}, {"done", false}}));
+  }
 }
 
 TEST_CASE("openenv worlds: a reward of null is NaN, and no episode is learned from it",
