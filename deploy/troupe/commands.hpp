@@ -22,6 +22,8 @@ struct serve_env_arguments {
   std::uint16_t port = 8000;
   std::vector<std::string> allowed_origins;
   std::size_t sessions = 1024;
+  std::size_t connections = 1024;
+  std::size_t message_bytes = std::size_t{1} << 20;
   std::size_t threads = 32;
   int idle_timeout_s = 3600;
   int drain_s = 30;

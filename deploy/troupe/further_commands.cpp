@@ -29,6 +29,18 @@ void add_serve_env(CLI::App& options, serve_env_arguments& to) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   options
+      .add_option("--connections", to.connections,
+                  "The largest number of clients that have no session, or not yet. At the limit, "
+                  "those that have sent nothing are dropped, and further ones get status 503.")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  options
+      .add_option("--message-bytes", to.message_bytes,
+                  "The longest message or HTTP body that a client may send, in bytes. A longer one "
+                  "ends its connection.")
+      ->check(CLI::Range(1024, 16 << 20))
+      ->capture_default_str();
+  options
       .add_option("--threads", to.threads,
                   "The number of slow environments that are stepped at the same time.")
       ->check(CLI::Range(1, 4096))

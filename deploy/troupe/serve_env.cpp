@@ -15,20 +15,23 @@ namespace troupe::command {
 
 namespace {
 
-constexpr std::size_t other_descriptors = 256;  // for threads, libraries, HTTP and metrics
+constexpr std::size_t other_descriptors = 512;  // for threads, libraries, refusals and metrics
 
-/// Raises the limit of open files, since each session takes one descriptor. Throws
-/// std::runtime_error if the hard limit is too low.
-void allow_descriptors(std::size_t sessions) {
-  const auto wanted = static_cast<rlim_t>(sessions + other_descriptors);
+/// Raises the limit of open files, since each session and each other connection takes one
+/// descriptor. Throws std::runtime_error if the hard limit is too low.
+void allow_descriptors(const serve_env_arguments& arguments) {
+  const auto wanted =
+      static_cast<rlim_t>(arguments.sessions + arguments.connections + other_descriptors);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= wanted) return;
   limit.rlim_cur = wanted;
   if (limit.rlim_max < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw std::runtime_error("--sessions " + std::to_string(sessions) + ": expected room for " +
-                             std::to_string(wanted) + " open files, got a limit of " +
-                             std::to_string(limit.rlim_max) + "; raise it with ulimit -n");
+    throw std::runtime_error("--sessions " + std::to_string(arguments.sessions) +
+                             " and --connections " + std::to_string(arguments.connections) +
+                             ": expected room for " + std::to_string(wanted) +
+                             " open files, got a limit of " + std::to_string(limit.rlim_max) +
+                             "; raise it with ulimit -n");
   }
 }
 
@@ -57,14 +60,16 @@ std::unique_ptr<metrics_server> serve_own_metrics(const metrics_registry& metric
 
 int serve_env(const serve_env_arguments& arguments) {
   try {
-    allow_descriptors(arguments.sessions);
+    allow_descriptors(arguments);
     metrics_registry metrics;
     openenv_server::server server(maker(arguments),
                                   {.address = arguments.host,
                                    .port = arguments.port,
                                    .allowed_origins = arguments.allowed_origins,
                                    .sessions_max = arguments.sessions,
+                                   .connections_max = arguments.connections,
                                    .threads = arguments.threads,
+                                   .message_bytes_max = arguments.message_bytes,
                                    .idle_timeout = std::chrono::seconds(arguments.idle_timeout_s)},
                                   metrics);
     const auto metrics_page = serve_own_metrics(metrics, server, arguments);

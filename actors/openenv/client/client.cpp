@@ -1,6 +1,8 @@
 #include "actors/openenv/client/client.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <random>
 
 #include "actors/openenv/client/client_metrics.hpp"
@@ -21,6 +23,9 @@ namespace {
 
 constexpr milliseconds backoff_min{50};
 constexpr milliseconds backoff_max{2000};
+/// The fields that the client writes itself.
+constexpr std::string_view own_headers[] = {"connection", "content-length",    "content-type",
+                                            "host",       "transfer-encoding", "upgrade"};
 
 void require(bool good, const char* name, const std::string& expected, const std::string& got) {
   if (!good)
@@ -30,6 +35,24 @@ void require(bool good, const char* name, const std::string& expected, const std
 
 void require_positive(const char* name, milliseconds value) {
   require(value.count() > 0, name, "more than 0 ms", std::to_string(value.count()) + " ms");
+}
+
+/// Checks a field of a header. The message does not contain the value, which may be a secret.
+void require_header(const std::string& name, const std::string& value) {
+  const auto is_token = [](unsigned char c) {
+    return std::isalnum(c) != 0 || (c != 0 && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
+  };
+  require(!name.empty() && std::ranges::all_of(name, is_token), "headers", "the name of a field",
+          '"' + troupe::detail::printable(name, 80) + '"');
+  const auto is_control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; };
+  require(std::ranges::none_of(value, is_control), "headers",
+          "a value of " + name + " on one line, without control characters",
+          "one that contains some");
+  std::string lower = name;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool is_own = lower.starts_with("sec-websocket-") ||
+                      std::ranges::count(own_headers, std::string_view(lower)) > 0;
+  require(!is_own, "headers", "fields that the client does not write itself", name);
 }
 
 /// Returns a random time between half of `limit` and all of it, so that sessions that were refused
@@ -106,6 +129,7 @@ class client::pool {
     require_positive("keepalive", o.keepalive);
     require(o.reply_bytes_max > 0, "reply_bytes_max", "> 0", "0");
     require(o.sessions_max > 0, "sessions_max", "> 0", "0");
+    for (const auto& [name, value] : o.headers) require_header(name, value);
     for (const auto& url : o.urls) servers.push_back(server_at(url));
     const bool any_tls = std::ranges::any_of(servers, [](const auto& s) { return s->url.tls; });
     if (any_tls) trust = std::make_shared<tls_trust>(o.authorities);
@@ -132,8 +156,9 @@ class client::pool {
     return std::ranges::all_of(servers, [](const auto& s) { return s->sessions == 0; });
   }
 
-  link_limits limits() const {
-    return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust};
+  link_options link_with() const {
+    return {options.connect_timeout, options.keepalive, options.reply_bytes_max, trust,
+            options.headers};
   }
 
   const client_options options;
@@ -196,6 +221,7 @@ class session::state_of {
     turn.answered = true;
     in_episode_ = !got.result.ended && (in_episode_ || kind == request_kind::reset);
     pool_->metrics.replied();
+    if (got.result.ended && pool_->options.release_between_episodes) drop();
     co_return got;
   }
 
@@ -214,8 +240,11 @@ class session::state_of {
     const auto until = std::chrono::steady_clock::now() + pool_->options.capacity_timeout;
     auto backoff = backoff_min;
     std::string full = "every seat is taken by this process";
+    std::optional<std::chrono::steady_clock::time_point> all_gone_since;
     for (;;) {
+      const auto begun = std::chrono::steady_clock::now();
       std::exception_ptr gone;
+      bool may_return = false;
       bool full_somewhere = false;
       bool first = true;
       while (auto place = pool_->take_seat(std::exchange(first, false))) {
@@ -229,8 +258,10 @@ class session::state_of {
             full = e.what();
             full_somewhere = true;
             asked->avoid_for(backoff / 2);
-          } else if (e.reason() == failure::connect && pool_->servers.size() > 1) {
+          } else if (const bool returns = dynamic_cast<const unavailable*>(&e);
+                     returns || (e.reason() == failure::connect && pool_->servers.size() > 1)) {
             gone = std::current_exception();
+            may_return |= returns;
             asked->avoid_for(backoff_max);
           } else {
             throw;
@@ -238,18 +269,29 @@ class session::state_of {
         }
         if (got) co_return std::move(*got);
       }
-      if (gone && !full_somewhere && pool_->nowhere_seated()) std::rethrow_exception(gone);
-      if (std::chrono::steady_clock::now() + backoff > until)
-        throw error(failure::capacity, "openenv: no server had room within " +
-                                           std::to_string(pool_->options.capacity_timeout.count()) +
-                                           " ms: " + full);
-      pool_->metrics.waits_for_capacity();
+      const bool none_full = gone && !full_somewhere;
+      const bool all_gone = none_full && (pool_->servers.size() == 1 || pool_->nowhere_seated());
+      if (all_gone && !all_gone_since) all_gone_since = begun;
+      if (!all_gone) all_gone_since.reset();
+      const auto limit = all_gone ? *all_gone_since + pool_->options.connect_timeout : until;
+      const bool is_over = std::chrono::steady_clock::now() + backoff > limit;
+      if (none_full && (is_over || (all_gone && !may_return))) std::rethrow_exception(gone);
+      if (is_over) throw_no_room(full);
+      if (!all_gone) pool_->metrics.waits_for_capacity();
       co_await sleep_for(jittered(backoff));
       backoff = std::min(2 * backoff, backoff_max);
     }
   }
 
  private:
+  [[noreturn]] void throw_no_room(const std::string& full) const {
+    throw error(failure::capacity,
+                "openenv: no server had room within " +
+                    std::to_string(pool_->options.capacity_timeout.count()) + " ms: " + full +
+                    ". A session keeps its server's slot between episodes, unless "
+                    "release_between_episodes is set");
+  }
+
   /// Marks the session as asked. If the request does not end with a reply, the reply may still
   /// arrive, so the guard closes the connection.
   struct turn_guard {
@@ -304,12 +346,13 @@ class session::state_of {
     seat_guard seat(std::move(place));
     auto& speaks = seat.at->speaks;
     if (speaks != dialect::http) {
-      seat.way = make_websocket_link(*pool_->thread, seat.at->url, pool_->limits());
+      seat.way = make_websocket_link(*pool_->thread, seat.at->url, pool_->link_with());
       bool declined = false;
       try {
         co_await open(seat.way);
       } catch (const error& e) {
-        declined = e.reason() == failure::handshake && speaks == dialect::unknown;
+        declined = e.reason() == failure::handshake && speaks == dialect::unknown &&
+                   !dynamic_cast<const unavailable*>(&e);
         if (!declined) {
           pool_->metrics.failed(e.reason());
           throw;
@@ -319,7 +362,7 @@ class session::state_of {
       if (declined) seat.way = nullptr;
     }
     if (!seat.way) {
-      seat.way = make_http_link(*pool_->thread, seat.at->url, pool_->limits());
+      seat.way = make_http_link(*pool_->thread, seat.at->url, pool_->link_with());
       try {
         co_await open(seat.way);
       } catch (const error& e) {
@@ -357,6 +400,7 @@ session::~session() = default;
 session client::open() const { return session(std::make_unique<session::state_of>(pool_)); }
 
 task<result> session::reset(json with) {
+  if (with.is_null()) with = json::object();
   auto got = co_await state_->begin(text_of(with, "what to reset with"));
   co_return std::move(got.result);
 }

@@ -10,6 +10,7 @@
 // writes for all sessions of a process. Awaiting a reply blocks no thread.
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,7 +29,8 @@ namespace troupe::openenv {
 /// The servers and the time limits of a client.
 struct client_options {
   std::vector<std::string> urls;  ///< At least one; new sessions go to the least used server.
-  /// The time limit for a connection.
+  /// The time limit for a connection. Within it a reset tries again while a server refuses
+  /// connections, or answers that it is not available, as one that restarts does.
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds reply_timeout{60'000};  ///< The time limit for a reply.
   /// The longest time that a reset waits while every server is full.
@@ -41,9 +43,16 @@ struct client_options {
   /// A PEM file with the certificate authorities of https and wss servers. Empty means the system's
   /// authorities.
   std::string authorities = "";
+  /// Fields of the header of every request and WebSocket handshake, such as {"Authorization",
+  /// "Bearer .."}. Errors never contain their values.
+  std::map<std::string, std::string> headers = {};
   /// The largest number of sessions of this process at one server, including those that are
   /// connecting.
   std::size_t sessions_max = 16'384;
+  /// Whether a session closes its connection at the end of an episode, so that the server's slot is
+  /// free until the next reset. It costs a connection for each episode. It is for servers with
+  /// fewer slots than there are sessions.
+  bool release_between_episodes = false;
 };
 
 /// One environment on a server, for one coroutine at a time. Destroying the session closes the
@@ -55,8 +64,8 @@ class session {
   ~session();
 
   /// Begins an episode. `with` has the arguments of the environment's reset: "seed", "episode_id"
-  /// and the environment's own. Connects if there is no connection, and waits while every server is
-  /// full.
+  /// and the environment's own; null, which `reset({})` passes, means none. Connects if there is no
+  /// connection, and waits while every server is full.
   ///
   /// Throws openenv::error, as all functions here. If keeps_session is false for its reason, the
   /// episode is dropped and the connection closed, and the next reset makes a new connection.

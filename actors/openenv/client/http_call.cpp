@@ -7,6 +7,7 @@
 #include <boost/beast/http/write.hpp>
 
 #include "actors/openenv/client/io_thread.hpp"
+#include "actors/openenv/client/link.hpp"
 #include "actors/openenv/client/tls.hpp"
 #include "actors/openenv/protocol/error.hpp"
 
@@ -47,6 +48,7 @@ class http_call_under_way final : public http_call,
     request_.set(http::field::host, url.authority());
     request_.set(http::field::accept, "application/json");
     if (!wanted_.body.empty()) request_.set(http::field::content_type, "application/json");
+    for (const auto& [name, value] : wanted_.headers) request_.set(name, value);
     request_.body() = wanted_.body;
     request_.prepare_payload();
     parser_.body_limit(wanted_.reply_bytes_max);
@@ -64,7 +66,10 @@ class http_call_under_way final : public http_call,
   void connect(const tcp::resolver::results_type& found) {
     connection().async_connect(
         found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
-          if (self->step(failure::connect, error)) self->shake_hands();
+          if (!self->tell_) return;
+          if (error)
+            return self->end_with(unavailable(failure::connect, self->at(error.message())));
+          self->shake_hands();
         });
   }
 
@@ -102,10 +107,15 @@ class http_call_under_way final : public http_call,
     return !error;
   }
 
-  void fail(failure reason, const std::string& why) {
-    if (auto tell = end())
-      tell(std::make_exception_ptr(
-          error(reason, "openenv: " + wanted_.url.text + ": " + wanted_.path + ": " + why)));
+  void fail(failure reason, const std::string& why) { end_with(error(reason, at(why))); }
+
+  std::string at(const std::string& why) const {
+    return "openenv: " + wanted_.url.text + ": " + wanted_.path + ": " + why;
+  }
+
+  template <class Error>
+  void end_with(Error what) {
+    if (auto tell = end()) tell(std::make_exception_ptr(std::move(what)));
   }
 
   std::function<void(outcome<http_answer>)> end() {

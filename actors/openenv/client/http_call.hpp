@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,7 @@ struct outgoing_request {
   std::chrono::milliseconds timeout{10'000};
   std::size_t reply_bytes_max = std::size_t{16} << 20;
   std::shared_ptr<tls_trust> trust = nullptr;  ///< Required for https, otherwise it may be null.
+  std::map<std::string, std::string> headers = {};  ///< Further fields of the header.
 };
 
 struct http_answer {

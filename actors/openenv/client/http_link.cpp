@@ -15,8 +15,8 @@ namespace {
 
 class http_link final : public link, public std::enable_shared_from_this<http_link> {
  public:
-  http_link(io_thread& thread, const server_url& url, const link_limits& limits)
-      : thread_(thread), url_(url), limits_(limits) {}
+  http_link(io_thread& thread, const server_url& url, const link_options& options)
+      : thread_(thread), url_(url), options_(options) {}
 
   void open(told tell) override {
     boost::asio::post(thread_.context(), [self = shared_from_this(), tell = std::move(tell)] {
@@ -62,9 +62,10 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     call_ = start_http_call(thread_,
                             {.url = url_,
                              .path = path,
-                             .timeout = limits_.connect_timeout,
-                             .reply_bytes_max = limits_.reply_bytes_max,
-                             .trust = limits_.trust},
+                             .timeout = options_.connect_timeout,
+                             .reply_bytes_max = options_.reply_bytes_max,
+                             .trust = options_.trust,
+                             .headers = options_.headers},
                             [tell, then = std::move(then)](outcome<http_answer> got) {
                               if (!got) return tell(got.error());
                               then(got.value());
@@ -80,8 +81,9 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     outgoing_request request{.url = url_,
                              .path = '/' + std::string(to_string(kind)),
                              .timeout = timeout,
-                             .reply_bytes_max = limits_.reply_bytes_max,
-                             .trust = limits_.trust};
+                             .reply_bytes_max = options_.reply_bytes_max,
+                             .trust = options_.trust,
+                             .headers = options_.headers};
     if (kind == request_kind::reset) request.body = data.empty() ? "{}" : std::move(data);
     if (kind == request_kind::mcp) request.body = std::move(data);
     if (kind == request_kind::step) request.body = "{\"action\":" + data + '}';
@@ -104,7 +106,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
 
   io_thread& thread_;
   const server_url url_;
-  const link_limits limits_;
+  const link_options options_;
   // These members are used only on the I/O thread.
   std::shared_ptr<http_call> call_;
   bool closed_ = false;
@@ -113,8 +115,8 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
 }  // namespace
 
 std::shared_ptr<link> make_http_link(io_thread& thread, const server_url& url,
-                                     const link_limits& limits) {
-  return std::make_shared<http_link>(thread, url, limits);
+                                     const link_options& options) {
+  return std::make_shared<http_link>(thread, url, options);
 }
 
 }  // namespace troupe::openenv

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
+#include "actors/openenv/protocol/error.hpp"
 #include "actors/openenv/protocol/protocol.hpp"
 #include "actors/openenv/protocol/url.hpp"
 #include "runtime/base/outcome.hpp"
@@ -15,12 +17,20 @@ namespace troupe::openenv {
 class io_thread;
 struct tls_trust;
 
-/// The limits of a connection.
-struct link_limits {
+/// The error, of reason `connect` or `handshake`, for a server that may be back a moment later:
+/// nobody listens, or it says that it is not available.
+class unavailable : public error {
+ public:
+  using error::error;
+};
+
+/// The options of a connection.
+struct link_options {
   std::chrono::milliseconds connect_timeout;
   std::chrono::milliseconds keepalive;  ///< A silent server is pinged after half of it, then left.
   std::size_t reply_bytes_max;
-  std::shared_ptr<tls_trust> trust;  ///< Required for https, otherwise it may be null.
+  std::shared_ptr<tls_trust> trust;            ///< Required for https, otherwise it may be null.
+  std::map<std::string, std::string> headers;  ///< Fields of every request's header.
 };
 
 /// A connection, which is one session of the server. Any thread may call it, and the caller keeps
@@ -44,10 +54,10 @@ class link {
 
 /// Makes a connection by the current protocol: GET /ws.
 std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
-                                          const link_limits& limits);
+                                          const link_options& options);
 /// Makes a connection by the older protocol: POST /reset, POST /step, GET /state. `open` checks
 /// that the server uses it.
 std::shared_ptr<link> make_http_link(io_thread& thread, const server_url& url,
-                                     const link_limits& limits);
+                                     const link_options& options);
 
 }  // namespace troupe::openenv

@@ -83,7 +83,7 @@ class numeric_world final : public environment {
     next_ = std::move(got.next);
     const bool cut = got.step->ended && was_cut(got.step->observation);
     show(std::move(got.step->observation), obs);
-    return {.reward = got.step->reward.value_or(0),
+    return {.reward = got.step->reward.value_or(view_.null_reward),
             .terminated = got.step->ended && !cut,
             .truncated = cut};
   }

@@ -8,6 +8,7 @@
 //   ppo.env.id = "BlackJack-OpenEnv";
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +32,10 @@ struct numeric_view {
   /// actions are legal.
   std::function<std::optional<double>(const nlohmann::json& observation, action_view action)>
       forbid;
+  /// The reward of a step whose reward is null. OpenEnv's servers write NaN and infinity as null,
+  /// so by default it is NaN, and the episode is an env_failure. It may be 0 for an environment
+  /// that sends null where there is nothing to reward.
+  double null_reward = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Returns the view of an OpenSpiel game on a server: its info_state, and its actions by number. An

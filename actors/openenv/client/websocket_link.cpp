@@ -40,18 +40,18 @@ class websocket_link final : public link,
                              public std::enable_shared_from_this<websocket_link<Stream>> {
  public:
   template <class... Context>
-  websocket_link(io_thread& thread, const server_url& url, const link_limits& limits,
+  websocket_link(io_thread& thread, const server_url& url, const link_options& options,
                  Context&... context)
       : thread_(thread),
         url_(url),
-        limits_(limits),
+        options_(options),
         resolver_(thread_.context()),
         stream_(thread_.context(), context...) {}
 
   void open(told tell) override {
     asio::post(thread_.context(),
                [self = this->shared_from_this(), tell = std::move(tell)]() mutable {
-                 self->begin(std::move(tell), self->limits_.connect_timeout);
+                 self->begin(std::move(tell), self->options_.connect_timeout);
                  self->resolve();
                });
   }
@@ -87,10 +87,18 @@ class websocket_link final : public link,
 
   /// Ends the session. The open request and all later ones get this error.
   void fail(failure reason, const std::string& why, nlohmann::json details = nullptr) {
+    fail_with(error(reason, "openenv: " + url_.text + ": " + why, std::move(details)));
+  }
+  /// The same for a server that may be back a moment later.
+  void fail_for_now(failure reason, const std::string& why) {
+    fail_with(unavailable(reason, "openenv: " + url_.text + ": " + why));
+  }
+
+  template <class Error>
+  void fail_with(Error what) {
     if (stage_ == stage::closed) return;
     stage_ = stage::closed;
-    error_ = std::make_exception_ptr(
-        error(reason, "openenv: " + url_.text + ": " + why, std::move(details)));
+    error_ = std::make_exception_ptr(std::move(what));
     resolver_.cancel();
     connection().close();
     end(error_);
@@ -118,7 +126,7 @@ class websocket_link final : public link,
     connection().async_connect(
         found, [self = this->shared_from_this()](error_code error, const tcp::endpoint&) {
           if (self->stage_ == stage::closed) return;
-          if (error) return self->fail(failure::connect, error.message());
+          if (error) return self->fail_for_now(failure::connect, error.message());
           self->shake_hands();
         });
   }
@@ -135,28 +143,36 @@ class websocket_link final : public link,
   }
 
   void ask_for_websocket() {
-    stream_.read_message_max(limits_.reply_bytes_max);
+    stream_.read_message_max(options_.reply_bytes_max);
     stream_.text(true);
     stream_.auto_fragment(false);
-    stream_.async_handshake(
-        response_, url_.authority(), url_.path + "/ws",
-        [self = this->shared_from_this()](error_code error) {
-          if (self->stage_ == stage::closed) return;
-          if (error == websocket::error::upgrade_declined)
-            return self->fail(failure::handshake, "GET " + self->url_.path +
-                                                      "/ws: expected a WebSocket, got status " +
-                                                      std::to_string(self->response_.result_int()));
-          if (error)
-            return self->fail(error.category() == asio::error::get_system_category()
-                                  ? failure::connect
-                                  : failure::handshake,
-                              "GET " + self->url_.path + "/ws: " + error.message());
-          self->stage_ = stage::open;
-          self->stream_.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
-                                                                   self->limits_.keepalive, true});
-          self->read();
-          self->end(std::string());
-        });
+    stream_.set_option(websocket::stream_base::decorator(
+        [headers = options_.headers](websocket::request_type& request) {
+          for (const auto& [name, value] : headers) request.set(name, value);
+        }));
+    stream_.async_handshake(response_, url_.authority(), url_.path + "/ws",
+                            [self = this->shared_from_this()](error_code error) {
+                              if (self->stage_ == stage::closed) return;
+                              const auto where = "GET " + self->url_.path + "/ws: ";
+                              if (error == websocket::error::upgrade_declined)
+                                return self->refuse_status(where, self->response_.result_int());
+                              if (error && error.category() == asio::error::get_system_category())
+                                return self->fail_for_now(failure::connect,
+                                                          where + error.message());
+                              if (error)
+                                return self->fail(failure::handshake, where + error.message());
+                              self->stage_ = stage::open;
+                              self->stream_.set_option(websocket::stream_base::timeout{
+                                  websocket::stream_base::none(), self->options_.keepalive, true});
+                              self->read();
+                              self->end(std::string());
+                            });
+  }
+
+  void refuse_status(const std::string& where, unsigned status) {
+    const auto why = where + "expected a WebSocket, got status " + std::to_string(status);
+    const bool is_passing = status == 429 || (status >= 502 && status <= 504);
+    is_passing ? fail_for_now(failure::handshake, why) : fail(failure::handshake, why);
   }
 
   // ---- Requests.
@@ -210,7 +226,7 @@ class websocket_link final : public link,
   /// it closes the session.
   void refuse_unasked(const std::string& text) {
     try {
-      auto what = parse_reply(text, limits_.reply_bytes_max);
+      auto what = parse_reply(text, options_.reply_bytes_max);
       if (what.kind == reply_kind::error && !openenv::keeps_session(what.error.code)) {
         return fail(to_failure(what.error.code),
                     std::string(to_string(what.error.code)) + ": " +
@@ -226,7 +242,7 @@ class websocket_link final : public link,
   void lose(error_code error) {
     if (error == websocket::error::message_too_big || error == websocket::error::buffer_overflow)
       return fail(failure::too_large, "expected a reply of at most " +
-                                          std::to_string(limits_.reply_bytes_max) +
+                                          std::to_string(options_.reply_bytes_max) +
                                           " bytes, got a longer one");
     if (error == websocket::error::bad_frame_payload)
       return fail(failure::not_utf8, "expected a reply in UTF-8, got other bytes");
@@ -240,7 +256,7 @@ class websocket_link final : public link,
     }
     if (error == beast::error::timeout)
       return fail(failure::closed,
-                  "no sign of life for " + std::to_string(limits_.keepalive.count()) + " ms");
+                  "no sign of life for " + std::to_string(options_.keepalive.count()) + " ms");
     fail(failure::closed, "the connection was lost: " + error.message());
   }
 
@@ -275,7 +291,7 @@ class websocket_link final : public link,
 
   io_thread& thread_;
   const server_url url_;
-  const link_limits limits_;
+  const link_options options_;
 
   // These members are used only on the I/O thread.
   tcp::resolver resolver_;
@@ -294,10 +310,11 @@ class websocket_link final : public link,
 }  // namespace
 
 std::shared_ptr<link> make_websocket_link(io_thread& thread, const server_url& url,
-                                          const link_limits& limits) {
+                                          const link_options& options) {
   if (url.tls)
-    return std::make_shared<websocket_link<tls_stream>>(thread, url, limits, limits.trust->context);
-  return std::make_shared<websocket_link<client_stream>>(thread, url, limits);
+    return std::make_shared<websocket_link<tls_stream>>(thread, url, options,
+                                                        options.trust->context);
+  return std::make_shared<websocket_link<client_stream>>(thread, url, options);
 }
 
 }  // namespace troupe::openenv

@@ -51,8 +51,9 @@ turn<Observation> to_turn(result from) {
 }
 
 /// A role with one environment of a server in each replica, for one episode at a time: callers take
-/// an exclusive session. An episode that fails ends with openenv::error; the replica keeps serving,
-/// and its next reset has a new connection.
+/// an exclusive session. An episode that fails ends with openenv::error, which callers of the
+/// service get as the cause of a role_error. The replica keeps serving, and its next reset has a
+/// new connection.
 template <class World>
 class world {
  public:
@@ -72,6 +73,8 @@ class world {
     co_return typed(std::move(got));
   }
   task<nlohmann::json> state() { return session_.state(); }
+  /// Closes the connection, so that the server has a slot more until the next reset.
+  void close() { session_.close(); }
   /// Sends a JSON-RPC request to the environment's tools.
   task<nlohmann::json> mcp(nlohmann::json request) { return session_.mcp(std::move(request)); }
 

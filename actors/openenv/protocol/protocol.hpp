@@ -102,9 +102,11 @@ nlohmann::json parse_text(std::string_view text, std::size_t bytes_max);
 /// The result of reset and step. OpenEnv does not distinguish the end of a task from a time limit.
 struct result {
   nlohmann::json observation = nlohmann::json::object();
-  std::optional<double> reward = std::nullopt;  ///< Null at most resets; a bool counts as 0 or 1.
-  bool ended = false;                           ///< The member "done".
-  nlohmann::json metadata = nullptr;            ///< An object, or null if the server sends none.
+  /// Null at most resets, and where the environment gave none, or NaN, which OpenEnv's servers
+  /// write as null, too. A bool counts as 0 or 1.
+  std::optional<double> reward = std::nullopt;
+  bool ended = false;                 ///< The member "done".
+  nlohmann::json metadata = nullptr;  ///< An object, or null if the server sends none.
 };
 /// Returns the JSON of "data" and of the HTTP routes' answers. A reward that is not finite becomes
 /// null.

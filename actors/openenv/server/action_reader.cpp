@@ -92,15 +92,12 @@ void action_reader::read_element(const json& element, const input_errors::place&
   }
 }
 
-// The list is row-major, as the floats of a box are, so the number of floats read so far is the
-// index of the next one.
+// The list is row-major, as the floats of a box are.
 void action_reader::read_box(const json& list, std::size_t dimension, const input_errors::place& at,
                              env_actions& to, input_errors& errors) const {
   const auto& box = *space_.get_if<spaces::box>();
   if (dimension == box.shape.size()) {
-    const auto next = to.continuous.size();
-    const auto number = read_float(list, box.low[next], box.high[next], at, errors);
-    to.continuous.push_back(number.value_or(box.low[next]));
+    to.continuous.push_back(read_float(list, at, errors).value_or(0));
     return;
   }
   if (!is_list_of(static_cast<std::size_t>(box.shape[dimension]), list, at, errors)) return;

@@ -1,7 +1,6 @@
 #include "actors/openenv/server/http_api.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -71,8 +70,7 @@ json take_action(json& body) {
   input_errors errors;
   if (const auto limit = body.find("timeout_s"); limit != body.end() && !limit->is_null()) {
     const auto at = below(at_body, "timeout_s");
-    const auto seconds = read_float(*limit, std::numeric_limits<float>::lowest(),
-                                    std::numeric_limits<float>::max(), at, errors);
+    const auto seconds = read_float(*limit, at, errors);
     if (seconds && *seconds <= 0)
       errors.add("greater_than", at, "Input should be greater than 0", *limit, {{"gt", 0.0}});
   }

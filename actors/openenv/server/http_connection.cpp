@@ -31,15 +31,19 @@ http_reply plain_reply(unsigned status) {
 
 }  // namespace
 
-http_connection::http_connection(hub& of, tcp_socket socket)
+http_connection::http_connection(hub& of, tcp_socket socket, std::size_t& count)
     : hub_(of),
       place_(of, this),
+      count_(count),
       socket_(std::move(socket)),
-      buffer_(header_bytes_max + of.options.message_bytes_max) {
-  ++hub_.connections;
-}
+      buffer_(header_bytes_max + of.options.message_bytes_max) {}
 
-http_connection::~http_connection() { --hub_.connections; }
+void http_connection::refuse() { write(plain_reply(503), false); }
+
+bool http_connection::is_silent() const {
+  beast::error_code ignored;
+  return awaits_request_ && socket_.available(ignored) == 0;
+}
 
 void http_connection::look_after(steady::time_point now) {
   if (now > deadline_) end();
@@ -48,8 +52,22 @@ void http_connection::look_after(steady::time_point now) {
 void http_connection::send_away() { end(); }
 
 void http_connection::end() {
+  awaits_request_ = false;
+  count_.release();
   beast::error_code ignored;
   socket_.close(ignored);
+}
+
+void http_connection::await_request() {
+  if (buffer_.size() > 0) return read();  // the client did not wait for the answer before
+  awaits_request_ = true;
+  place_.move_to_end();
+  deadline_ = steady::now() + hub_.options.silence_timeout;
+  socket_.async_wait(asio::socket_base::wait_read,
+                     [self = shared_from_this()](beast::error_code error) {
+                       self->awaits_request_ = false;
+                       if (!error) self->read();
+                     });
 }
 
 void http_connection::read() {
@@ -137,7 +155,7 @@ void http_connection::write(http_reply what, bool keeps_open) {
   http::async_write(socket_, response_,
                     [self = shared_from_this()](beast::error_code error, std::size_t) {
                       if (error) return;
-                      if (self->response_.keep_alive()) return self->read();
+                      if (self->response_.keep_alive()) return self->await_request();
                       beast::error_code ignored;
                       self->socket_.shutdown(asio::socket_base::shutdown_send, ignored);
                       self->deadline_ = steady::now() + discard_time;

@@ -14,19 +14,24 @@ namespace troupe::openenv_server {
 /// The connection of one HTTP client, until it becomes a WebSocket. Its pending operations keep it
 /// alive:
 ///
-///   reading a request -> making its answer -> writing it -> reading the next one ...
-///           |                                     `-> discarding further bytes -> closed
-///           `-> a WebSocket (websocket_session), or closed: time-out, end of file
+///   silent -> reading a request -> making its answer -> writing it -> silent ...
+///      |             |                                     `-> discarding further bytes -> closed
+///      |             `-> a WebSocket (websocket_session), or closed: time-out, end of file
+///      `-> closed: time-out, end of file
 class http_connection : public guest, public std::enable_shared_from_this<http_connection> {
  public:
-  http_connection(hub& of, tcp_socket socket);
-  ~http_connection() override;
+  /// `count` is the member of the hub in which the connection is counted.
+  http_connection(hub& of, tcp_socket socket, std::size_t& count);
 
-  void start() { read(); }
+  void start() { await_request(); }
+  /// Answers, instead of `start`, that the server is full, whatever the client asks for.
+  void refuse();
   void look_after(steady::time_point now) override;
+  bool is_silent() const override;
   void send_away() override;
 
  private:
+  void await_request();
   void read();
   void on_read(beast::error_code error);
   std::string_view origin() const;
@@ -39,7 +44,9 @@ class http_connection : public guest, public std::enable_shared_from_this<http_c
 
   hub& hub_;
   guest_place place_;
+  counted_in count_;
   tcp_socket socket_;
+  bool awaits_request_ = false;
   steady::time_point deadline_;  ///< the time limit of the current operation
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;

@@ -33,6 +33,8 @@ class guest {
   virtual ~guest() = default;
   /// Called from time to time: closes the connection if it has waited for too long.
   virtual void look_after(steady::time_point now) = 0;
+  /// Returns whether the connection waits for a request of which nothing has come.
+  virtual bool is_silent() const { return false; }
   /// Called when the server shuts down.
   virtual void send_away() = 0;
 };
@@ -81,9 +83,10 @@ struct hub {
   const http_api api;  ///< Any thread may use it.
   const server_metrics metrics;
   pace steps;
-  std::list<guest*> guests;
+  std::list<guest*> guests;     ///< In the order in which they began to wait.
   std::size_t sessions = 0;     ///< The open sessions; never above options.sessions_max.
   std::size_t connections = 0;  ///< The connections that are no sessions, or not yet.
+  std::size_t refusals = 0;     ///< The connections that are being refused; not in the above.
   bool is_draining = false;
   boost::asio::io_context io{1};
   std::optional<boost::asio::thread_pool> workers;
@@ -121,9 +124,28 @@ class guest_place {
   ~guest_place() { hub_.guests.erase(at_); }
   guest_place(const guest_place&) = delete;
 
+  /// The guest begins to wait anew, so all others have waited longer.
+  void move_to_end() { hub_.guests.splice(hub_.guests.end(), hub_.guests, at_); }
+
  private:
   hub& hub_;
   std::list<guest*>::iterator at_;
+};
+
+/// Counts a connection in a member of the hub until it is released, at the latest in the
+/// destructor.
+class counted_in {
+ public:
+  explicit counted_in(std::size_t& count) : count_(&count) { ++count; }
+  ~counted_in() { release(); }
+  counted_in(const counted_in&) = delete;
+
+  void release() {
+    if (count_) --*std::exchange(count_, nullptr);
+  }
+
+ private:
+  std::size_t* count_;
 };
 
 }  // namespace troupe::openenv_server

@@ -21,8 +21,7 @@ std::optional<Number> parsed(const std::string& text) {
   return number;
 }
 
-template <class Number>
-bool within(Number number, Number low, Number high, const json& value,
+bool within(std::int64_t number, std::int64_t low, std::int64_t high, const json& value,
             const input_errors::place& at, input_errors& errors) {
   if (number < low) {
     errors.add("greater_than_equal", at,
@@ -76,8 +75,8 @@ std::optional<std::int64_t> read_integer(const json& value, std::int64_t first, 
   return number;
 }
 
-std::optional<float> read_float(const json& value, float low, float high,
-                                const input_errors::place& at, input_errors& errors) {
+std::optional<float> read_float(const json& value, const input_errors::place& at,
+                                input_errors& errors) {
   float number = 0;
   if (value.is_number()) {
     number = value.get<float>();
@@ -97,7 +96,6 @@ std::optional<float> read_float(const json& value, float low, float high,
     errors.add("finite_number", at, "Input should be a finite number", value);
     return {};
   }
-  if (!within(number, low, high, value, at, errors)) return {};
   return number;
 }
 

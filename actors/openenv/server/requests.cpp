@@ -44,8 +44,11 @@ reset_request read_reset(const json& data, const input_errors::place& at) {
   reset_request read;
   input_errors errors;
   if (const auto* seed = find_value(data, "seed")) {
-    read.seed =
-        read_integer(*seed, 0, std::numeric_limits<std::int64_t>::max(), below(at, "seed"), errors);
+    if (seed->is_number_unsigned())
+      read.seed = seed->get<std::uint64_t>();
+    else
+      read.seed = read_integer(*seed, 0, std::numeric_limits<std::int64_t>::max(),
+                               below(at, "seed"), errors);
   }
   if (const auto* id = find_value(data, "episode_id"))
     read.episode_id = read_episode_id(*id, below(at, "episode_id"), errors);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/openenv/server/http_connection.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/base/quiet_thread.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
@@ -23,13 +24,17 @@ using std::chrono::milliseconds;
 
 const std::string server_name = "OpenEnv server";
 constexpr auto close_time = std::chrono::seconds(6);  // the time for closing the last sessions
+/// The largest number of connections that are being refused. They end within a second; more are
+/// closed without an answer.
+constexpr std::size_t refusals_max = 256;
+constexpr auto log_interval = std::chrono::seconds(10);  // between two lines about a full server
 
 /// Returns the time between two checks of all connections, which is short enough for the shortest
 /// limit.
 milliseconds round_time(const server_options& options) {
   const auto shortest =
-      std::min({options.request_timeout, options.write_timeout, options.ping_interval,
-                options.ping_timeout, options.idle_timeout});
+      std::min({options.silence_timeout, options.request_timeout, options.write_timeout,
+                options.ping_interval, options.ping_timeout, options.idle_timeout});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(500));
 }
 
@@ -41,8 +46,8 @@ void check(const server_options& options) {
   expect("connections_max", options.connections_max > 0);
   expect("threads", options.threads > 0);
   expect("message_bytes_max", options.message_bytes_max > 0);
-  for (const auto time : {options.request_timeout, options.write_timeout, options.ping_interval,
-                          options.ping_timeout, options.idle_timeout})
+  for (const auto time : {options.silence_timeout, options.request_timeout, options.write_timeout,
+                          options.ping_interval, options.ping_timeout, options.idle_timeout})
     expect("times", time.count() > 0);
 }
 
@@ -90,10 +95,34 @@ class server::house {
 
  private:
   void admit(tcp_socket socket) {
-    if (hub_.connections >= hub_.options.connections_max) return;  // this closes the socket
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    std::make_shared<http_connection>(hub_, std::move(socket))->start();
+    if (has_room())
+      std::make_shared<http_connection>(hub_, std::move(socket), hub_.connections)->start();
+    else
+      refuse(std::move(socket));
+  }
+
+  /// Returns whether one more connection may wait, and drops a silent one for it if necessary.
+  bool has_room() {
+    if (hub_.connections < hub_.options.connections_max) return true;
+    const auto silent =
+        std::ranges::find_if(hub_.guests, [](const guest* each) { return each->is_silent(); });
+    if (silent == hub_.guests.end()) return false;
+    (*silent)->send_away();
+    hub_.metrics.silent_dropped.increment();
+    return true;
+  }
+
+  void refuse(tcp_socket socket) {
+    hub_.metrics.connections_refused.increment();
+    if (const auto now = steady::now(); now >= next_log_) {
+      next_log_ = now + log_interval;
+      log::warn("the OpenEnv server has too many connections without a session; it refuses more",
+                {{"connections_max", hub_.options.connections_max}, {"sessions", hub_.sessions}});
+    }
+    if (hub_.refusals >= refusals_max) return;  // this closes the socket
+    std::make_shared<http_connection>(hub_, std::move(socket), hub_.refusals)->refuse();
   }
 
   void look_round() {
@@ -124,6 +153,7 @@ class server::house {
   std::uint16_t port_;
   std::atomic<bool> is_draining_{false};
   bool is_drained_ = false;
+  steady::time_point next_log_ = steady::time_point::min();
   steady::time_point drain_end_ = steady::time_point::max();
   std::promise<void> drained_;
   std::thread thread_;

@@ -9,6 +9,12 @@ server_metrics::server_metrics(metrics_registry& metrics)
           metrics.gauge("troupe_openenv_server_sessions", "Sessions of OpenEnv clients now open.")),
       sessions_opened(metrics.counter("troupe_openenv_server_sessions_opened_total",
                                       "Sessions that OpenEnv clients have opened.")),
+      connections_refused(metrics.counter(
+          "troupe_openenv_server_connections_refused_total",
+          "Connections refused with status 503, as too many waited for a session or an answer.")),
+      silent_dropped(metrics.counter(
+          "troupe_openenv_server_silent_connections_dropped_total",
+          "Connections that had sent nothing and were dropped to make room for others.")),
       http_requests(metrics.counter("troupe_openenv_server_http_requests_total",
                                     "HTTP requests to the OpenEnv server.")),
       http_errors(metrics.counter("troupe_openenv_server_http_errors_total",

@@ -24,6 +24,8 @@ struct server_metrics {
   std::array<metric_counter, 5> sessions_dropped;  ///< indexed by drop
   std::array<metric_counter, 5> requests;          ///< indexed by request_kind
   std::array<metric_counter, 8> errors;            ///< indexed by server_error
+  metric_counter connections_refused;              ///< for which there was no room
+  metric_counter silent_dropped;                   ///< connections that were dropped to make room
   metric_counter http_requests;
   metric_counter http_errors;
   metric_gauge slow;  ///< 1 while workers step the environments

@@ -52,6 +52,7 @@ class session : public guest, public std::enable_shared_from_this<session> {
 
   hub& hub_;
   guest_place place_;
+  counted_in waiting_connection_;                ///< until it has a slot
   websocket::stream<tcp_socket, false> socket_;  // without compression
   const bool is_rpc_;
   std::unique_ptr<conversation> conversation_;
@@ -76,17 +77,13 @@ class session : public guest, public std::enable_shared_from_this<session> {
 session::session(hub& of, tcp_socket socket, bool is_rpc)
     : hub_(of),
       place_(of, this),
+      waiting_connection_(of.connections),
       socket_(std::move(socket)),
       is_rpc_(is_rpc),
-      since_(steady::now()) {
-  ++hub_.connections;
-}
+      since_(steady::now()) {}
 
 session::~session() {
-  if (has_slot_)
-    hub_.metrics.sessions.set(static_cast<double>(--hub_.sessions));
-  else
-    --hub_.connections;
+  if (has_slot_) hub_.metrics.sessions.set(static_cast<double>(--hub_.sessions));
   if (conversation_ && !hub_.steps.is_fast() && hub_.workers)  // destroying it may take time
     asio::post(*hub_.workers, [ending = std::move(conversation_)] {});
 }
@@ -113,7 +110,7 @@ void session::on_accept() {
     return send();
   }
   has_slot_ = true;
-  --hub_.connections;
+  waiting_connection_.release();
   hub_.metrics.sessions.set(static_cast<double>(++hub_.sessions));
   hub_.metrics.sessions_opened.increment();
   if (is_rpc_) {

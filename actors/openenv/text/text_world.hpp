@@ -94,8 +94,9 @@ struct text_turn {
 
 /// A role with one environment in each replica, for one episode at a time: callers take an
 /// exclusive session. An answer that is no legal move is not sent to the environment and ends the
-/// episode with `illegal_reward`. An episode that fails ends with openenv::error; the replica keeps
-/// serving, and its next episode is a new one.
+/// episode with `illegal_reward`. A reward of null counts as 0. An episode that fails ends
+/// with openenv::error, which callers of the service get as the cause of a role_error; the replica
+/// keeps serving, and its next episode is a new one.
 class text_world {
  public:
   text_world(text_view view, world_maker make, double illegal_reward);

@@ -1,11 +1,15 @@
 #include "actors/openenv/client/client.hpp"
 
+#include <algorithm>
+#include <future>
+
 #include "actors/openenv/protocol/url.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
+#include "tests/runtime/metrics/text.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -252,29 +256,49 @@ TEST_CASE(
   CHECK(sys.run(all(std::move(four))).size() == 4);
   CHECK(one.accepted() == 2);
   CHECK(two.accepted() == 2);
-  CHECK(sys.run(failure_of(play_when_there_is_room(client({.urls = {gone}})))) == failure::connect);
+  const client alone({.urls = {gone}, .connect_timeout = 100ms});
+  CHECK(sys.run(failure_of(play_when_there_is_room(alone))) == failure::connect);
 }
 
-task<bool> abandon_a_step(client games) {
-  auto game = games.open();
-  co_await game.reset();
-  const json action = json::object();
-  bool expired = false;
-  try {
-    co_await with_timeout(game.step(action), 30ms);
-  } catch (const call_error& e) {
-    expired = e.kind() == error_kind::deadline_exceeded;
+TEST_CASE("openenv client: a server that restarts costs time, and no episode", "[openenv]") {
+  const auto behaviour = saying({observation({{"seat", 1}})});
+  std::uint16_t port = 0;
+  {
+    const fake_server before(behaviour);
+    port = before.port();
   }
-  co_return expired && !game.connected();
+  troupe::system sys;
+  const auto refused = [&] {
+    return series(sys.metrics().text(), R"(troupe_openenv_failures_total{reason="connect"})");
+  };
+  const client games({.urls = {"http://127.0.0.1:" + std::to_string(port)}}, &sys.metrics());
+  auto playing =
+      std::async(std::launch::async, [&] { return sys.run(play_when_there_is_room(games)); });
+  while (refused() < 2 && playing.wait_for(1ms) == std::future_status::timeout) {
+  }
+  const fake_server after(behaviour, port);
+  CHECK(playing.get() == 1);
+  CHECK(after.accepted() == 1);
 }
 
-TEST_CASE("openenv client: a step that nobody awaits any more takes its connection with it",
-          "[openenv]") {
-  fake_server server(saying({observation()}));
-  troupe::system sys;
-  CHECK(sys.run(abandon_a_step(client({.urls = {server.url()}}, &sys.metrics()))));
-  CHECK(sys.metrics().text().find("troupe_openenv_failures_total{reason=\"cancelled\"} 1") !=
-        std::string::npos);
+task<bool> play_two_episodes(client games) {
+  auto game = games.open();
+  co_await game.reset({});
+  const json action = json::object();
+  co_await game.step(action);
+  const bool kept = game.connected();
+  co_await game.reset({});
+  co_return kept;
+}
+
+TEST_CASE("openenv client: a session may release its server's slot between episodes", "[openenv]") {
+  for (const bool releases : {false, true}) {
+    fake_server server(saying({observation(), observation({{"end", 1}}, true), observation()}));
+    troupe::system sys;
+    const client games({.urls = {server.url()}, .release_between_episodes = releases});
+    CHECK(sys.run(play_two_episodes(games)) == !releases);
+    CHECK(server.accepted() == (releases ? 2 : 1));
+  }
 }
 
 task<> play_older(client games) {
@@ -306,6 +330,57 @@ std::pair<int, std::string> answer_as_older(const fake_request& asked) {
   if (asked.path == "/step") return {500, "Internal Server Error"};
   if (asked.path == "/state") return {200, R"({"episode_id":"e","step_count":1})"};
   return {404, R"({"detail":"Not Found"})"};
+}
+
+TEST_CASE("openenv client: its headers go with every request and handshake", "[openenv]") {
+  const auto plays_with_key = [](fake_server& server, auto play) {
+    troupe::system sys;
+    sys.run(play(client({.urls = {server.url()}, .headers = {{"Authorization", "Bearer k3y"}}})));
+    const auto heads = server.heads();
+    CHECK_FALSE(heads.empty());
+    return std::ranges::all_of(heads, [](const std::string& head) {
+      return head.find("\r\nAuthorization: Bearer k3y\r\n") != head.npos;
+    });
+  };
+  fake_server today(saying({observation({{"seat", 1}})}));
+  CHECK(plays_with_key(today, play_when_there_is_room));
+  fake_server older({.session = {}, .http = answer_as_older});
+  CHECK(plays_with_key(older, play_older));
+}
+
+TEST_CASE("openenv client: a header that would write others is refused, unseen", "[openenv]") {
+  const auto make = [](const std::string& name, const std::string& value) {
+    client({.urls = {"http://localhost:1"}, .headers = {{name, value}}});
+  };
+  CHECK_THROWS_WITH(make("X-Key", "s3cret\r\nHost: other"),
+                    holds("a value of X-Key on one line") && !holds("s3cret"));
+  CHECK_THROWS_WITH(make("X-Key", "s3cret\n"), holds("X-Key") && !holds("s3cret"));
+  CHECK_THROWS_WITH(make("X Key", "s3cret"), holds("\"X Key\"") && !holds("s3cret"));
+  CHECK_THROWS_WITH(make("", "s3cret"), holds("the name of a field"));
+  CHECK_THROWS_WITH(make("Host", "other"), holds("does not write itself, got Host"));
+  make("X-Key", "");
+}
+
+task<bool> abandon_a_step(client games) {
+  auto game = games.open();
+  co_await game.reset();
+  const json action = json::object();
+  bool expired = false;
+  try {
+    co_await with_timeout(game.step(action), 30ms);
+  } catch (const call_error& e) {
+    expired = e.kind() == error_kind::deadline_exceeded;
+  }
+  co_return expired && !game.connected();
+}
+
+TEST_CASE("openenv client: a step that nobody awaits any more takes its connection with it",
+          "[openenv]") {
+  fake_server server(saying({observation()}));
+  troupe::system sys;
+  CHECK(sys.run(abandon_a_step(client({.urls = {server.url()}}, &sys.metrics()))));
+  CHECK(sys.metrics().text().find("troupe_openenv_failures_total{reason=\"cancelled\"} 1") !=
+        std::string::npos);
 }
 
 TEST_CASE("openenv client: the older servers, without WebSockets, are played on over HTTP",

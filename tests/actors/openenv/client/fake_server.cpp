@@ -115,12 +115,15 @@ void fake_connection::send_close(std::uint16_t code, const std::string& reason) 
 
 bool fake_connection::send_raw(const std::string& bytes) { return write_all(socket_, bytes); }
 
-fake_server::fake_server(behaviour how)
+fake_server::fake_server(behaviour how, std::uint16_t port)
     : how_(std::move(how)),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "open a socket") {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  const int on = 1;
+  ::setsockopt(listener_.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   socklen_t size = sizeof address;
   auto* as_any = reinterpret_cast<sockaddr*>(&address);
   if (::bind(listener_.number(), as_any, size) != 0 || ::listen(listener_.number(), 1024) != 0 ||
@@ -180,6 +183,10 @@ void fake_server::serve(int socket) {
     char c;
     if (head.size() > 8192 || ::recv(socket, &c, 1, 0) != 1) return;
     head += c;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    heads_.push_back(head);
   }
   const auto path_at = head.find(' ') + 1;
   const fake_request asked{

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/base/descriptor.hpp"
 
@@ -53,7 +54,8 @@ class fake_server {
     /// TLS. Null: the client's is served.
     std::function<void(int client, int served)> front = nullptr;
   };
-  explicit fake_server(behaviour how);
+  /// `port` 0: any free one.
+  explicit fake_server(behaviour how, std::uint16_t port = 0);
   /// Cuts every connection.
   ~fake_server();
 
@@ -61,6 +63,11 @@ class fake_server {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   /// WebSockets that were accepted.
   int accepted() const { return accepted_; }
+  /// The headers of all requests so far, those for WebSockets among them.
+  std::vector<std::string> heads() const {
+    const std::lock_guard lock(mutex_);
+    return heads_;
+  }
 
  private:
   struct guest {
@@ -77,7 +84,8 @@ class fake_server {
   std::uint16_t port_ = 0;
   std::atomic<bool> stopping_{false};
   std::atomic<int> accepted_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> heads_;
   std::list<guest> guests_;
   std::thread thread_;
 };

@@ -220,12 +220,43 @@ TEST_CASE("openenv worlds: a vector of numeric ones steps, ends and begins like 
   CHECK(lost.failures.empty());
 }
 
+/// An episode whose steps have no reward.
+void reward_nothing(fake_connection& to) {
+  for (int step = 0; !to.receive().empty(); ++step) {
+    const json observed{{"info_state", {step, 0}}};
+    to.send_text(reply_text(reply_kind::observation,
+                            {{"observation", observed}, {"reward", nullptr}, {"done", false}}));
+  }
+}
+
+TEST_CASE("openenv worlds: a reward of null is NaN, and no episode is learned from it",
+          "[openenv]") {
+  fake_server server({.session = reward_nothing, .http = {}});
+  env_actions actions;
+  actions.discrete = {1};
+  auto worlds = make_numeric_worlds(counting_view(), {.urls = {server.url()}}, 1);
+  worlds->reset(1);
+  const auto refused = worlds->step(actions);
+  REQUIRE(refused.failures.size() == 1);
+  CHECK(refused.failures[0].reason == env_failure_reason::nonfinite);
+
+  auto view = counting_view();
+  view.null_reward = 0;
+  worlds = make_numeric_worlds(view, {.urls = {server.url()}}, 1);
+  worlds->reset(1);
+  const auto taken = worlds->step(actions);
+  CHECK(taken.failures.empty());
+  CHECK(taken.reward == recycled_vector<double>{0});
+}
+
 TEST_CASE("openenv worlds: a numeric world whose server goes costs its episodes", "[openenv]") {
   auto server =
       std::make_unique<fake_server>(fake_server::behaviour{.session = count_to_three, .http = {}});
-  auto worlds = make_numeric_worlds(
-      counting_view(), {.urls = {server->url()}, .capacity_timeout = std::chrono::milliseconds(0)},
-      2);
+  auto worlds = make_numeric_worlds(counting_view(),
+                                    {.urls = {server->url()},
+                                     .connect_timeout = std::chrono::milliseconds(50),
+                                     .capacity_timeout = std::chrono::milliseconds(0)},
+                                    2);
   worlds->reset(1);
   server.reset();
   env_actions actions;

@@ -1,5 +1,6 @@
 #include "actors/openenv/server/action_reader.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/test.hpp"
@@ -71,9 +72,15 @@ TEST_CASE("action reader: a refusal says what is wrong, where, and what was give
   CHECK(kind(box, R"({"action":[0,"x"]})") == "float_parsing");
   CHECK(kind(box, R"({"action":[0,"nan"]})") == "finite_number");
   CHECK(kind(box, R"({"action":[0,1e300]})") == "finite_number");
-  CHECK(kind(box, R"({"action":[0,1.5]})") == "less_than_equal");
-  CHECK(refusal(box, R"({"action":[2,"x"],"other":1})").second == 3);
-  CHECK(refusal(box, R"({"action":[0,2]})").first["loc"] == json{"action", 1});
+  CHECK(refusal(box, R"({"action":[null,"x"],"other":1})").second == 3);
+  CHECK(refusal(box, R"({"action":[0,"x"]})").first["loc"] == json{"action", 1});
+}
+
+TEST_CASE("action reader: the numbers of a box are clipped to its bounds") {
+  constexpr float none = std::numeric_limits<float>::infinity();
+  CHECK(
+      read(spaces::box({-1, -1, -none}, {1, 1, none}), R"({"action":[1.5,-1e6,1e6]})").continuous ==
+      std::vector<float>{1, -1, 1e6F});
 }
 
 TEST_CASE("action reader: a thousand faults are told as twenty") {

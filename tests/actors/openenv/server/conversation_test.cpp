@@ -37,6 +37,18 @@ TEST_CASE("conversation: an episode") {
   CHECK(said(with, R"({"type":"reset","data":{"seed":7}})")["data"] == first["data"]);
 }
 
+TEST_CASE("conversation: a seed may be any number of 64 bits") {
+  auto with = on("CartPole-v1");
+  const auto begun = [&](const char* seed) {
+    return said(with, std::string(R"({"type":"reset","data":{"seed":)") + seed + "}}")["data"];
+  };
+  const auto largest = begun("18446744073709551615");
+  CHECK(largest["observation"]["obs"].size() == 4);
+  CHECK(begun("18446744073709551615") == largest);
+  CHECK(begun("9223372036854775808") != largest);
+  CHECK(begun("-1")["code"] == "VALIDATION_ERROR");
+}
+
 TEST_CASE("conversation: the envelope is that of OpenEnv's server") {
   auto with = on("CartPole-v1");
   const auto before = said(with, R"({"type":"state"})");

@@ -2,10 +2,13 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <semaphore>
 #include <thread>
 
+#include "actors/openenv/client/client.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/system/system.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
 #include "tests/runtime/metrics/text.hpp"
@@ -263,8 +266,83 @@ TEST_CASE("openenv server: bytes that are no HTTP are refused, and too many too"
              StartsWith("HTTP/1.1 422 "));
 }
 
+TEST_CASE("openenv server: sessions don't count among the connections that wait") {
+  const house here({.connections_max = 1});
+  std::vector<raw_websocket> playing;
+  for (int i = 0; i < 4; ++i) {
+    playing.push_back(here.client());
+    CHECK(json::parse(playing.back().ask(reset))["type"] == "observation");
+  }
+  CHECK_THAT(ask(here.serving.port(), "/health"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("openenv server: at the limit of connections the oldest silent one makes room") {
+  const house here({.connections_max = 3, .silence_timeout = 60s});
+  http_client busy(here.serving.port());
+  busy.send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  http_client oldest(here.serving.port());
+  http_client next(here.serving.port());
+  auto playing = here.client();
+  CHECK(json::parse(playing.ask(reset))["type"] == "observation");
+  CHECK(oldest.is_closed());
+  CHECK(here.value("troupe_openenv_server_silent_connections_dropped_total") == 1);
+  next.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK_THAT(next.read_answer(), StartsWith("HTTP/1.1 200 "));
+  busy.send("Host: localhost\r\n\r\n");
+  CHECK_THAT(busy.read_answer(), StartsWith("HTTP/1.1 200 "));
+  CHECK(here.value("troupe_openenv_server_connections_refused_total") == 0);
+}
+
+TEST_CASE("openenv server: where every connection is busy, one more is told so") {
+  const house here({.connections_max = 2});
+  std::vector<http_client> busy;
+  for (int i = 0; i < 2; ++i) {
+    busy.emplace_back(here.serving.port());
+    busy.back().send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  }
+  CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
+  CHECK(here.value("troupe_openenv_server_connections_refused_total") == 1);
+  for (auto& each : busy) {
+    each.send("Host: localhost\r\n\r\n");
+    CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  CHECK(json::parse(here.client().ask(reset))["type"] == "observation");
+}
+
+task<bool> begins(openenv::client games) {
+  auto game = games.open();
+  co_await game.reset();
+  co_return game.connected();
+}
+
+TEST_CASE("openenv server: who is told that it is full comes again") {
+  const house here({.connections_max = 1});
+  std::optional<http_client> busy(here.serving.port());
+  busy->send("GET /health HTTP/1.1\r\n");  // the rest does not come
+  const openenv::client games(
+      {.urls = {"http://127.0.0.1:" + std::to_string(here.serving.port())}});
+  troupe::system sys;
+  auto playing = std::async(std::launch::async, [&] { return sys.run(begins(games)); });
+  const auto refused = [&] {
+    return here.value("troupe_openenv_server_connections_refused_total");
+  };
+  while (refused() < 1 && playing.wait_for(1ms) == std::future_status::timeout) {
+  }
+  CHECK(refused() >= 1);
+  busy.reset();
+  CHECK(playing.get());
+}
+
+TEST_CASE("openenv server: three hundred clients may come at once") {
+  const house here;
+  std::vector<http_client> come;
+  for (int i = 0; i < 300; ++i) come.emplace_back(here.serving.port());
+  for (auto& each : come) each.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (auto& each : come) CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
 TEST_CASE("openenv server: who sends nothing, or a byte now and then, is closed") {
-  const house here({.request_timeout = 60ms});
+  const house here({.silence_timeout = 60ms, .request_timeout = 60ms});
   http_client silent(here.serving.port());
   CHECK(silent.is_closed());
   http_client trickling(here.serving.port());
