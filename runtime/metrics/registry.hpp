@@ -27,9 +27,11 @@ class metrics_store;
 /// value that is not UTF-8 or is longer than 64 bytes becomes "other" and is counted as rejected.
 using metric_labels = std::map<std::string, std::string>;
 
-// The handles below are cheap to copy, and any thread may use them. A handle must not be used after
-// its registry was destroyed. A default-constructed handle does nothing. Refused values are counted
-// in troupe_metrics_rejected_total.
+// The handles below are cheap to copy, and any thread may use them. A handle stays in its process:
+// a role that may live in another one takes a metrics_registry* instead, which stands for the
+// registry of the process that the role is in, and makes its handles. A handle must not be used
+// after its registry was destroyed. A default-constructed handle does nothing. Refused values are
+// counted in troupe_metrics_rejected_total.
 
 /// A number that only grows.
 class metric_counter {
