@@ -23,6 +23,7 @@ constexpr colour green{0.10, 0.52, 0.33};
 constexpr std::size_t dots_max = 1500;  // More raw points than this are drawn as a band.
 constexpr int band_bins = 120;
 constexpr std::size_t line_points_max = 3000;
+constexpr std::size_t evaluations_max = 60;  // More whiskers than this cover the curve.
 
 colour faint(colour full, double alpha) { return {full.red, full.green, full.blue, alpha}; }
 
@@ -34,6 +35,19 @@ std::vector<curve_point> drawable(std::vector<curve_point> points) {
     return !drawable(point.step) || !drawable(point.value);
   });
   return points;
+}
+
+/// Returns every k-th evaluation, the best and the last one, at most evaluations_max in all.
+std::vector<curve_evaluation> readable(const std::vector<curve_evaluation>& all) {
+  if (all.size() <= evaluations_max) return all;
+  const auto best = std::ranges::max_element(all, {}, &curve_evaluation::mean);
+  const std::size_t stride = (all.size() - 1) / (evaluations_max - 2) + 1;
+  std::vector<curve_evaluation> some;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool stays = i % stride == 0 || &all[i] == &*best || i + 1 == all.size();
+    if (stays) some.push_back(all[i]);
+  }
+  return some;
 }
 
 /// Returns the value below which a share `q` of the values lies. `values` is reordered. REQUIRES:
@@ -186,6 +200,7 @@ learning_curve cleaned(const learning_curve& curve) {
   std::erase_if(clean.evaluations, [](const curve_evaluation& evaluation) {
     return !drawable(evaluation.step) || !drawable(evaluation.mean);
   });
+  clean.evaluations = readable(clean.evaluations);
   if (clean.threshold && !drawable(*clean.threshold)) clean.threshold.reset();
   return clean;
 }

@@ -29,7 +29,8 @@ struct learning_curve {
   std::vector<curve_point> episodes;
   /// The means ordered by step. Empty means moving_mean(episodes, mean_window).
   std::vector<curve_point> means;
-  std::vector<curve_evaluation> evaluations;  ///< The evaluations, drawn as points.
+  /// The evaluations, drawn as points. Of many, some are drawn, with the best and the last one.
+  std::vector<curve_evaluation> evaluations;
   /// The return that counts as solved, drawn as a dashed line.
   std::optional<double> threshold;
   /// The number of episodes of a mean, shown in the legend.

@@ -169,7 +169,8 @@ void recorder::write_row(const progress_row& row) {
   });
   if (!options_.table) return;
   if (bar_) bar_->clear();
-  std::cout << progress_table(row.values) << std::flush;
+  auto& out = options_.table_to_stderr ? std::cerr : std::cout;
+  out << progress_table(row.values) << std::flush;
 }
 
 void recorder::show_progress(std::int64_t step) {

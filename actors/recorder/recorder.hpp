@@ -36,8 +36,9 @@ struct recorder_options {
   /// The return that counts as solved, drawn as a line in the curve.
   std::optional<double> threshold;
 
-  bool table = false;         ///< Prints each row as a table on stdout.
-  bool progress_bar = false;  ///< Shows a progress bar on stderr.
+  bool table = false;            ///< Prints each row as a table on stdout.
+  bool table_to_stderr = false;  ///< Prints the table on stderr instead.
+  bool progress_bar = false;     ///< Shows a progress bar on stderr.
 
   /// The shortest time between two drawings of the learning curve. It is also drawn at the end.
   std::chrono::milliseconds curve_interval = std::chrono::seconds(5);

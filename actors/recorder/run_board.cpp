@@ -23,9 +23,7 @@ nlohmann::json pairs_of(const std::vector<curve_point>& points) {
 std::string run_board(const learning_curve& curve, const progress_state& progress) {
   const auto clean = cleaned(curve);
   auto marks = nlohmann::json::array();
-  const std::size_t stride = clean.evaluations.size() / points_max + 1;
-  for (std::size_t i = 0; i < clean.evaluations.size(); i += stride) {
-    const auto& e = clean.evaluations[i];
+  for (const auto& e : clean.evaluations) {
     marks.push_back({e.step, e.mean, e.std});  // A deviation that is NaN becomes null.
   }
   nlohmann::ordered_json board{{"title", clean.title},

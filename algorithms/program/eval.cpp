@@ -31,6 +31,9 @@ std::filesystem::path model_of(const run_directory& run, const std::string& whic
 
 constexpr std::size_t episodes_usual = 100;
 
+/// The stream for sentences. With --json stdout has the JSON object alone.
+std::FILE* for_people(const eval_arguments& arguments) { return arguments.json ? stderr : stdout; }
+
 /// Evaluates a policy on the environment of its run.
 int eval_policy(const eval_arguments& arguments, const run_directory& run,
                 const env_section& played) {
@@ -52,8 +55,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
           ": its weights don't have its shape: " + error.what_without_backtrace());
     }
   }();
-  std::printf("%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
-              static_cast<long long>(version), result.mean, result.std, result.returns.size());
+  std::fprintf(for_people(arguments),
+               "%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
+               static_cast<long long>(version), result.mean, result.std, result.returns.size());
   if (arguments.json) {
     const nlohmann::ordered_json line{{"env", played.id},
                                       {"version", version},
@@ -71,7 +75,8 @@ int eval_answers(const eval_arguments& arguments, const run_directory& run, cons
                  const named_algorithm& algorithm) {
   const auto path = model_of(run, arguments.model);
   const auto [result, verdict] = algorithm.evaluate(document, may, path, arguments.episodes);
-  std::printf("%s, %s: %s\n", task.c_str(), arguments.model.c_str(), verdict.c_str());
+  std::fprintf(for_people(arguments), "%s, %s: %s\n", task.c_str(), arguments.model.c_str(),
+               verdict.c_str());
   if (arguments.json) {
     const nlohmann::ordered_json line{{"env", task},
                                       {"model", path.string()},

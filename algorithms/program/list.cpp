@@ -17,8 +17,33 @@ namespace troupe::command {
 
 namespace {
 
+/// The widest cell of a list. Names are wider where they must be, so lines of usual names fit into
+/// 100 columns.
+constexpr std::size_t short_cell = 28, help_cell = 70;
+
+/// Parts of a space in one text, in which parts in a row that are alike are counted, such as
+/// "42 x Discrete(3)".
+std::string short_parts(const std::vector<std::string>& parts) {
+  std::vector<std::string> texts;
+  for (auto part = parts.begin(); part != parts.end();) {
+    const auto next = std::find_if(part, parts.end(), [&](const auto& p) { return p != *part; });
+    texts.push_back(next - part > 1 ? fmt::format("{} x {}", next - part, *part) : *part);
+    part = next;
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 /// A space in short, such as "Box(4)", "Box(2) in [-1, 1]" if all bounds are equal, "Discrete(2)".
 std::string short_text(const space& of) {
+  std::vector<std::string> parts;
+  if (const auto* tuple = of.get_if<spaces::tuple>()) {
+    for (const auto& part : tuple->parts) parts.push_back(short_text(part));
+    return fmt::format("Tuple({})", short_parts(parts));
+  }
+  if (const auto* many = of.get_if<spaces::multi_discrete>()) {
+    for (const auto n : many->n) parts.push_back(fmt::format("{}", n));
+    return fmt::format("MultiDiscrete({})", short_parts(parts));
+  }
   const auto* box = of.get_if<spaces::box>();
   if (!box) return to_string(of);
   const auto text = fmt::format("Box({})", fmt::join(box->shape, ", "));
@@ -37,8 +62,9 @@ int list(const list_arguments&, const context& of) {
     known.push_back({a.name, a.help});
     for (const auto& task : a.tasks) tasks.push_back({task.name, task.help});
   }
-  std::printf("algorithms\n%s", text_table(known).c_str());
-  if (of.has_tasks()) std::printf("tasks of language models\n%s", text_table(tasks).c_str());
+  std::printf("algorithms\n%s", text_table(known, help_cell).c_str());
+  if (of.has_tasks())
+    std::printf("tasks of language models\n%s", text_table(tasks, help_cell).c_str());
   known = {{"", "observations", "actions", "solved at"}};
   for (const auto& id : known_environments()) {
     const auto spec = make_vector_environment(id, 1)->spec();
@@ -46,7 +72,7 @@ int list(const list_arguments&, const context& of) {
     known.push_back({id, short_text(spec.observation_space), short_text(spec.action_space),
                      solved ? fmt::format("{}", *solved) : "-"});
   }
-  std::printf("environments\n%s", text_table(known).c_str());
+  std::printf("environments\n%s", text_table(known, short_cell).c_str());
   return 0;
 }
 

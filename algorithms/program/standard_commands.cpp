@@ -57,7 +57,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       ->capture_default_str();
   options.add_flag("-P,--progress", to.progress_bar, "Show a progress bar on stderr.");
   options.add_flag("-v,--verbose", to.verbose, "Print a table of numbers after each update.");
-  options.add_flag("--json", to.json, "Print the summary as JSON in the last line of stdout.");
+  options.add_flag("--json", to.json,
+                   "Print the summary as one line of JSON on stdout, and all else on stderr.");
   options
       .add_option("--threads", to.threads,
                   "The number of threads in the pool. 0 means one for each core.")
@@ -124,7 +125,8 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
   options.add_option("--model", to.model, "The model to evaluate: last_model or best_model.")
       ->check(CLI::IsMember({"last_model", "best_model"}))
       ->capture_default_str();
-  options.add_flag("--json", to.json, "Print the result as one line of JSON.");
+  options.add_flag("--json", to.json,
+                   "Print the result as one line of JSON on stdout, and all else on stderr.");
   if (words.has_tasks) add_code_permission(options, to.allow_unsandboxed_code);
 }
 

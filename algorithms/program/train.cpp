@@ -101,34 +101,38 @@ void choose_environment(nlohmann::json& document, const named_algorithm& which, 
   if (!document.contains(at)) document[at] = of.environment;
 }
 
-void print_for_people(const run_summary& s, const run_labels& labels) {
+/// The stream for sentences. With --json stdout has the JSON object alone.
+std::FILE* for_people(const train_arguments& arguments) { return arguments.json ? stderr : stdout; }
+
+void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels) {
   std::string verdict;
   if (s.solved) verdict = ", solved";
   if (s.reward_threshold && !s.solved) {
     verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
   }
   const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
-  fmt::print("{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
+  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
              s.env, s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
              labels.verdict, s.eval_mean, labels.decimals, s.eval_std, labels.decimals,
              s.eval_episodes, labels.judged, verdict);
   if (s.start_s > 0)
-    fmt::print("before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
-  std::printf("run directory: %s\n", s.run_directory.c_str());
+    fmt::print(to, "before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
+  fmt::print(to, "run directory: {}\n", s.run_directory);
 }
 
 /// Prints why a run ended before total_steps, and how it can be continued.
-void print_goal(const run_summary& s, const run_settings& settings, const context& of) {
+void print_goal(std::FILE* to, const run_summary& s, const run_settings& settings,
+                const context& of) {
   const auto& goal = settings.evaluation.stop_at;
   if (!s.stopped || !goal) return;
-  fmt::print("training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
+  fmt::print(to, "training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
              *goal);
   if (settings.checkpoint.every_updates > 0) {
-    fmt::print("; it goes on past that with: {} train --resume {} --steps N, N {} {}", of.program,
-               s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
+    fmt::print(to, "; it goes on past that with: {} train --resume {} --steps N, N {} {}",
+               of.program, s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
                settings.total_steps);
   }
-  fmt::print("\n");
+  fmt::print(to, "\n");
 }
 
 /// The start of a new or a resumed run.
@@ -287,7 +291,8 @@ void report_lost(const run_result& result, const std::string& so_far, const cont
 
 /// Prints how a stopped run can be continued. Returns the exit code, which is 0 if the run can go
 /// on from where it stopped.
-int report_stopped(const run_result& result, const run_settings& settings, const context& of) {
+int report_stopped(std::FILE* to, const run_result& result, const run_settings& settings,
+                   const context& of) {
   const auto& directory = result.run_directory;
   if (directory.empty()) return 130;  // the run stopped before it had a directory
   const auto so_far = fmt::format("{} {}", result.steps, settings.labels.steps);
@@ -296,7 +301,7 @@ int report_stopped(const run_result& result, const run_settings& settings, const
       report_lost(result, so_far, of);
       return 1;
     }
-    fmt::print("stopped after {}; go on with: {} train --resume {}\n", so_far, of.program,
+    fmt::print(to, "stopped after {}; go on with: {} train --resume {}\n", so_far, of.program,
                directory);
     return 0;
   }
@@ -304,18 +309,37 @@ int report_stopped(const run_result& result, const run_settings& settings, const
   const auto model = run_directory::open(directory).last_model();
   std::error_code ignored;
   if (std::filesystem::exists(model, ignored)) {
-    fmt::print("stopped after {}; the model of that moment is {}: {} eval {}\n", so_far,
+    fmt::print(to, "stopped after {}; the model of that moment is {}: {} eval {}\n", so_far,
                model.string(), of.program, directory);
   }
-  std::printf("it can't go on: it kept no checkpoints, as checkpoint.every_updates=10 does\n");
+  fmt::print(to, "it can't go on: it kept no checkpoints, as checkpoint.every_updates=10 does\n");
   return 130;
+}
+
+/// What is known of a stopped run, as JSON on one line. The keys are those of a summary, and
+/// `interrupted` and `saved_steps`.
+std::string stopped_to_json(const run_result& result, const run_settings& settings) {
+  return nlohmann::ordered_json{{"algo", settings.algo},
+                                {"env", settings.env.id},
+                                {"mode", settings.mode == training_mode::sync ? "sync" : "async"},
+                                {"seed", settings.seed},
+                                {"steps", result.steps},
+                                {"saved_steps", result.saved_steps},
+                                {"interrupted", true},
+                                {"run_directory", result.run_directory}}
+      .dump();
 }
 
 int report(const train_arguments& arguments, const run_settings& settings, const run_result& result,
            const context& of) {
-  if (!result.summary) return report_stopped(result, settings, of);
-  print_for_people(*result.summary, settings.labels);
-  print_goal(*result.summary, settings, of);
+  std::FILE* const to = for_people(arguments);
+  if (!result.summary) {
+    const int code = report_stopped(to, result, settings, of);
+    if (arguments.json) std::puts(stopped_to_json(result, settings).c_str());
+    return code;
+  }
+  print_summary(to, *result.summary, settings.labels);
+  print_goal(to, *result.summary, settings, of);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return report_unwritten(result, of) ? 0 : 1;
 }
@@ -326,6 +350,7 @@ int run(const train_arguments& arguments, beginning start, const run_options& op
   const run_output output{.root = arguments.runs,
                           .directory = start.directory,
                           .table = arguments.verbose,
+                          .table_to_stderr = arguments.json,
                           .progress_bar = arguments.progress_bar,
                           .metrics_port = server ? server->port() : 0,
                           .lock = start.lock};

@@ -36,9 +36,10 @@ struct run_output {
   std::string prefix;
   /// An existing run directory in which the run goes on. Empty means a new one is made.
   std::string directory;
-  bool table = false;         ///< Print Stable-Baselines3's table on stdout after each update.
-  bool progress_bar = false;  ///< Print a progress bar on stderr.
-  int metrics_port = 0;       ///< Copied into the summary; the run does not use it.
+  bool table = false;            ///< Print Stable-Baselines3's table on stdout after each update.
+  bool table_to_stderr = false;  ///< Print the table on stderr instead.
+  bool progress_bar = false;     ///< Print a progress bar on stderr.
+  int metrics_port = 0;          ///< Copied into the summary; the run does not use it.
   /// The environment step of the checkpoint that the run goes on from, for the summary. 0 means
   /// the run begins anew. train() sets it.
   std::int64_t resumed_from_step = 0;

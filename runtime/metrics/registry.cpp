@@ -128,8 +128,8 @@ void require(bool holds, const std::string& metric, const std::string& expected)
 
 void check_names(const std::string& name, const std::string& help, const metric_labels& labels,
                  bool is_counter) {
-  require(name.starts_with("troupe_"), name, "a name that begins with troupe_");
-  require(prometheus::CheckMetricName(name), name, "a name of letters, digits and underscores");
+  require(prometheus::CheckMetricName(name), name,
+          "a name of letters, digits, underscores and colons that begins with no digit");
   require(
       name.ends_with("_total") == is_counter, name,
       is_counter ? "a counter's name to end in _total" : "only a counter's name to end in _total");

@@ -27,9 +27,11 @@ class metrics_store;
 /// value that is not UTF-8 or is longer than 64 bytes becomes "other" and is counted as rejected.
 using metric_labels = std::map<std::string, std::string>;
 
-// The handles below are cheap to copy, and any thread may use them. A handle must not be used after
-// its registry was destroyed. A default-constructed handle does nothing. Refused values are counted
-// in troupe_metrics_rejected_total.
+// The handles below are cheap to copy, and any thread may use them. A handle stays in its process:
+// a role that may live in another one takes a metrics_registry* instead, which stands for the
+// registry of the process that the role is in, and makes its handles. A handle must not be used
+// after its registry was destroyed. A default-constructed handle does nothing. Refused values are
+// counted in troupe_metrics_rejected_total.
 
 /// A number that only grows.
 class metric_counter {
@@ -90,9 +92,10 @@ class metrics_registry {
   metrics_registry(const metrics_registry&) = delete;
   metrics_registry& operator=(const metrics_registry&) = delete;
 
+  // Troupe's own names begin with troupe_; a program's may begin with anything else.
   // These functions create a metric, whose value 0 is exported from then on. A second call with the
   // same name and labels returns the same metric. They throw std::invalid_argument naming the
-  // metric if the name does not begin with troupe_ or is used by another kind of metric, if a
+  // metric if Prometheus refuses the name or it is used by another kind of metric, if a
   // counter's name does not end in _total (or the name of another kind does), if Prometheus refuses
   // a label name, if the help text is empty or holds a line break or backslash, and if the bounds
   // are empty, not finite or do not increase.
@@ -120,7 +123,7 @@ class metrics_registry {
   /// lets fetching_collectors fetch, which may take until their deadlines. A series that several
   /// collectors report is merged: counters and histograms are added up, and of gauges the one that
   /// was registered last is shown. Input that would spoil the scrape is left out and counted:
-  /// non-finite numbers, names without the prefix troupe_ or process_, a name with two kinds, and a
+  /// non-finite numbers, names that Prometheus refuses, a name with two kinds, and a
   /// collector that throws.
   std::string text() const;
   /// Returns the families of a scrape without fetching first.

@@ -12,7 +12,7 @@ enum class rejection {
   nonfinite,    ///< A value was NaN or infinite.
   negative,     ///< The amount for a counter was negative.
   label_value,  ///< A label value was not UTF-8 or too long; it became "other".
-  name,         ///< A collector reported a name without Troupe's prefixes, or an invalid name.
+  name,         ///< A collector reported an invalid name, of a metric or of a label.
   kind,         ///< Two collectors reported one name as different kinds of metric.
   collector,    ///< A collector threw.
   count_

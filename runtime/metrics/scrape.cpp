@@ -16,11 +16,6 @@ namespace {
 using prometheus::ClientMetric;
 using prometheus::MetricType;
 
-bool is_known_name(const std::string& name) {
-  const bool prefixed = name.starts_with("troupe_") || name.starts_with("process_");
-  return prefixed && prometheus::CheckMetricName(name);
-}
-
 bool is_finite(MetricType type, const ClientMetric& metric) {
   switch (type) {
     case MetricType::Counter:
@@ -65,7 +60,7 @@ void merge(MetricType type, ClientMetric& into, ClientMetric from) {
 
 void scrape::add(std::vector<prometheus::MetricFamily> families) {
   for (auto& each : families) {
-    if (!is_known_name(each.name)) {
+    if (!prometheus::CheckMetricName(each.name)) {
       rejections_.count(rejection::name);
       continue;
     }

@@ -18,6 +18,8 @@ train_in_background() {
 run list
 [[ $code -eq 0 ]] && grep -q '^  Corridor-v0 .*Box(1).*Discrete(2).*0\.9' out && grep -q '^  CartPole-v1 ' out
 report "list shows its own environment beside Troupe's" $?
+[[ $(wc -L <out) -le 100 ]]
+report "in lines that fit a terminal" $?
 grep -q '^  eager_ppo  *PPO on short rollouts' out && grep -q '^  sac ' out && ! grep -q 'grpo\|language models' out
 report "and its own algorithm beside Troupe's, and none that it does not link" $?
 run config ppo

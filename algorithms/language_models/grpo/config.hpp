@@ -112,7 +112,8 @@ struct grpo_game_section {
   double illegal_reward = -1.1;
 };
 
-/// The model that learns. An empty path means the letters model of actors/llm/tasks.
+/// The model that learns: a path, or the name of a model that `troupe models get` has installed. An
+/// empty path means the letters model of actors/llm/tasks.
 struct grpo_model_section {
   std::string path;
   std::string system_prompt;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "actors/llm/files/known_models.hpp"
 #include "actors/llm/model/flat_weights.hpp"
 #include "actors/llm/model/read_model.hpp"
 #include "actors/openenv/server/local_world.hpp"
@@ -292,7 +293,8 @@ void check_minibatches(const grpo_config& config) {
 
 algorithm grpo_algorithm_with(const grpo_config& asked, const grpo_task& task) {
   check_options(task, asked);
-  const auto config = completed(asked, task);
+  auto config = completed(asked, task);
+  config.model.path = llm::path_of_model(config.model.path).string();
   check_minibatches(config);
   auto settings = settings_of(config, task);
   settings.idle = grpo_idle_options(asked, task);

@@ -76,7 +76,8 @@ struct serve_options {
   troupe::on_throw on_throw = on_throw::keep_serving;
   /// The largest number of restarts in `restart_window`; one more ends the service as
   /// `service_down`. Replicas that are lost with one link, as when a node dies, count once. Unset
-  /// means 10, or twice the number of replicas if that is more.
+  /// means 10, or twice the number of replicas if that is more; then a service whose constructors
+  /// throw the same error three times in a row before any replica has served is not tried further.
   std::optional<std::size_t> max_restarts;
   /// The time over which restarts are counted.
   duration restart_window = std::chrono::seconds(60);

@@ -30,7 +30,8 @@ void local_replica::starting() {
   try {
     role_ = factory_->make(info_);
   } catch (...) {
-    return crash("its role's constructor threw: " + describe(std::current_exception()));
+    return crash(std::string(service_state::constructor_threw) +
+                 describe(std::current_exception()));
   }
   start_root(begin());
 }

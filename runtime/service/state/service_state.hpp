@@ -74,6 +74,8 @@ class service_state : public std::enable_shared_from_this<service_state> {
   /// Ends the service. No call is served any more, and callers get `reason`.
   void close(const std::string& reason);
   std::optional<std::string> closed() const;
+  /// A replica whose role could not be made dies of this, and then the error.
+  static constexpr std::string_view constructor_threw = "its role's constructor threw: ";
   /// Records why a replica died. `last_crash` returns the latest reason, "" if there is none.
   void note_crash(const std::string& reason);
   std::string last_crash() const;

@@ -93,6 +93,7 @@ void supervisor::publish_ready() {
     slots.push_back(p->slot);
   }
   if (slots.empty()) return;
+  has_served_ = true;
   service_->publish(std::move(slots));
   changed_.notify_all();
   if (all_serve()) report_started(nullptr);
@@ -123,7 +124,26 @@ void supervisor::lost(const place_ptr& at) {
   at->replica = nullptr;
   at->slot = nullptr;
   if (std::exchange(at->serves, false)) --serving_;
-  if (!service_->closed()) start_root(restart(at, link));
+  if (service_->closed()) return;
+  if (link == 0 && throws_again(at->index)) {
+    return give_up(
+        "constructors threw the same error " + std::to_string(same_throws_) +
+        " times in a row before any replica served; the last replica died because: " + last_throw_);
+  }
+  start_root(restart(at, link));
+}
+
+/// Called for a replica that has died. Returns true if another try would be in vain: no replica has
+/// served, at least three constructors in a row threw the same error, and this replica had been
+/// restarted. Options with max_restarts say themselves how often to try.
+bool supervisor::throws_again(std::size_t index) {
+  constexpr std::size_t throws_max = 3;
+  if (has_served_ || service_->options.max_restarts) return false;
+  auto why = service_->last_crash();
+  const bool threw = why.find(service_state::constructor_threw) != why.npos;
+  same_throws_ = !threw ? 0 : why == last_throw_ ? same_throws_ + 1 : 1;
+  last_throw_ = std::move(why);
+  return same_throws_ >= throws_max && starts_[index] > 1;
 }
 
 // ---- restarts

@@ -90,6 +90,7 @@ class supervisor final : public host {
   void publish_ready();
   void starts_no_more(const place_ptr& at);
   void lost(const place_ptr& at);
+  bool throws_again(std::size_t index);
   child_task restart(place_ptr at, std::uint64_t lost_link);
   std::size_t max_restarts() const;
   duration backoff(std::size_t restarts_in_window);
@@ -126,6 +127,9 @@ class supervisor final : public host {
   std::vector<place_ptr> retiring_;   ///< The removed places whose replicas have not ended.
   std::vector<ref<inbox>> given_up_;  ///< The abandoned replicas whose end is not known yet.
   std::vector<std::size_t> starts_;   ///< The starts at each index, also of places that are gone.
+  bool has_served_ = false;           ///< True once any replica has served.
+  std::string last_throw_;            ///< Why the last replica died before any served.
+  std::size_t same_throws_ = 0;       ///< The constructors in a row that threw that.
   history restarts_;
   history newcomers_;  ///< The restarts in a growth that is under way.
   std::deque<std::shared_ptr<scaling>> scalings_;

@@ -87,6 +87,17 @@ TEST_CASE("learning_curve: evaluations and the threshold are seen", "[recorder]"
   CHECK(decode(troupe::render_learning_curve(curve)).green > 300);  // a dashed line
 }
 
+TEST_CASE("learning_curve: many evaluations don't cover the curve", "[recorder]") {
+  auto curve = rising(200);
+  for (int i = 0; i < 60; ++i) curve.evaluations.push_back({331.0 * i, 120, 10});
+  const auto few = decode(troupe::render_learning_curve(curve));
+  curve.evaluations.clear();
+  for (int i = 0; i < 3000; ++i) curve.evaluations.push_back({6.62 * i, 120, 10});
+  const auto many = decode(troupe::render_learning_curve(curve));
+  CHECK(many.orange > 0);
+  CHECK(many.orange < few.orange * 11 / 10);
+}
+
 TEST_CASE("learning_curve: a deviation that reaches above all returns ends below the top",
           "[recorder]") {
   auto curve = rising(200);

@@ -1,5 +1,6 @@
 #include "actors/recorder/run_board.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -54,12 +55,17 @@ TEST_CASE("run_board: before the first episode there is nothing to draw", "[reco
 
 TEST_CASE("run_board: is small, however long the run, and keeps both ends", "[recorder]") {
   auto curve = of_episodes(20'000);
-  for (int i = 0; i < 5000; ++i) curve.evaluations.push_back({100.0 * i, 1, 1});
+  for (int i = 0; i < 5000; ++i) curve.evaluations.push_back({100.0 * i, i == 777 ? 2.0 : 1.0, 1});
   const auto board = board_of(curve);
   CHECK(board["line"].size() <= 402);
   CHECK(board["line"].front()[0] == 0);
   CHECK(board["line"].back()[0] == 100.0 * 19'999);
-  CHECK(board["marks"].size() <= 401);
+  CHECK(board["marks"].size() <= 60);
+  CHECK(board["marks"].size() > 50);
+  CHECK(board["marks"].front()[0] == 0);
+  CHECK(std::count(board["marks"].begin(), board["marks"].end(), json({77700, 2, 1})) ==
+        1);  // the best one
+  CHECK(board["marks"].back()[0] == 100.0 * 4999);
   CHECK(board.dump().size() < 60'000);
 }
 

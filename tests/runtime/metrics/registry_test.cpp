@@ -133,8 +133,8 @@ TEST_CASE("metrics: label values that only look odd are kept and escaped") {
 
 TEST_CASE("metrics: names that Prometheus or its conventions refuse are refused") {
   metrics_registry metrics;
-  CHECK_THROWS_WITH(metrics.counter("things_total", "Things."),
-                    holds("things_total") && holds("troupe_"));
+  CHECK_THROWS_WITH(metrics.counter("2things_total", "Things."),
+                    holds("2things_total") && holds("begins with no digit"));
   CHECK_THROWS_AS(metrics.counter("troupe_things", "Things."), std::invalid_argument);
   CHECK_THROWS_AS(metrics.gauge("troupe_things_total", "Things."), std::invalid_argument);
   CHECK_THROWS_AS(metrics.gauge("troupe_bad-name", "Things."), std::invalid_argument);
@@ -145,6 +145,19 @@ TEST_CASE("metrics: names that Prometheus or its conventions refuse are refused"
   CHECK_THROWS_AS(metrics.gauge("troupe_level", "Level.", {{"le", "a"}}), std::invalid_argument);
   metrics.gauge("troupe_level", "Level.");
   CHECK_THROWS_WITH(metrics.histogram("troupe_level", "Level.", {1}), holds("troupe_level"));
+}
+
+TEST_CASE("metrics: a program's own names begin with what it likes") {
+  metrics_registry metrics;
+  metrics.counter("warehouse_parcels_total", "Parcels.").increment(3);
+  metrics.gauge("warehouse:level", "Level.").set(2);
+  metrics.add(
+      std::make_shared<fixed_collector>(std::vector{family("other_name", MetricType::Gauge, 1)}));
+  const auto text = metrics.text();
+  CHECK(series(text, "warehouse_parcels_total") == 3);
+  CHECK(series(text, "warehouse:level") == 2);
+  CHECK(series(text, "other_name{service=\"a\"}") == 1);
+  CHECK(series(text, rejected("name")) == 0);
 }
 
 TEST_CASE("metrics: histogram bounds must be finite and increase") {
@@ -181,7 +194,7 @@ TEST_CASE("metrics: what a collector reports wrongly is left out of the scrape a
   with_bad_help.help = "two\nlines";
   metrics.add(std::make_shared<fixed_collector>(std::vector{
       family("troupe_nan", MetricType::Gauge, not_a_number),
-      family("other_name", MetricType::Gauge, 1), family("troupe_mixed", MetricType::Gauge, 1),
+      family("bad-name", MetricType::Gauge, 1), family("troupe_mixed", MetricType::Gauge, 1),
       family("troupe_mixed", MetricType::Counter, 1),
       family("troupe_bad_label", MetricType::Gauge, 1, "\xff"), with_bad_help,
       family("troupe_good", MetricType::Gauge, 1)}));
@@ -190,7 +203,7 @@ TEST_CASE("metrics: what a collector reports wrongly is left out of the scrape a
   CHECK(series(text, "troupe_mixed{service=\"a\"}") == 1);
   CHECK(series(text, "troupe_bad_label{service=\"other\"}") == 1);
   CHECK(occurrences(text, "troupe_nan") == 0);
-  CHECK(occurrences(text, "other_name") == 0);
+  CHECK(occurrences(text, "bad-name") == 0);
   CHECK(occurrences(text, "# HELP troupe_help two lines\n") == 1);
   for (const char* reason : {"nonfinite", "name", "kind", "label_value", "collector"}) {
     CAPTURE(reason);

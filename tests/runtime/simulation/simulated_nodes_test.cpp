@@ -86,6 +86,31 @@ task<> use_places(system& sys) {
   CHECK(left[0].replicas + left[1].replicas == 0);
 }
 
+task<> serve_clerks(system& sys, std::size_t replicas) {
+  auto all_of_them = co_await sys.serve<clerk>(clerks(replicas), 0);
+  CHECK(metric("troupe_replicas_ready") == static_cast<double>(replicas));
+}
+
+task<> wait_for_room(system& sys) {
+  nodes().join("node-1", 2);
+  nodes().join("node-2", 2);
+  nodes().join("other", 7);
+  const captured_stderr log;
+  log::set_level("warn");
+  std::vector<task<>> parts;
+  parts.push_back(serve_clerks(sys, 8));
+  parts.push_back(hear_after(4s, [] { log::warn("four seconds"); }));
+  parts.push_back(hear_after(20s, [] { nodes().join("node-3", 4); }));
+  co_await all(std::move(parts));
+  log::set_level("off");
+  const auto text = log.text();
+  const auto warning = text.find("replicas wait for nodes that join or have more --slots");
+  CHECK_THAT(text, has_text("--slots service=clerks waiting=4 nodes=node-* joined=2 slots=4 "
+                            "taken=4"));
+  CHECK(warning > text.find("four seconds"));
+  CHECK(text.find("replicas wait", warning + 1) == text.npos);
+}
+
 // ---- busy and hung
 
 /// For longer than a process may be silent, on every thread of the node.
@@ -181,6 +206,9 @@ task<> grow_while_a_node_dies(system& sys) {
 TEST_CASE(
     "simulated nodes: a replica goes where the most slots are free, and gives its slot back") {
   play_on_nodes(use_places);
+}
+TEST_CASE("simulated nodes: replicas that wait for room are warned of with the numbers, once") {
+  play_on_nodes(wait_for_room);
 }
 TEST_CASE("simulated nodes: replicas that are busy on all threads are not lost") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) play_on_nodes(be_busy, seed);

