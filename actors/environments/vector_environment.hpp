@@ -38,8 +38,9 @@ struct env_failure {
   std::size_t index = 0;  ///< The environment's index in 0 .. B - 1.
   std::string id;         ///< The environment's name, such as "CartPole-v1".
   env_failure_reason reason = env_failure_reason::threw;
-  std::string message;    ///< The expected and the actual result, or the exception's message.
-  bool at_reset = false;  ///< True if a reset failed. The row of the step is a transition then.
+  std::string message;  ///< The expected and the actual result, or the exception's message.
+  /// True if a reset failed. Such an entry alone leaves the row of the step a transition.
+  bool at_reset = false;
 };
 
 /// An episode that terminated or was truncated in this step.
@@ -82,8 +83,8 @@ struct env_step {
   /// [B] 1 if the episode was cut short, by the environment or by the time limit. `terminated` and
   /// `truncated` may both be 1.
   recycled_vector<std::uint8_t> truncated;
-  /// [B] The discounted sums of rewards that scale rewards (see discounted_returns), or empty if
-  /// the role does not keep them.
+  /// [B] The running discounted sum of each environment's rewards (see discounted_returns), or
+  /// empty if rewards are not normalised.
   recycled_vector<double> discounted;
   recycled_vector<finished_episode> finished;  ///< The episodes that ended in this step.
   std::vector<env_failure> failures;           ///< The failures of this step and its resets.

@@ -240,7 +240,8 @@ task<> overlap(group& beside, loop_state<Roles, Experience> on, asynchronous_opt
 /// sample of the replay. An attempt to generate or insert an episode that fails is repeated after a
 /// pause of 10 ms times the number of failures; the loop throws the error of the 20th failure in a
 /// row. Throws std::invalid_argument if `batch` is less than sample_size() of the replay, if it has
-/// one. Items beyond one sample stay in the replay. Returns at once if `updates` is 0 or less.
+/// one. Items beyond one sample stay in the replay until they are too stale. Returns at once if
+/// `updates` is 0 or less.
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                          synchronous_options options) {

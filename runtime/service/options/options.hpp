@@ -53,9 +53,9 @@ struct autoscale_options {
   duration downscale_delay = std::chrono::seconds(10);
 };
 
-/// The options of `system::serve`. All but the name have a default. Numbers must be > 0 and
-/// durations
-/// >= 0 unless stated otherwise; `serve` throws std::invalid_argument for others.
+/// The options of `system::serve`. All but the name have a default. Unless stated otherwise, a
+/// number must be > 0 and a duration >= 0. `serve` throws std::invalid_argument for options out of
+/// range.
 struct serve_options {
   std::string name;  ///< The name in logs, errors and metrics. It is unique in the system.
   /// The number of replicas at the start. Each has its own Role object, made from the same
@@ -111,8 +111,7 @@ struct serve_options {
   /// Endpoints whose calls may run more than once. If the replica of such a call is lost, the call
   /// is sent again to a replica that serves. Calls of sessions and fanouts are not sent again.
   std::vector<const endpoint_info*> idempotent;
-  /// The largest number of retries of an idempotent call, which then runs once more than this. 0
-  /// means no retry.
+  /// The largest number of times that an idempotent call is sent again; 0 means never.
   std::size_t max_retries = 3;
   /// Endpoints whose calls are sent to a second replica as well, if one has room, when they have no
   /// answer after `hedge_after`. The first answer counts and the other call is cancelled. The
