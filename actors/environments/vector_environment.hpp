@@ -1,7 +1,8 @@
 #pragma once
-// The role that steps B environments by one message, and the messages it takes and gives. In the
-// shapes, B is the number of environments, D the number of floats in a flattened observation and A
-// the number of floats in a box action.
+// The role that steps B environments by one message, and the messages that it receives and returns.
+// In the shapes, B is the number of environments, D the number of floats in a flattened
+// observation, A the number of floats in a box action, and P the number of parts of a
+// multi_discrete or multi_binary action.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,7 @@ namespace troupe {
 /// One action for each environment, row-major. Only the member that the action space needs is
 /// filled.
 struct env_actions {
-  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, parts] for multi_discrete, multi_binary.
+  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, P] for multi_discrete, multi_binary.
   recycled_vector<float> continuous;       ///< [B, A]; clipped to the box's bounds before use.
 };
 
@@ -31,31 +32,33 @@ enum class env_failure_reason {
 std::string_view to_string(env_failure_reason reason);
 
 /// A report that an environment broke its contract. The episode under way is dropped and a new one
-/// begins in the same environment, or in a newly made one if the reset fails too.
+/// begins in the same environment. If a reset of that environment fails, a newly made environment
+/// takes its place; if the resets of three newly made ones fail too, environment_lost is thrown.
 struct env_failure {
   std::size_t index = 0;  ///< The environment's index in 0 .. B - 1.
   std::string id;         ///< The environment's name, such as "CartPole-v1".
   env_failure_reason reason = env_failure_reason::threw;
-  std::string message;    ///< The expected and the actual value, or the exception's message.
-  bool at_reset = false;  ///< The failure was in a reset, so no step was lost.
+  std::string message;  ///< The expected and the actual result, or the exception's message.
+  /// True if a reset failed. Such an entry alone leaves the row of the step a transition.
+  bool at_reset = false;
 };
 
-/// An episode that ended in the last step.
+/// An episode that terminated or was truncated in this step.
 struct finished_episode {
   std::size_t index = 0;             ///< The environment's index in 0 .. B - 1.
   double episode_return = 0;         ///< The undiscounted sum of its rewards.
   std::int64_t length = 0;           ///< The number of its steps.
   recycled_vector<float> final_obs;  ///< [D] The observation after the last step.
-  std::size_t level = 0;             ///< The level at which it began.
-  std::size_t task = 0;              ///< The index of its task.
+  std::size_t level = 0;             ///< The level at which it began, from 0.
+  std::size_t task = 0;              ///< The index of its task in env_spec::tasks, from 0.
   bool success = false;              ///< See step_result::success.
 };
 
 /// The outcome of an episode, for the curriculum or the scheduler that chooses levels and tasks.
 struct graded_episode {
-  std::size_t level = 0;  ///< The level at which it began.
-  bool success = false;
-  std::size_t task = 0;
+  std::size_t level = 0;      ///< The level at which it began, from 0.
+  bool success = false;       ///< See step_result::success.
+  std::size_t task = 0;       ///< The index of its task in env_spec::tasks, from 0.
   double episode_return = 0;  ///< The undiscounted sum of its rewards.
   bool operator==(const graded_episode&) const = default;
 };
@@ -69,66 +72,80 @@ struct env_reset {
 /// The result of one step of all environments. It never contains NaN or an infinity.
 ///
 /// If an episode ended, its row of `obs` is the first observation of the next episode (autoreset in
-/// the same step, as in Stable-Baselines3), and its last observation is in `finished`. A row with
-/// an entry in `failures` whose `at_reset` is false is no transition: its reward and both flags are
-/// 0, `obs` begins another episode, and the caller drops what it gathered of the episode before.
+/// the same step, as in Stable-Baselines3), and its last observation is in `finished`. If
+/// `failures` has an entry with `at_reset` false for environment i, row i is not a transition: its
+/// reward and both flags are 0, and its `obs` is the first observation of another episode. The
+/// caller must discard the steps that it has gathered of the failed episode.
 struct env_step {
   recycled_vector<float> obs;                ///< [B, D]
   recycled_vector<double> reward;            ///< [B]
-  recycled_vector<std::uint8_t> terminated;  ///< [B] Whether the task ended.
-  recycled_vector<std::uint8_t> truncated;   ///< [B] Whether the episode was cut short.
-  recycled_vector<double> discounted;        ///< [B] The sums of discounted_returns, or empty.
-  recycled_vector<finished_episode> finished;
-  std::vector<env_failure> failures;
+  recycled_vector<std::uint8_t> terminated;  ///< [B] 1 if a terminal state was reached.
+  /// [B] 1 if the episode was cut short, by the environment or by the time limit. `terminated` and
+  /// `truncated` may both be 1.
+  recycled_vector<std::uint8_t> truncated;
+  /// [B] The running discounted sum of each environment's rewards (see discounted_returns), or
+  /// empty if rewards are not normalised.
+  recycled_vector<double> discounted;
+  recycled_vector<finished_episode> finished;  ///< The episodes that ended in this step.
+  std::vector<env_failure> failures;           ///< The failures of this step and its resets.
 };
 
-/// Thrown for actions that do not fit: too few or too many, outside of the action space, or not
-/// finite. No environment was stepped.
+/// Thrown for too few or too many numbers, for a discrete action outside of the action space, and
+/// for a box action that is NaN or infinite. A finite box action is clipped instead. No environment
+/// was stepped.
 class wrong_actions : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
-/// Thrown when neither an environment nor newly made ones in its place could begin an episode.
+/// Thrown when neither an environment nor newly made ones in its place could begin an episode. Call
+/// `reset` before the next step.
 class environment_lost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The interface of a vector environment: a role whose member functions are its endpoints.
+/// The interface of a vector environment: a role whose endpoints are these member functions, except
+/// `step_into`, which writes to an argument.
 class vector_environment {
  public:
   virtual ~vector_environment() = default;
 
   /// Returns B, the number of environments.
   virtual std::size_t size() = 0;
+  /// Returns the id, the spaces, the levels and the tasks.
   virtual env_spec spec() = 0;
-  /// Sets the id that the spec and the messages have. The registry passes the id of the
-  /// registration.
+  /// Sets the id in `spec()`, in env_failure::id and in error messages. The registry calls it with
+  /// the name under which the environment was registered. The default does nothing.
   virtual void rename(const std::string& id);
-  /// Begins B episodes. Environment i is seeded with seed + i. Without a seed each random generator
-  /// continues. Throws environment_lost.
+  /// Begins B episodes. Episodes under way are dropped and not reported. Environment i is seeded
+  /// with seed + i. Without a seed each random generator continues; at the first reset the
+  /// operating system seeds it. Throws environment_lost.
   virtual env_reset reset(std::optional<std::uint64_t> seed) = 0;
   /// Takes one step of each environment. Throws wrong_actions, environment_lost, and
-  /// std::logic_error before the first reset.
+  /// std::logic_error (not wrong_actions, which derives from it) before the first reset.
   virtual env_step step(env_actions actions) = 0;
-  /// Takes one step of each environment without allocating: it overwrites `out` and reuses its
-  /// memory from the step before. Box actions are clipped in place. Only ended episodes and
-  /// failures allocate.
+  /// Takes one step like `step`, with the same errors, but overwrites `out` and can reuse its
+  /// memory. It may clip box actions in place. vector_env allocates only for ended episodes and
+  /// failures. The default calls `step`, which allocates.
   virtual void step_into(env_actions& actions, env_step& out) { out = step(actions); }
 
-  /// Sets the level of all episodes that begin from now on. By default it is the last level, the
-  /// task itself. Throws std::invalid_argument if there is no such level.
+  /// Sets the level of all episodes that begin from now on: 0 .. env_spec::levels - 1. Without a
+  /// call it is the last level, which has the full difficulty. Throws std::invalid_argument if
+  /// there is no such level. The default does nothing.
   virtual void set_level(std::size_t level);
-  /// Sets the tasks of the episodes that begin from now on: the list is used in order and repeated.
-  /// By default environment i always plays task i modulo the number of tasks. Throws
-  /// std::invalid_argument for an empty list and for a task that doesn't exist.
+  /// Sets the tasks, as indices into env_spec::tasks, of the episodes that begin from now on. Each
+  /// episode that begins, in any of the environments, plays the next task of the list; after the
+  /// last one the list starts again. Without a call environment i always plays task i modulo the
+  /// number of tasks. Throws std::invalid_argument for an empty list and for a task that doesn't
+  /// exist. The default does nothing.
   virtual void set_turns(std::vector<std::size_t> turns);
 
-  /// Returns the complete state for a checkpoint, or nullopt, the default, if it can't be saved.
+  /// Returns the complete state for a checkpoint, or nullopt if the state can't be saved. The
+  /// default returns nullopt.
   virtual std::optional<std::string> save();
-  /// Continues from the state that `save` of an equal vector environment returned. Throws
-  /// state_error.
+  /// Continues from a state that `save` returned on a vector environment of the same type, size,
+  /// levels and tasks. Throws state_error if the state doesn't fit. The default always throws it.
   virtual void restore(const std::string& bytes);
 };
 

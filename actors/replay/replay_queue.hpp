@@ -1,5 +1,5 @@
 #pragma once
-// The replay of the on-policy algorithms and GRPO: a queue of items that are trained on once.
+// The replay of the on-policy algorithms, GRPO included: a queue of items that are trained on once.
 
 #include <fmt/format.h>
 
@@ -22,20 +22,25 @@
 
 namespace troupe {
 
+/// The options of a replay_queue.
 struct replay_options {
-  std::int64_t batch = 1;  ///< The number of items in one sample.
-  /// The maximal number of versions that an item may be behind the weights that it trains.
+  std::int64_t batch = 1;  ///< The number of items in one sample, at least 1.
+  /// The largest difference between the version of the weights in use and an item's version, at
+  /// least 0. An item with a larger difference is dropped.
   std::int64_t max_staleness = 0;
-  std::size_t capacity = 1024;  ///< The number of items that are held before `insert` waits.
-  /// The encoded size in bytes that is held before `insert` waits. The items of one sample are held
-  /// in any case.
+  /// The largest number of items that are held, at least `batch`; `insert` waits above it.
+  std::size_t capacity = 1024;
+  /// The largest total size of the held items in bytes; `insert` waits above it. The size of an
+  /// item is its encoded size, or sizeof(Item) if Item can't be encoded. Up to `batch` items are
+  /// accepted whatever their size.
   std::size_t max_bytes = std::size_t{1} << 30;
-  /// The time after which a waiting `sample` throws replay_starved.
+  /// The longest time that `sample` waits before it throws replay_starved.
   duration patience = std::chrono::minutes(10);
 };
 
-/// An item with a length. Longer items take longer to make, so dropping stale ones biases training
-/// towards short items; replay_counts::stale_length makes it visible.
+/// An item with a length, in a unit of its own, such as steps or tokens. Longer items take longer
+/// to make, so dropping stale ones biases training towards short items.
+/// replay_counts::stale_length, the sum of the dropped items' lengths, shows this bias.
 template <class Item>
 concept has_length = requires(const Item& item) {
   { item.length() } -> std::convertible_to<double>;
@@ -44,28 +49,31 @@ concept has_length = requires(const Item& item) {
 /// The state of a replay_queue in a checkpoint.
 template <class Item>
 struct replay_state {
-  std::vector<Item> items;  ///< The held items, oldest first.
-  std::int64_t begun = 0;   ///< The number of items admitted since the start.
-  std::int64_t version = 0;
-  replay_counts counts;
+  std::vector<Item> items;   ///< The held items, oldest first.
+  std::int64_t begun = 0;    ///< The number of items admitted, without those given back or stale.
+  std::int64_t version = 0;  ///< The version of the weights in use.
+  replay_counts counts;      ///< The counts since the start of the run.
 };
 
 /// The replay between rollouts and an on-policy trainer (see replay.hpp). Items are sampled first
 /// in, first out, each of them once, and none that is staler than allowed. Item has a member
-/// `version`, the version of the oldest weights that made any part of it. If it has an `item_id id`
-/// that a producer set, `insert` is idempotent.
+/// `version`, the version of the oldest weights that made any part of it. If Item has a member
+/// `item_id id` that a producer set, inserting the same id twice keeps one item, so `insert` may be
+/// listed in serve_options::idempotent. A checkpoint doesn't contain the ids.
 template <class Item>
 class replay_queue {
  public:
   using item_type = Item;
 
-  /// The items and counts of a queue. If it is given to `serve`, it outlives the replica: a
-  /// restarted replica has everything that its predecessor had, except for the number of admitted
-  /// items. Only one queue may use it.
+  /// Holds the items and counts of a queue. Pass a storage to `serve` as an argument of the role to
+  /// keep them when the replica restarts. The number of admitted items is then set from the version
+  /// and the number of held items. Only one queue may use a storage at a time, so a service with
+  /// such an argument has one replica.
   class storage;
 
-  /// `on` holds the items; null means that the queue makes its own. Throws std::invalid_argument if
-  /// the capacity is below the batch.
+  /// `on` is the storage of the items; null means that the queue makes its own. Throws
+  /// std::invalid_argument for a batch below 1, a max_staleness below 0 and a capacity below the
+  /// batch, and std::logic_error if another queue uses the storage.
   explicit replay_queue(replay_options options, std::shared_ptr<storage> on = nullptr)
       : options_(options),
         storage_(on ? std::move(on) : std::make_shared<storage>()),
@@ -82,28 +90,32 @@ class replay_queue {
     admission_.restore(version_ * options.batch + std::ssize(items_));
   }
 
-  /// Waits until another item may begin that will still be fresh when its turn comes. Returns false
-  /// once the queue is closed.
+  /// Waits until an item that is begun now will not be too stale when it is sampled in its turn,
+  /// counts it as admitted and returns true. Returns false once the queue is closed.
   task<bool> admit() {
     while (!closed_ && !admission_.open(version_)) co_await changed_.wait();
     if (closed_) co_return false;
     admission_.begin();
     co_return true;
   }
-  /// Closes the queue: no item is admitted any more. Items that have begun may still be inserted,
-  /// even beyond the capacity, so that a loop can come to rest.
+  /// Closes the queue for good: no item is admitted any more. Items that were admitted may still be
+  /// inserted, even beyond the capacity, so that a loop can let its episodes end. A waiting
+  /// `sample` goes on waiting.
   void close() {
     closed_ = true;
     changed_.notify_all();
   }
-  /// Says that an admitted item will not be inserted, so that another one may begin in its place.
+  /// Gives an admission back: an admitted item will not be inserted, so another one may be admitted
+  /// in its place.
   void abandon() {
     admission_.lose();
     changed_.notify_all();
   }
 
-  /// Inserts an item, and waits while the queue is full. An item that is too stale is dropped, and
-  /// so is one that was inserted before.
+  /// Inserts an item, and waits while the queue is full, without a time limit of its own. An item
+  /// that is too stale is dropped, and so is one that was inserted before. If the item's version is
+  /// above `version()`, it becomes the version of the weights in use. The item doesn't need to be
+  /// admitted.
   task<> insert(Item item) {
     const auto bytes = bytes_of(item);
     while (!closed_ && !has_room(bytes)) co_await changed_.wait();
@@ -122,15 +134,17 @@ class replay_queue {
     changed_.notify_all();
   }
 
-  /// Waits for the next `batch` items and returns them, oldest first. Throws replay_starved once
-  /// `patience` has passed.
+  /// Waits for the next `batch` items and returns them, oldest first. Throws replay_starved if it
+  /// has waited `patience` without enough items. The time starts again if another sample takes the
+  /// items or they become too stale.
   task<std::vector<Item>> sample() {
     // It waits again if another sample took the items, or if they have become stale meanwhile.
     while (!satisfied()) co_await wait_patiently();
     co_return take();
   }
 
-  /// Returns the next `batch` items without waiting; empty if there are fewer.
+  /// Returns the next `batch` items, oldest first, without waiting; returns an empty vector if
+  /// fewer are held.
   std::vector<Item> take() {
     std::vector<Item> batch;
     if (!satisfied()) return batch;
@@ -148,7 +162,8 @@ class replay_queue {
     return batch;
   }
 
-  /// Says that weights of `version` are in use now.
+  /// Sets the version of the weights in use, drops the items that are too stale for it, and may
+  /// admit new ones. `version` must not fall.
   void trained(std::int64_t version) {
     version_ = version;
     admission_.catch_up(version);
@@ -165,7 +180,7 @@ class replay_queue {
     for (const auto& each : items_) state.items.push_back(each.item);
     return state;
   }
-  /// Restores a state of `save`. It must be called before any other endpoint.
+  /// Restores a state that `save` returned. Call it before any other endpoint.
   void restore(replay_state<Item> state) {
     admission_.restore(state.begun);
     version_ = state.version;
@@ -179,14 +194,15 @@ class replay_queue {
     }
   }
 
-  /// The number of items in one sample.
+  /// The number of items in one sample: replay_options::batch.
   std::int64_t sample_size() const { return options_.batch; }
-  /// The number of items that a sample would have to wait for.
+  /// The number of items that a sample lacks; 0 if enough are held.
   std::size_t missing() const {
     return static_cast<std::size_t>(options_.batch) -
            std::min(items_.size(), static_cast<std::size_t>(options_.batch));
   }
 
+  /// The counts since the start, or since the start of the run if a state was restored.
   replay_counts counts() const {
     auto now = counts_;
     now.held = items_.size();

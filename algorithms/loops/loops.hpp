@@ -1,15 +1,16 @@
 #pragma once
-// Three loops over one episode function: synchronous training, asynchronous training and
-// evaluation. The episode function `generate` is any coroutine `task<Experience>(Roles)`. The
-// functions by which a loop trains are in `hooks`, so a loop does not depend on an algorithm.
+// Three loops around one episode function: synchronous training, asynchronous training and
+// evaluation. The episode function `generate` is a coroutine `task<Experience> generate(Roles)`. It
+// is passed as a function pointer, so a lambda that captures doesn't fit. The functions with which
+// a loop trains are in `hooks`, so a loop does not depend on an algorithm.
 //
 //   co_await loops::synchronous(roles, generate_rollout, hooks, {.batch = 1, .updates = 49});
 //   co_await loops::asynchronous(roles, generate_rollout, hooks, {.rollouts = 2, .updates = 49});
-//   co_await loops::evaluate(roles, generate_rollout, enough);
+//   co_await loops::evaluate(roles, generate_rollout, enough);   // enough is a std::function
 //
-// Roles has a member `replay`, a service of a replay of Experience, which bounds staleness (see
-// actors/replay/replay.hpp). If Experience has a member `item_id id`, the loop numbers each item,
-// and the endpoint `insert` of the replay may be idempotent.
+// Roles has a member `replay`, the service of a replay that holds Experience. The replay bounds
+// staleness (see actors/replay/replay.hpp). If Experience has a member `item_id id`, the loop
+// numbers each item, so `insert` of the replay may be listed in serve_options::idempotent.
 
 #include <cstdint>
 #include <functional>
@@ -29,52 +30,62 @@
 
 namespace troupe::loops {
 
-/// The functions that a loop calls with experience, on the loop's own actor.
+/// The functions that a loop calls, on its own actor. An exception of one of them ends the loop,
+/// which throws it.
 template <class Experience>
 struct hooks {
-  /// Trains on one batch, publishes the new weights and returns their version.
+  /// Trains on one batch, publishes the new weights and returns their version. Required by the
+  /// training loops.
   std::function<task<std::int64_t>(std::vector<Experience>)> train;
-  /// Called after each update. May be null.
+  /// The loop calls it after each update with the version that `train` returned. Null means no
+  /// call.
   std::function<task<>(std::int64_t version)> updated = nullptr;
-  /// Called after `updated`; may end the loop early. See callbacks.hpp. May be null.
+  /// The loop calls it after `updated`, and ends if it returns verdict::stop. Null means no call.
+  /// See callback.hpp; callbacks.hpp has callbacks to combine.
   callback on_update_end = nullptr;
-  /// Returns the number of environment steps in one item, for progress::steps. Null means each item
-  /// counts 1.
+  /// Returns the number of environment steps in one item, for progress::steps. Null means that each
+  /// item counts 1.
   std::function<std::int64_t(const Experience&)> steps = nullptr;
-  /// Counts episodes that fail; a default-constructed one counts nothing.
+  /// Counts the attempts at an episode that fail; a default-constructed object counts nothing.
   training_metrics metrics = {};
 };
 
+/// The options of `synchronous`.
 struct synchronous_options {
-  std::size_t batch = 1;     ///< Episodes of one update, generated at the same time.
-  std::int64_t updates = 1;  ///< The loop returns after so many updates.
+  std::size_t batch = 1;     ///< The number of episodes that are generated at the same time.
+  std::int64_t updates = 1;  ///< The number of updates after which the loop returns.
 };
 
+/// The options of `asynchronous`.
 struct asynchronous_options {
-  std::size_t rollouts = 2;  ///< Episodes generated at the same time.
-  std::int64_t updates = 1;  ///< The loop returns after so many updates.
-  /// If true, the loop waits at its end until the episodes under way have ended and are in the
-  /// replay, and closes the replay, so that all roles are at rest. If false, it cancels them.
+  std::size_t rollouts = 2;  ///< The number of episodes that are generated at the same time, > 0.
+  std::int64_t updates = 1;  ///< The number of updates after which the loop returns.
+  /// If true, the loop at its end closes the replay, which stays closed, and waits until the
+  /// episodes under way have been inserted, so that all roles are at rest. If false, the loop
+  /// cancels these episodes.
   bool drain = false;
 };
 
 /// The result of a loop.
 struct report {
-  std::int64_t updates = 0;     ///< The number of updates.
-  std::int64_t episodes = 0;    ///< Episodes that were generated and inserted into the replay.
-  std::int64_t failed = 0;      ///< Episodes that ended with an error and were generated again.
-  std::int64_t steps = 0;       ///< Environment steps trained on, as hooks::steps counts them.
-  bool stopped = false;         ///< True if a callback ended the loop.
-  double wall = 0;              ///< The loop's duration in seconds.
-  double overlap_fraction = 0;  ///< Share of `wall` in which rollouts and training both ran.
+  std::int64_t updates = 0;   ///< The number of updates.
+  std::int64_t episodes = 0;  ///< The episodes that were generated and inserted into the replay.
+  std::int64_t failed = 0;    ///< The failed attempts to generate and insert an episode.
+  std::int64_t steps = 0;     ///< The environment steps trained on, as hooks::steps counts them.
+  bool stopped = false;       ///< True if a callback ended the loop.
+  double wall = 0;            ///< The loop's duration in seconds.
+  /// The share of `wall`, 0 to 1, in which rollouts and training both ran.
+  double overlap_fraction = 0;
 };
 
 namespace detail {
 
-/// A loop gives up after so many failures of an episode in a row.
+/// The number of failed attempts at one episode after which a loop throws, and the number of rounds
+/// in which generate_batch makes up for missing items.
 inline constexpr std::int64_t max_failures = 20;
 
-/// The state that the coroutines of one loop share. The loop holds it, so it outlives them.
+/// The state that the coroutines of one loop share. Each coroutine has a copy; the objects that the
+/// references name belong to the loop and outlive the coroutines.
 template <class Roles, class Experience>
 struct loop_state {
   using queue = typename decltype(Roles::replay)::role_type;
@@ -122,8 +133,9 @@ template <class Roles, class Experience>
 task<> generate_for_ever(loop_state<Roles, Experience> on) {
   for (;;) {
     {
-      // Only one coroutine waits for admission at a time. Waiting calls occupy the replay, so many
-      // of them would block the call of `sample` that they wait for.
+      // Only one coroutine waits for admission at a time. Each waiting call takes one of the
+      // replay's places for running calls. If such calls took all places, `sample`, which they wait
+      // for, could not run.
       const auto guard = co_await on.entry.lock();
       const bool admitted =
           co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::admit>();
@@ -158,7 +170,7 @@ task<> train_with(loop_state<Roles, Experience> on, std::vector<Experience> batc
 
 /// Throws std::invalid_argument if an update has fewer episodes than one sample of the replay
 /// takes, because `sample` would then wait until its timeout. A replay without `sample_size`
-/// returns what it has, so it needs no check.
+/// returns the items that it has, so it doesn't need this check.
 template <class Roles, class Experience>
 task<> require_enough(loop_state<Roles, Experience> on, std::size_t batch) {
   using queue = typename loop_state<Roles, Experience>::queue;
@@ -173,8 +185,9 @@ task<> require_enough(loop_state<Roles, Experience> on, std::size_t batch) {
   co_return;
 }
 
-/// Generates `wanted` episodes and returns the replay's sample of them. If the replay has too few,
-/// because some were lost with it or have become too stale, the missing ones are generated again.
+/// Generates `wanted` episodes and returns one sample of the replay. If the replay holds fewer
+/// items than a sample, because it was restarted or items became too stale, the missing number is
+/// generated.
 template <class Roles, class Experience>
 task<std::vector<Experience>> generate_batch(loop_state<Roles, Experience> on, std::size_t wanted) {
   using queue = typename loop_state<Roles, Experience>::queue;
@@ -223,8 +236,12 @@ task<> overlap(group& beside, loop_state<Roles, Experience> on, asynchronous_opt
 
 }  // namespace detail
 
-/// Alternates between generating `batch` episodes with the newest weights and training on them.
-/// Throws std::invalid_argument if `batch` is fewer than one sample of a replay_queue takes.
+/// Alternates between generating `batch` episodes with the newest weights and training on one
+/// sample of the replay. An attempt to generate or insert an episode that fails is repeated after a
+/// pause of 10 ms times the number of failures; the loop throws the error of the 20th failure in a
+/// row. Throws std::invalid_argument if `batch` is less than sample_size() of the replay, if it has
+/// one. Items beyond one sample stay in the replay until they are too stale. Returns at once if
+/// `updates` is 0 or less.
 template <class Roles, class Experience>
 task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                          synchronous_options options) {
@@ -245,8 +262,9 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
 }
 
 /// Generates episodes and trains at the same time: up to `rollouts` episodes are under way while
-/// the trainer trains. The replay admits an episode only if it will be within max_staleness when it
-/// is trained on.
+/// the trainer trains. The replay admits an episode only if its staleness is expected to be at most
+/// max_staleness when it is trained on. Failed episodes are repeated as in `synchronous`. Throws
+/// what `sample` of the replay throws, such as replay_starved.
 template <class Roles, class Experience>
 task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hooks<Experience> hooks,
                           asynchronous_options options) {
@@ -262,7 +280,8 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
   co_return totals;
 }
 
-/// Generates episodes until `enough(experience)` returns true. Nothing is stored.
+/// Generates episodes, one after another, until `enough(experience)` returns true. Nothing is
+/// inserted into the replay. A failed episode is not repeated: its error is thrown.
 template <class Roles, class Experience>
 task<> evaluate(Roles roles, task<Experience> (*generate)(Roles),
                 std::function<bool(const Experience&)> enough) {

@@ -10,52 +10,61 @@
 
 namespace troupe {
 
-/// The parts of a run that run_callbacks::on_update may read and change after each update. Settings
-/// are kept in checkpoints, so a run that goes on from one is the same bit for bit.
+/// The parts of a run that run_callbacks::on_update may read and change after each update. The
+/// learning rate that a callback sets, and values that are not written yet, are saved in
+/// checkpoints, so a resumed run gives the same results, bit for bit, as one that was not
+/// interrupted.
 ///
-///   task<loops::verdict> halve_when_far(loops::progress now, run_control& control) {
+///   task<loops::verdict> halve_at_100(loops::progress now, run_control& control) {
 ///     if (now.updates == 100) control.set_learning_rate(control.learning_rate() / 2);
-///     control.record("custom/left_share", share_of_left(control.actions()));
+///     control.record("custom/minutes", now.seconds / 60);
 ///     co_return loops::verdict::go_on;
 ///   }
 class run_control {
  public:
-  /// The optimiser's step size in the last update.
+  /// The learning rate that the last update used; 0 before the first update.
   double learning_rate() const { return last_learning_rate_; }
-  /// Sets the learning rate from the next update on, in place of the configuration's rate and
-  /// schedule. Throws std::invalid_argument unless it is finite and > 0.
+  /// Sets the learning rate from the next update on, in place of the configured rate and schedule.
+  /// Throws std::invalid_argument unless it is finite and > 0.
   void set_learning_rate(double lr);
-  /// Returns to the configuration's learning rate from the next update on, at the schedule's value
-  /// of that moment.
+  /// Undoes set_learning_rate: from the next update on the configured rate and schedule hold again,
+  /// at the schedule's current point.
   void clear_learning_rate() { state_.learning_rate.reset(); }
 
-  /// Adds a column to progress.csv and TensorBoard, in this update's row; if the update has no row,
-  /// in the next one. If a name is recorded several times, the last value counts; it also replaces
-  /// a value that the algorithm records under that name. Throws std::invalid_argument if the name
-  /// is empty or has a comma, a quote or a line break.
+  /// Records a value in the column `name` of progress.csv and TensorBoard. It appears in this
+  /// update's row or, if this update writes none, in the next row that is written. If a name is
+  /// recorded several times, the last value counts; it also replaces a value that the algorithm
+  /// records under that name. The value isn't checked. Throws std::invalid_argument if the name is
+  /// empty or has a comma, a quote or a line break.
   void record(std::string name, double value);
 
-  /// The actions in the experience that the last update trained on. Empty for off-policy
-  /// algorithms, which train on the whole replay, and for language models.
+  /// The actions in the experience that the last update trained on. The histogram is empty before
+  /// the first update, for off-policy algorithms, which train on the whole replay, and for language
+  /// models.
   const action_histogram& actions() const { return actions_; }
 
-  // ---- members that the run and its algorithm use
+  // ---- For the run and its algorithm only. Callbacks must not call the members below.
 
   /// The state that checkpoints keep.
   struct state {
-    std::optional<double> learning_rate;   ///< The rate that was set; else the configuration's.
+    /// The rate that set_learning_rate set; nullopt means that the configured rate holds.
+    std::optional<double> learning_rate;
     std::map<std::string, double> values;  ///< Recorded values that have not been written yet.
 
     bool empty() const { return !learning_rate && values.empty(); }
   };
+  /// Returns the state for a checkpoint.
   const state& kept() const { return state_; }
+  /// Restores the state of a checkpoint.
   void restore(state kept) { state_ = std::move(kept); }
-  /// The step size that was set for the next update; none means the configuration's.
+  /// The rate that set_learning_rate set and that still holds; nullopt means that the configured
+  /// rate holds.
   std::optional<double> chosen_learning_rate() const { return state_.learning_rate; }
-  /// Notes the step size of the update that has just been made.
+  /// Sets the learning rate of the update that has just been made.
   void updated(double learning_rate) { last_learning_rate_ = learning_rate; }
+  /// Sets the actions of the update that has just been made.
   void saw(action_histogram actions) { actions_ = std::move(actions); }
-  /// Moves the recorded values into a row.
+  /// Moves the recorded values into `row`, where they replace values of the same name.
   void write(std::map<std::string, double>& row);
 
  private:

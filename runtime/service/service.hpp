@@ -4,11 +4,11 @@
 //
 //   int one  = co_await counters.route<&counter::add>(3);        // one replica answers
 //   auto all = co_await counters.fanout<&counter::add>(1);       // every replica answers
-//   auto one = co_await counters.try_route<&counter::add>(3);    // outcome<int>: no exception
+//   auto tried = co_await counters.try_route<&counter::add>(3);  // outcome<int>: no exception
 //   auto quick = counters.with({.deadline = 50ms, .wait = false});  // with other options
 //   auto fresh = policies.with({.min_version = 7});                 // version 7 or newer answers
-//   auto mine = co_await counters.session();                     // all its calls go to one replica
-//   auto own  = co_await counters.session({.exclusive = true});  // which has no other session
+//   auto mine = co_await counters.session();  // a session: all calls through it go to one replica
+//   auto own  = co_await counters.session({.exclusive = true});  // the replica's only session
 
 #include <concepts>
 #include <iterator>
@@ -28,7 +28,7 @@ namespace troupe {
 
 namespace detail {
 
-// A handle is sent to another process (runtime/remote) as the service's name and options.
+// A handle is sent to another process (runtime/remote) as the service's name and call_options.
 std::size_t handle_size(const service_state* service);
 void write_handle(const service_state* service, wire_writer& to);
 std::shared_ptr<service_state> read_handle(wire_reader& from);
@@ -49,33 +49,39 @@ task<outcome<typename endpoint_of<F>::result>> settle(
   }
 }
 
-/// Waits until a replica serves, then gives all replicas that serve.
+/// Waits until a replica serves, then returns all replicas that serve.
 task<std::shared_ptr<const replica_table>> open_table(std::shared_ptr<service_state> service,
                                                       call_options options);
 
 }  // namespace detail
 
-/// The handle of the replicas of Role that serve under one name. Calls check their arguments
-/// against the endpoint's signature at compile time, and end with the endpoint's value or a
-/// call_error. A call doesn't hold its service until it is awaited, so keep a handle until then.
+/// The handle of one service, which is a set of replicas of Role under one name. Calls check their
+/// arguments against the endpoint's signature at compile time. A call is sent when it is awaited.
+/// It returns the endpoint's value or throws a call_error (see runtime/base/error.hpp); an
+/// exception of the endpoint arrives as role_error, which is a call_error. Keep a handle until a
+/// call is awaited: a call that isn't awaited yet doesn't keep its service.
 template <class Role>
 class service {
  public:
   using role_type = Role;
 
-  /// Names no service. Calling it throws std::logic_error.
+  /// Makes a handle that names no service. All its members except `with` and operator bool then
+  /// throw std::logic_error: `session` when it is awaited, the others at once, also `try_route`.
   service() = default;
 
-  /// A service of a derived role is also a service of its base.
+  /// Converts a handle of a derived role's service to one of its base.
   template <std::derived_from<Role> Derived>
     requires(!std::same_as<Derived, Role>)
   service(const service<Derived>& derived)
       : state_(derived.state_), access_(access_through(derived)), options_(derived.options_) {}
 
+  /// The name of the service: serve_options::name.
   const std::string& name() const { return state().options.name; }
+  /// True if the handle names a service, which may have ended.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// Returns a handle of the same service whose calls use other options.
+  /// Returns a handle of the same service whose calls use exactly `options`. Members that `options`
+  /// leaves out have their defaults, not this handle's values.
   service with(const call_options& options) const {
     service other = *this;
     other.options_ = options;
@@ -97,19 +103,19 @@ class service {
     return settled<F>(nullptr, false, std::forward<A>(args)...);
   }
 
-  /// Calls every replica that serves now; while none serves, it waits for the first that do. Waits
-  /// for all answers, then throws the first error if a call failed. A replica that `system::scale`
-  /// removes before it is asked is left out. Returns the results in a vector, or nothing if the
-  /// endpoint returns void.
+  /// Calls every replica that serves now; if none serves, it waits until one does. Waits for all
+  /// answers. If calls failed, throws the error of the failed replica with the lowest index. A
+  /// replica that `system::scale` removes before it is asked is left out. Returns the results in a
+  /// vector, ordered by replica index, or nothing if the endpoint returns void.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   auto fanout(const A&... args) const {
     return values<F>(fanout_settled<F>(args...));
   }
 
-  /// Calls every replica like `fanout`, and returns one outcome for each, in the order of the
-  /// replicas' indices. Throws call_error if no replica could be asked: service_down, or what the
-  /// handle's options lead to (deadline_exceeded, overloaded).
+  /// Calls every replica like `fanout`, and returns one outcome for each, ordered by replica index.
+  /// Removed replicas have no outcome, so positions may differ from indices. Throws call_error of
+  /// kind service_down, deadline_exceeded or overloaded if no replica could be asked.
   template <auto F, class... A>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
@@ -122,10 +128,10 @@ class service {
   }
 
   /// Opens a session at the replica with the fewest sessions. Every call of the session goes to
-  /// that replica. The session ends with its last copy. An exclusive session waits for a replica
-  /// without any session, and keeps all other sessions away from it, those of other processes
-  /// included; routed calls still reach the replica. Throws call_error: service_down, or what the
-  /// handle's options lead to.
+  /// that replica. The session ends when its last copy is destroyed. An exclusive session waits for
+  /// a replica without any session. While it lasts, no other session, in this or another process,
+  /// opens at that replica; routed calls still reach it. Throws call_error of kind service_down,
+  /// deadline_exceeded or overloaded.
   task<troupe::session<Role>> session(session_options options = {}) const {
     return open(*this, options);
   }
@@ -163,7 +169,7 @@ class service {
     return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
   }
 
-  /// Makes a call, at the replica `only` unless it is null, and keeps its error in the outcome.
+  /// Makes a call and keeps its error in the outcome. If `only` isn't null, that replica answers.
   template <auto F, class... A>
   task<outcome<typename detail::endpoint_of<F>::result>> settled(
       std::shared_ptr<detail::replica_slot> only, bool session, A&&... args) const {

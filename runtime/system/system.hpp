@@ -1,6 +1,6 @@
 #pragma once
-// A system runs the actors of one process. It has a pool of threads, a clock, services that are
-// found by name, and metrics. Every program makes one, directly or with troupe::run (run.hpp).
+// A system runs the actors of one process. It has a pool of threads, a clock, services with names
+// of their own, and metrics. Every program makes one, directly or with troupe::run (run.hpp).
 
 #include <cstdint>
 #include <functional>
@@ -21,38 +21,40 @@ class trace;
 
 /// The options of a system. All have a default.
 struct system_options {
-  std::size_t threads = 0;  ///< The threads of the pool; 0 means one per core.
-  /// True runs everything in virtual time, in an order drawn from `seed`, on the thread that calls
-  /// `run`. If a fault plan lets turns take virtual time, these turns have threads of their own,
-  /// but only one runs at a time.
+  /// The number of threads of the pool; 0 means one per core. A deterministic system ignores it.
+  std::size_t threads = 0;
+  /// If true, everything runs in virtual time, in an order drawn from `seed`, on the thread that
+  /// calls `run`. If a fault plan lets turns (the runs of one actor without a pause) take virtual
+  /// time, each such turn runs on its own thread, one thread at a time.
   bool deterministic = false;
   /// The seed of the actors' random numbers, of injected faults and, in a deterministic system, of
-  /// the order of turns.
+  /// the order of turns. 0 is a seed like any other.
   std::uint64_t seed = 0;
   /// The faults to inject. Only a deterministic system can have faults.
   fault_plan faults;
-  /// The time that the destructor waits for actors and their threads to end. A thread that is stuck
-  /// in a role's code can't be ended, so the process then exits with code 70.
+  /// The longest time that the destructor waits for actors and their threads to end. A thread that
+  /// is stuck in a role's code can't be ended, so the process then exits with code 70.
   duration stop_limit = std::chrono::seconds(10);
-  /// The time between two searches for services that wait for each other in a cycle with full
-  /// queues. The calls in such a cycle end as `overloaded` two to four times this time after it has
-  /// closed, even if a timeout or another branch of `any` would have ended the wait later. 0 means
-  /// no search.
+  /// The interval, >= 0, between two searches for services that wait for each other in a cycle with
+  /// full queues. The calls in such a cycle end as `overloaded` between 2 and 4 intervals after the
+  /// cycle has formed, even if a timeout or another branch of `any` would have ended the wait
+  /// later. 0 means no search.
   duration cycle_check = std::chrono::seconds(1);
   /// The address where nodes join, HOST:PORT; port 0 means any free port. If it is empty, no node
-  /// can join and nothing can be placed on a node.
+  /// can join and nothing can be placed on a node. It must be empty in a deterministic system.
   std::string listen = "";
-  /// The directory with the certificates of this end of the cluster (`troupe certs` makes them).
-  /// Without certificates the system listens at loopback addresses only.
+  /// The directory with the certificates of this process (`troupe certs` makes them). If it is
+  /// empty, `listen` must be a loopback address.
   std::string certs = "";
-  /// The file with the secret that both ends must know if there are no certificates. The file is
-  /// made if it doesn't exist. Empty means troupe/join.secret in $XDG_STATE_HOME, or in
+  /// The file with the secret that the system and its nodes must know if there are no certificates.
+  /// The file is made if it doesn't exist. Empty means troupe/join.secret in $XDG_STATE_HOME, or in
   /// ~/.local/state if that is unset.
   std::string join_secret = "";
-  /// True runs each role that another process places here in a child process of its own.
+  /// If true, each replica that another process places on this system runs in its own child
+  /// process.
   bool isolate = false;
   /// The registry of the system's metrics; null means a new one. Systems that run one after another
-  /// may share a registry, whose counts then go on from one system to the next.
+  /// may share a registry, whose counts then add up over these systems.
   std::shared_ptr<metrics_registry> metrics = nullptr;
   /// The trace that keeps what the actors do, for trace viewers; null means no trace. Systems that
   /// run one after another may share a trace.
@@ -66,24 +68,29 @@ class system_core;
 system_core& core_of(system& sys);
 }  // namespace detail
 
-/// One system of actors in this process. Its services and their replicas live until it is
-/// destroyed.
+/// One system of actors in this process. Destroying it ends the services that were not stopped
+/// before. Its coroutines begin when they are awaited.
 class system {
  public:
-  /// Throws std::invalid_argument if an option is out of range or doesn't fit a deterministic
-  /// system or, with faults, one that is not deterministic. Throws std::runtime_error if the system
-  /// can't listen for nodes or a file of its certificates or join secret is unusable.
+  /// Throws std::invalid_argument if an option is out of range, if a deterministic system has an
+  /// address in `listen`, if there are faults and the system isn't deterministic, and if `listen`
+  /// is no HOST:PORT or needs certificates. Throws std::runtime_error if the system can't listen
+  /// for nodes or a file of its certificates or join secret is unusable.
   explicit system(system_options options = {});
-  /// Stops every service, the latest first, and waits for the actors, at most for `stop_limit`.
+  /// Stops every service, the one started last first, and waits for the actors, at most for
+  /// `stop_limit`.
   ~system();
   system(const system&) = delete;
   system& operator=(const system&) = delete;
 
-  /// Starts a service whose replicas each hold a `Role(args...)`, made in the replica. Returns when
-  /// all replicas serve. If Role has a member `task<> catch_up()`, a replica awaits it before it
-  /// serves, also after a restart. Throws std::invalid_argument for options out of range, for a
-  /// name in use, and for a role in another process whose arguments or endpoints can't be encoded.
-  /// Throws call_error of kind service_down if replicas keep dying at their start.
+  /// Starts a service. Each replica makes its own Role from a copy of `args`. Returns when all
+  /// replicas serve; it waits without a time limit for a node that has room. If Role has a member
+  /// `task<> catch_up()`, a replica awaits it before it serves, also after a restart.
+  ///
+  /// Throws std::invalid_argument for options out of range, for a name in use, for a placement that
+  /// this system can't have, and for a role in another process whose arguments or endpoints can't
+  /// be encoded. Throws call_error of kind service_down if replicas die at their start more often
+  /// than serve_options::max_restarts, or exceed serve_options::start_timeout twice.
   template <class Role, class... A>
   task<service<Role>> serve(serve_options options, A... args) {
     auto factory = detail::make_factory<Role>(std::make_tuple(std::move(args)...));
@@ -91,29 +98,40 @@ class system {
     co_return service<Role>(std::move(state));
   }
 
-  /// Ends a service. Its callers get service_down.
+  /// Ends a service. Calls under way and later ones end as service_down. Returns without waiting
+  /// for the replicas' end. Has no effect on a service that has ended.
   template <class Role>
   void stop(const service<Role>& which) {
     close(which.state());
   }
 
-  /// Changes the number of replicas while the service serves. Returns when exactly that many serve.
-  /// New replicas start and catch up first; if they keep dying while they start, it throws
-  /// call_error of kind replica_lost and the number stays as it was. The replicas with the highest
-  /// indices are removed: they get no new call and no new session, have `drain_timeout` to finish
-  /// their calls and sessions, and end. Calls left then end as replica_lost (or are retried),
-  /// sessions as session_lost. Changes run one after another, in the order of the calls of `scale`;
-  /// a change that has begun goes on even if nobody awaits it. Throws std::invalid_argument for 0
-  /// replicas, and call_error of kind service_down if the service is down or ends meanwhile.
+  /// Changes the number of replicas while the service serves. Returns when exactly that many serve
+  /// and the removed ones have ended or were given up. With autoscaling the load may change the
+  /// number again.
+  ///
+  /// New replicas start and catch up before they serve. If they keep dying while they start, or
+  /// exceed serve_options::start_timeout, it throws call_error of kind replica_lost and the number
+  /// stays as it was.
+  ///
+  /// The replicas with the highest indices are removed: they get no new call and no new session,
+  /// have serve_options::drain_timeout to finish their calls and sessions, and end. Calls that are
+  /// still running then end as replica_lost, or are retried if they are idempotent. Sessions that
+  /// are still open end as session_lost.
+  ///
+  /// Changes run one after another, in the order in which they are awaited. A change goes on even
+  /// if the coroutine that awaits it is cancelled. A later change to fewer replicas ends a growth
+  /// that is under way, which then throws call_error of kind cancelled. Throws
+  /// std::invalid_argument for 0 replicas, and call_error of kind service_down if the service is
+  /// down or ends meanwhile.
   template <class Role>
   task<> scale(const service<Role>& which, std::size_t replicas) {
     which.state();  // Throws if the handle names no service.
     return change_replicas(which.state_, replicas);
   }
 
-  /// Runs `main` as an actor's coroutine and waits for its end. Throws what `main` throws, and
-  /// std::logic_error if `run` runs already or every actor of a deterministic system waits for
-  /// ever. Call it from a thread outside the system.
+  /// Runs `main` as an actor's coroutine, waits for its end and returns its value. Throws what
+  /// `main` throws, and std::logic_error if another `run` is under way, or if the system is
+  /// deterministic and no actor can go on. Call it from a thread outside the system.
   template <class T>
   T run(task<T> main) {
     std::optional<detail::value_or_monostate<T>> result;
@@ -121,20 +139,22 @@ class system {
     if constexpr (!std::is_void_v<T>) return std::move(*result);
   }
 
-  /// Cancels what `run` runs: its coroutine is destroyed, and `run` throws call_error of kind
-  /// cancelled. If nothing runs, the next `run` throws this error instead of starting. May be
-  /// called on any thread.
+  /// Cancels the coroutine of `run`: it is destroyed, and `run` throws call_error of kind
+  /// cancelled. If no `run` is under way, the next one throws this error instead of starting. May
+  /// be called on any thread.
   void cancel();
 
-  /// Returns when `count` nodes have joined. Throws std::logic_error if the system doesn't listen
-  /// for nodes.
+  /// Waits until `count` nodes have joined and not left, without a time limit. Throws
+  /// std::logic_error if the system doesn't listen for nodes.
   task<> wait_for_nodes(std::size_t count);
   /// The nodes that have joined and not left, ordered by name.
   std::vector<node_info> nodes() const;
   /// The port where nodes join; 0 if the system doesn't listen for nodes.
   std::uint16_t port() const;
 
+  /// The registry of the system's metrics.
   metrics_registry& metrics();
+  /// The options that the system was made with.
   const system_options& options() const;
   /// The number of actors that were started and have not ended: the coroutine of `run`, the
   /// services' supervisors and the replicas.

@@ -6,8 +6,8 @@
 //   auto now = co_await game.reset({{"seed", 7}});
 //   while (!now.ended) now = co_await game.step({{"action_id", 1}});
 //
-// A session is one connection, which one environment of one server serves. One thread reads and
-// writes for all sessions of a process. Awaiting a reply blocks no thread.
+// A session has at most one connection at a time, and one environment on one server serves it. One
+// thread reads and writes for all sessions of a process. Awaiting a reply blocks no thread.
 
 #include <chrono>
 #include <map>
@@ -26,28 +26,35 @@ class metrics_registry;
 
 namespace troupe::openenv {
 
-/// The servers and the time limits of a client.
+/// The servers and the limits of a client.
 struct client_options {
-  std::vector<std::string> urls;  ///< At least one; new sessions go to the least used server.
-  /// The time limit for a connection. Within it a reset tries again while a server refuses
-  /// connections, or answers that it is not available, as one that restarts does.
+  /// The addresses of the servers, at least one. A session connects to the server with the fewest
+  /// sessions of this process.
+  std::vector<std::string> urls;
+  /// The longest time that connecting to a server may take, > 0; then the reset fails with
+  /// failure::connect, unless another server has room. Within it a reset tries again while a server
+  /// refuses connections, or answers that it is not available, as one that restarts does.
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds reply_timeout{60'000};  ///< The time limit for a reply.
-  /// The longest time that a reset waits while every server is full.
+  /// The longest time that a reply may take, > 0; then the request fails with failure::timeout.
+  std::chrono::milliseconds reply_timeout{60'000};
+  /// The longest time that a reset waits while every server is full, >= 0; then the reset fails
+  /// with failure::capacity. A server is full if it refuses a session or has `sessions_max` of
+  /// them.
   std::chrono::milliseconds capacity_timeout{60'000};
-  /// A server that stays silent is pinged after half of this time and dropped after all of it.
-  /// Behind tunnels that drop pings it must be longer.
+  /// A WebSocket connection on which nothing arrives is pinged after half of this time, > 0, and
+  /// closed after all of it; a request under way then fails with failure::closed. Behind a tunnel
+  /// that drops pings, set it above the longest time that a step takes.
   std::chrono::milliseconds keepalive{40'000};
-  /// The longest reply in bytes that is accepted.
+  /// The longest reply in bytes that is accepted, > 0; a longer one fails with failure::too_large.
   std::size_t reply_bytes_max = std::size_t{16} << 20;
-  /// A PEM file with the certificate authorities of https and wss servers. Empty means the system's
-  /// authorities.
+  /// The path of a PEM file with the certificate authorities that are trusted for https and wss
+  /// servers. Empty means the system's authorities.
   std::string authorities = "";
   /// Fields of the header of every request and WebSocket handshake, such as {"Authorization",
   /// "Bearer .."}. Errors never contain their values.
   std::map<std::string, std::string> headers = {};
-  /// The largest number of sessions of this process at one server, including those that are
-  /// connecting.
+  /// The largest number of sessions at one server, > 0. It counts the sessions of all clients of
+  /// this process, including those that are connecting.
   std::size_t sessions_max = 16'384;
   /// Whether a session closes its connection at the end of an episode, so that the server's slot is
   /// free until the next reset. It costs a connection for each episode. It is for servers with
@@ -55,36 +62,44 @@ struct client_options {
   bool release_between_episodes = false;
 };
 
-/// One environment on a server, for one coroutine at a time. Destroying the session closes the
-/// connection and with it the environment, even while a reply is awaited.
+/// An environment on a server. Only one coroutine may use it at a time; a second request throws
+/// std::logic_error. Destroying the session closes the connection and with it the environment. The
+/// connection is also closed if a coroutine is cancelled while it awaits a reply.
 class session {
  public:
   session(session&&) noexcept;
   session& operator=(session&&) noexcept;
   ~session();
 
-  /// Begins an episode. `with` has the arguments of the environment's reset: "seed", "episode_id"
-  /// and the environment's own; null, which `reset({})` passes, means none. Connects if there is no
+  /// Begins an episode. `with` is a JSON object with the arguments of the environment's reset:
+  /// "seed", "episode_id" and arguments that this environment defines; null, which `reset({})`
+  /// passes, means none. Connects if there is no
   /// connection, and waits while every server is full.
   ///
-  /// Throws openenv::error, as all functions here. If keeps_session is false for its reason, the
-  /// episode is dropped and the connection closed, and the next reset makes a new connection.
+  /// `reset`, `step`, `state` and `mcp` throw openenv::error. If keeps_session(error.reason()) is
+  /// false, the episode is dropped and the connection closed, and the next reset makes a new
+  /// connection. They throw std::invalid_argument for an argument that is no JSON object or is
+  /// longer than request_bytes_max.
   task<result> reset(nlohmann::json with = nlohmann::json::object());
-  /// Takes a step. `action` is a JSON object of the environment's own form. If the server refuses
-  /// it, the error contains everything that the server says about it.
+  /// Takes a step. `action` is a JSON object, whose members the environment defines. If the server
+  /// refuses it, the error contains everything that the server says about it. Without a connection
+  /// `step`, `state` and `mcp` throw an error with failure::closed.
   task<result> step(nlohmann::json action);
-  /// Returns "episode_id", "step_count" and the environment's own state.
+  /// Returns a JSON object with "episode_id", "step_count" and further members that the environment
+  /// defines.
   task<nlohmann::json> state();
-  /// Sends a JSON-RPC request to the environment's tools: "tools/list", "tools/call".
+  /// Sends a JSON-RPC request, such as "tools/list" or "tools/call", to the environment's tools.
+  /// Returns the whole JSON-RPC response.
   task<nlohmann::json> mcp(nlohmann::json request);
 
-  /// Returns whether there is a connection, so an episode can continue.
+  /// Returns true if there is a connection. Only then can the episode continue.
   bool connected() const noexcept;
-  /// Closes the connection and ends the environment. It must not be called while another coroutine
-  /// awaits a reply.
+  /// Closes the connection, if there is one, and ends the environment. The next reset makes a new
+  /// connection. It must not be called while another coroutine awaits a reply, because that
+  /// coroutine may then wait for ever.
   void close();
-  /// Closes the session because the server's observations are unusable. The episode is dropped and
-  /// counted under that reason.
+  /// Closes the connection, as `close` does, and counts the episode as dropped and failed for
+  /// `reason`. Call it for observations that the caller can't use.
   void drop(failure reason);
 
  private:
@@ -94,15 +109,17 @@ class session {
   std::unique_ptr<state_of> state_;
 };
 
-/// The servers of one environment. A client is cheap to copy.
+/// A client of servers that all offer the same kind of environment. A client is cheap to copy.
 class client {
  public:
-  /// `metrics` must outlive the client; null counts nothing. Throws std::invalid_argument if there
-  /// is no server, for an invalid address, and for options out of range.
+  /// If `metrics` is null, nothing is counted; otherwise it must outlive the client, its copies and
+  /// its sessions. Throws std::invalid_argument if there is no server, for an invalid address, and
+  /// for options out of range.
   explicit client(client_options options, metrics_registry* metrics = nullptr);
 
   /// Returns a session that connects at its first reset.
   session open() const;
+  /// Returns the options that the client was made with.
   const client_options& options() const noexcept;
 
  private:
