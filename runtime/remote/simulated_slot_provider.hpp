@@ -4,8 +4,8 @@
 
 namespace troupe::detail {
 
-/// The provider of a deterministic system. Replicas that would be in other processes live in the system
-/// itself, each behind a simulated link.
+/// The provider of a deterministic system. Replicas that would be in other processes live in the
+/// system itself, each behind a simulated link.
 class simulated_slot_provider final : public slot_provider {
  public:
   using slot_provider::slot_provider;
