@@ -2,14 +2,13 @@
 //
 // The roles:
 //   dataset   draws prompts and answers, shuffled anew each epoch
-//   tutor     trains by AdamW on the cross-entropy of the answers' tokens, and evaluates
+//   trainer   trains by AdamW on the cross-entropy of the answers' tokens, and evaluates
 //
 //   build/release/examples/sft
 //   build/release/examples/sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
 //
 // Without a model, a tiny one learns to add the digits of two-digit numbers in seconds. A line of
-// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}. The trained model is written to
-// --out as safetensors.
+// data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}. --out gets safetensors.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -106,7 +105,7 @@ task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
   const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
-  auto student = co_await sys.serve<sft_trainer>({.name = "sft_trainer", .deadline = 24h}, s.what,
+  auto student = co_await sys.serve<sft_trainer>({.name = "trainer", .deadline = 24h}, s.what,
                                                  s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
     sft_learner::batch batch;
@@ -126,14 +125,11 @@ int main(int argc, char** argv) {
   std::string model, data;
   std::vector<std::string> overrides;
   auto* model_option = app.add_option("--model", model, "A chat model's folder or GGUF file.");
-  app.add_option("--data", data, "The JSON Lines file of examples to learn from.")
-      ->needs(model_option);
+  app.add_option("--data", data, "JSON Lines to learn from.")->needs(model_option);
   app.add_option("--out", s.out, "The folder for the trained model. By default it isn't kept.");
   app.add_option("--updates", s.updates)->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", s.batch_size, "The number of examples in one update.")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--lora", s.lora, "The rank of LoRA adapters. 0 trains all weights.")
-      ->check(CLI::Range(0, 1024));
+  app.add_option("--batch", s.batch_size, "Examples in an update.")->check(CLI::Range(1, 4096));
+  app.add_option("--lora", s.lora, "LoRA's rank; 0: all weights.")->check(CLI::Range(0, 1024));
   app.add_option("options", overrides, "Options of the learner, such as lr=1e-5.");
   try {
     app.parse(argc, argv);

@@ -10,8 +10,8 @@
 //
 //   build/release/examples/verifiable_reward
 //
-// It trains twice, on-policy and while episodes go on, and ends after a few seconds. It prints the
-// share of right answers before training and after it, near 1.
+// It trains twice, on-policy and while episodes go on, in seconds. It prints the share of right
+// answers before training and after it, near 1.
 
 #include <cstdio>
 
@@ -107,8 +107,7 @@ task<double> learn(troupe::system& sys, roles r, bool async) {
   const std::string mode = async ? "async" : "sync";
   auto store = co_await sys.serve<weight_store>({.name = "weights-" + mode});
   ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
-  options.ent_coef =
-      0.15;  // a large coefficient, since the right token must be tried before it can be rewarded
+  options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
   options.network = {.hidden = {128}, .hidden_activation = activation::relu};
   std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);

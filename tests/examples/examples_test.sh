@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every example in a folder of its own, checks its exit code, that it keeps below 150 lines and opens
-# with its cast; and that one that prints a result prints it.
+# with its roles; and that one that prints a result prints it.
 set -u
 build=$(cd "$1" && pwd)
 sources=$(cd "$(dirname "$0")/../../examples" && pwd)
@@ -26,7 +26,7 @@ for source in "$sources"/*.cpp; do
   name=$(basename "$source" .cpp)
   rm -f "$place/output"
   check "$name keeps below 150 lines" test "$(wc -l <"$source")" -lt 150
-  check "$name opens with its cast" grep -qi 'cast' <(head -20 "$source")
+  check "$name opens with its roles" grep -qiE "roles|parts" <(head -20 "$source")
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)

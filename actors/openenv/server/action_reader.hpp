@@ -18,9 +18,9 @@ class action_reader {
 
   /// Returns the JSON Schema of the data that `read` accepts.
   nlohmann::json schema() const;
-  /// Overwrites `to`, the action of one environment. The numbers of a box are clipped to its
-  /// bounds. Throws invalid_input, which names every fault, for other data outside the action
-  /// space. `at` is the place of `data` in the message.
+  /// Overwrites `to`, the action of one environment. The numbers of a box may lie outside of its
+  /// bounds: the vector environment clips them. Throws invalid_input, which names every fault, for
+  /// other data outside the action space. `at` is the place of `data` in the message.
   void read(const nlohmann::json& data, const input_errors::place& at, env_actions& to) const;
 
  private:

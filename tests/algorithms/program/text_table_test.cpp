@@ -15,7 +15,7 @@ TEST_CASE("text_table: a cell that is too long goes on in its column, broken at 
         "  n     short    y\n");
   CHECK(text_table({{"a_name_without_spaces", "b c"}}, 4) == "  a_name_without_spaces  b c\n");
   CHECK(text_table({{"a long_word_then more", "b"}}, 4) ==
-        "  a              b\n"
+        "  a               b\n"
         "  long_word_then\n"
         "  more\n");
 }
