@@ -13,6 +13,7 @@
 #include "actors/trainer/trainer.hpp"
 #include "algorithms/loops/evaluations.hpp"
 #include "algorithms/loops/loops.hpp"
+#include "algorithms/on_policy/episode.hpp"
 #include "algorithms/on_policy/ppo/learner.hpp"
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/coroutine/sleep.hpp"
