@@ -1,5 +1,15 @@
 # Every outside library that Troupe's own link, found once; find_package(troupe) finds them the same way.
 # Debian 12 package names stand in deploy/packages.txt.
+
+# The folder of a current libtorch has headers of fmt and Protobuf, too, which are not those of the system's libraries.
+# So nothing but libtorch is looked for in it.
+foreach(folder ${CMAKE_PREFIX_PATH})
+  if(EXISTS ${folder}/share/cmake/Torch/TorchConfig.cmake)
+    set(Torch_DIR ${folder}/share/cmake/Torch CACHE PATH "the folder of TorchConfig.cmake" FORCE)
+    list(REMOVE_ITEM CMAKE_PREFIX_PATH ${folder})
+  endif()
+endforeach()
+
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
@@ -68,9 +78,21 @@ if(NOT TARGET grpc++)
   target_include_directories(grpc++ SYSTEM INTERFACE ${GRPC_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
 endif()
 
-# libtorch: Debian's 1.13, or a current one given by CMAKE_PREFIX_PATH.
+# libtorch: Debian's, or a current one, whose folder CMAKE_PREFIX_PATH names.
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found: apt-get install libtorch-dev, or give the folder of "
                       "another libtorch with -DCMAKE_PREFIX_PATH=DIR")
+endif()
+
+# The compiler finds the system's fmt and Protobuf before those beside libtorch's headers: a file that is compiled with
+# the headers of one version does not link with the library of another.
+if(EXISTS ${TORCH_INSTALL_PREFIX}/include/fmt AND NOT TORCH_INSTALL_PREFIX STREQUAL "/usr")
+  set(system_headers ${CMAKE_BINARY_DIR}/system_headers)
+  file(MAKE_DIRECTORY ${system_headers})
+  get_target_property(fmt_folder fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  file(CREATE_LINK ${fmt_folder}/fmt ${system_headers}/fmt SYMBOLIC)
+  file(CREATE_LINK ${Protobuf_INCLUDE_DIRS}/google ${system_headers}/google SYMBOLIC)
+  get_target_property(torch_folders torch INTERFACE_INCLUDE_DIRECTORIES)
+  set_target_properties(torch PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${system_headers};${torch_folders}")
 endif()

@@ -2,6 +2,10 @@
 # `--component command` that alone.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+# What is installed finds a libtorch that does not lie in the system's folders.
+foreach(target troupe troupe_work troupe_serve_env troupe_language_model)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endforeach()
 
 set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
               run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
@@ -25,7 +29,8 @@ install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDED
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
-install(FILES cmake/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
+configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
               cmake/Dependencies.cmake DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What ./dev does where two of it run at once, with a cmake that only tells who is at work: dev_test.py BUILD_DIR"""
+"""What ./dev does where two of it run at once, and with another libtorch, by a cmake that only tells: dev_test.py BUILD_DIR"""
 import os
 import pathlib
 import shutil
@@ -16,6 +16,16 @@ mkdir at_work || { echo "two builds at once" >&2; exit 1; }
 echo building
 timeout 60 cat go >/dev/null || exit 1
 rmdir at_work
+"""
+TOLD_CMAKE = """#!/bin/sh
+echo "$*"
+for argument in "$@"; do
+  case $argument in
+    -DCMAKE_PREFIX_PATH=*)
+      mkdir -p build/torch
+      echo "Torch_DIR:PATH=${argument#*=}/share/cmake/Torch" >build/torch/CMakeCache.txt ;;
+  esac
+done
 """
 NO_PACKAGE_IS_MISSING = "#!/bin/sh\n"
 
@@ -66,6 +76,37 @@ class Dev(unittest.TestCase):
         self.assertEqual(second.stdout.readline(), "building\n")
         self.let_go()
         self.assertEqual(second.wait(60), 0)
+
+    def run_with_told_cmake(self, *words):
+        """./dev WORDS with a cmake that prints its arguments, and leaves a cache like its own behind."""
+        (self.root / "bin/cmake").write_text(TOLD_CMAKE)
+        return subprocess.run(["./dev", *words], cwd=self.root, text=True, capture_output=True, timeout=60,
+                              env={**os.environ, "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}"})
+
+    def make_torch(self, name):
+        config = self.root / name / "share/cmake/Torch/TorchConfig.cmake"
+        config.parent.mkdir(parents=True)
+        config.touch()
+        return self.root / name
+
+    def test_another_libtorch_has_a_build_of_its_own_that_starts_anew_with_the_next_one(self):
+        first, second = self.make_torch("first"), self.make_torch("second")
+        fresh = "--fresh --preset release -B build/torch -DCMAKE_PREFIX_PATH={}\n"
+        for folder, starts_anew in (first, True), (first, False), (second, True):
+            told = self.run_with_told_cmake("build", "--torch", folder, "a_target")
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertRegex(told.stdout, r"--build build/torch --parallel [0-9]+ --target a_target\n")
+            self.assertEqual(fresh.format(folder) in told.stdout, starts_anew, told.stdout)
+
+    def test_a_folder_without_libtorch_and_a_command_without_a_release_build_are_refused(self):
+        empty = self.run_with_told_cmake("test", "--torch", "nowhere")
+        self.assertEqual((empty.returncode, empty.stdout), (1, ""))
+        self.assertEqual(empty.stderr, "./dev: --torch nowhere: no libtorch is there (expected "
+                                       "share/cmake/Torch/TorchConfig.cmake in it)\n")
+        self.assertIn("./dev: --torch: expected the folder of a libtorch, got nothing\n",
+                      self.run_with_told_cmake("build", "--torch").stderr)
+        self.assertIn("./dev: lint takes no --torch\n",
+                      self.run_with_told_cmake("lint", "--torch", self.make_torch("torch")).stderr)
 
 
 if __name__ == "__main__":
