@@ -155,11 +155,7 @@ inline bool are_refused(metrics_registry& metrics, const std::string& reason, do
   return refused(metrics, reason) == count;
 }
 
-/// A matcher of Catch2 v2 and v3.
-#if __has_include(<catch2/catch_all.hpp>)
-inline auto has_text(const std::string& part) { return Catch::Matchers::ContainsSubstring(part); }
-#else
-inline auto has_text(const std::string& part) { return Catch::Matchers::Contains(part); }
-#endif
+/// Matches a text that holds `part`.
+inline auto has_text(const std::string& part) { return Catch::Contains(part); }
 
 }  // namespace troupe::detail::testing

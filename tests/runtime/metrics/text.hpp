@@ -9,14 +9,8 @@
 
 namespace troupe {
 
-/// Matches a text that holds `part`; Catch2 v3 has another name for it than v2.
-inline auto holds(const std::string& part) {
-#if __has_include(<catch2/catch_all.hpp>)
-  return Catch::Matchers::ContainsSubstring(part);
-#else
-  return Catch::Matchers::Contains(part);
-#endif
-}
+/// Matches a text that holds `part`.
+inline auto holds(const std::string& part) { return Catch::Contains(part); }
 
 /// The value of a series written as `name` or `name{label="value"}`; NaN where it is not there.
 inline double series(const std::string& text, const std::string& name) {

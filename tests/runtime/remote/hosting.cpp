@@ -7,15 +7,9 @@
 
 namespace {
 
-#if __has_include(<catch2/catch_all.hpp>)
-using listener = Catch::EventListenerBase;
-#else
-using listener = Catch::TestEventListenerBase;
-#endif
-
-class hosting final : public listener {
+class hosting final : public Catch::TestEventListenerBase {
  public:
-  using listener::listener;
+  using Catch::TestEventListenerBase::TestEventListenerBase;
   void testRunStarting(const Catch::TestRunInfo&) override {
     troupe::detail::serve_parent_if_child();
   }
