@@ -66,12 +66,12 @@ struct network_shape {
 /// Options of a network. The defaults are those of Stable-Baselines3's MlpPolicy.
 struct network_options {
   network_body body = network_body::automatic;
-  cnn_options cnn;  ///< Used if the body is a cnn.
+  cnn_options cnn = {};  ///< Used if the body is a cnn.
   /// The widths of the hidden layers of an mlp, for the actor and the critic. After a cnn there are
   /// no hidden layers.
   std::vector<int> hidden = {64, 64};
   /// The widths of the critic's hidden layers; nullopt means `hidden`.
-  std::optional<std::vector<int>> critic_hidden;
+  std::optional<std::vector<int>> critic_hidden = {};
   activation hidden_activation = activation::tanh;
   /// Uses orthogonal weights and zero biases; false uses PyTorch's nn.Linear rule.
   bool ortho_init = true;

@@ -25,16 +25,16 @@ struct recorder_options {
   /// The run directory to continue; empty means a new one under `root`. The recorder continues from
   /// `saved` and drops everything that was recorded after it; if `saved` is empty, it drops
   /// everything. The caller must hold the run's lock.
-  std::filesystem::path directory;
-  std::string saved;
-  std::string algo;           ///< The algorithm, such as "ppo".
-  std::string env;            ///< The environment, such as "CartPole-v1".
+  std::filesystem::path directory = {};
+  std::string saved = {};
+  std::string algo = {};      ///< The algorithm, such as "ppo".
+  std::string env = {};       ///< The environment, such as "CartPole-v1".
   std::string config = "{}";  ///< The resolved configuration, stored as config.json.
   /// The number of environment steps of the run; 0 means unknown, so that no ETA is shown.
   std::int64_t total_steps = 0;
   run_labels labels = {};  ///< The words for steps, episodes and returns.
   /// The return that counts as solved, drawn as a line in the curve.
-  std::optional<double> threshold;
+  std::optional<double> threshold = {};
 
   bool table = false;            ///< Prints each row as a table on stdout.
   bool table_to_stderr = false;  ///< Prints the table on stderr instead.
@@ -45,14 +45,14 @@ struct recorder_options {
 
   /// Called with the run's board for the status page, at most once a second and at the end. It may
   /// be null.
-  std::function<void(std::string)> board_changed;
+  std::function<void(std::string)> board_changed = {};
 
   /// Called with the message of the first failed write; null means that it is printed on stderr.
-  std::function<void(const std::string&)> on_failure;
+  std::function<void(const std::string&)> on_failure = {};
   /// Called at every failed write, for a metric. It may be null.
-  std::function<void()> write_failed;
+  std::function<void()> write_failed = {};
   /// Returns the wall time for events and rates; null means the system's clock.
-  std::function<std::chrono::system_clock::time_point()> now;
+  std::function<std::chrono::system_clock::time_point()> now = {};
 };
 
 /// The values of one moment. Their names are those of Stable-Baselines3, such as `train/approx_kl`.

@@ -16,7 +16,7 @@ struct run_labels {
   /// The name of the units that an evaluation averages over.
   std::string judged = "episodes";
   /// A prefix for an evaluation's mean, such as "reward ".
-  std::string verdict;
+  std::string verdict = {};
 };
 
 }  // namespace troupe

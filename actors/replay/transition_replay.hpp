@@ -52,7 +52,7 @@ struct transition_replay_options {
   /// The time after which a waiting `sample` throws replay_starved.
   duration patience = std::chrono::minutes(10);
   /// Options of prioritised draws; empty means uniform draws.
-  std::optional<priority_options> prioritised;
+  std::optional<priority_options> prioritised = {};
   /// Normalises drawn observations by the statistics of all observations so far, as
   /// Stable-Baselines3's VecNormalize does with samples of a replay. The ring keeps raw values.
   bool normalize_obs = false;

@@ -44,14 +44,14 @@ struct ring_section {
   std::int64_t capacity = 1'000'000;
   std::int64_t max_bytes = std::int64_t{4} << 30;
   int n_step = 1;
-  std::optional<priority_options> prioritised;
+  std::optional<priority_options> prioritised = {};
 };
 
 /// The options of the networks, which actor and critics have in common. SAC, TD3 and DDPG refuse
 /// convolutions and devices other than the CPU.
 struct hidden_section {
   network_body body = network_body::automatic;
-  cnn_options cnn;
+  cnn_options cnn = {};
   gradient_backend backend = gradient_backend::automatic;
   std::string device = "cpu";
   std::vector<int> hidden = {256, 256};

@@ -36,7 +36,7 @@ struct on_policy_options {
   double ent_coef = 0.0;
   double vf_coef = 0.5;
   double max_grad_norm = 0.5;
-  std::optional<double> target_kl;
+  std::optional<double> target_kl = {};
   double importance_cap = 2.0;
   bool proximal_correction = false;
   int max_skipped_steps = 10;
@@ -47,7 +47,7 @@ struct on_policy_options {
   double rmsprop_alpha = 0.99;
   int replicas = 1;
   double rank_timeout = 30.0;
-  network_options network;  ///< In a run, it comes from the configuration's section `policy`.
+  network_options network = {};  ///< In a run, it comes from the configuration's section `policy`.
 };
 
 struct rollout_section {

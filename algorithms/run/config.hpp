@@ -31,13 +31,13 @@ struct env_section {
   int replicas = 1;
   bool normalize_obs = false;
   bool normalize_reward = false;
-  std::optional<std::int64_t> max_episode_steps;
+  std::optional<std::int64_t> max_episode_steps = {};
   int frame_stack = 1;
   bool rescale_action = false;
   std::string placement = "shared";
-  std::optional<curriculum_section> curriculum;
-  std::optional<std::vector<task_section>> tasks;
-  schedule_section schedule;
+  std::optional<curriculum_section> curriculum = {};
+  std::optional<std::vector<task_section>> tasks = {};
+  schedule_section schedule = {};
 
   /// The name of the environment: `id`, or the tasks' names together.
   std::string name() const;
@@ -58,7 +58,7 @@ struct evaluation_section {
   std::int64_t every_steps = 10'000;
   int episodes = 10;
   int final_episodes = 100;
-  std::optional<double> stop_at;
+  std::optional<double> stop_at = {};
 };
 
 struct checkpoint_section {

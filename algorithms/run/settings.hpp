@@ -33,9 +33,9 @@ struct run_output {
   std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
   /// The names of the run's services begin with it. Give each of several runs in one system
   /// another prefix.
-  std::string prefix;
+  std::string prefix = {};
   /// An existing run directory in which the run goes on. Empty means a new one is made.
-  std::string directory;
+  std::string directory = {};
   bool table = false;            ///< Print Stable-Baselines3's table on stdout after each update.
   bool table_to_stderr = false;  ///< Print the table on stderr instead.
   bool progress_bar = false;     ///< Print a progress bar on stderr.
@@ -134,19 +134,19 @@ struct run_callbacks {
 struct run_options {
   /// Threads of the pool. 0 means as many as the algorithm can use, at most one a core.
   std::size_t threads = 0;
-  std::string listen;       ///< HOST:PORT, with a fixed port, where nodes join; empty means none.
-  std::string certs;        ///< See system_options::certs.
-  std::string join_secret;  ///< See system_options::join_secret.
-  std::size_t nodes = 0;    ///< How many nodes the run waits for before it trains.
-  std::shared_ptr<metrics_registry>
-      metrics;                         ///< Metrics of all segments; null means a new registry.
-  std::shared_ptr<class trace> trace;  ///< The trace of all segments; null means no trace.
+  std::string listen = {};  ///< HOST:PORT, with a fixed port, where nodes join; empty means none.
+  std::string certs = {};   ///< See system_options::certs.
+  std::string join_secret = {};  ///< See system_options::join_secret.
+  std::size_t nodes = 0;         ///< How many nodes the run waits for before it trains.
+  /// Metrics of all segments; null means a new registry.
+  std::shared_ptr<metrics_registry> metrics = {};
+  std::shared_ptr<class trace> trace = {};  ///< The trace of all segments; null means no trace.
   /// Returns true to stop the run, and must return true from then on. It is called on any thread:
   /// after each update, during a warm start and during evaluations. A run without checkpoints that
   /// is not deterministic calls it every 50 ms, too. If it stops an evaluation between updates,
   /// that evaluation is played when the run goes on. May be null.
-  std::function<bool()> stop_asked;
-  run_callbacks callbacks;
+  std::function<bool()> stop_asked = {};
+  run_callbacks callbacks = {};
 };
 
 /// The result of train().

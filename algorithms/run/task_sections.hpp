@@ -19,7 +19,7 @@ struct curriculum_section {
   int window = 100;                ///< The rate is over the last so many episodes at a level.
   std::int64_t min_episodes = 20;  ///< A level is not left before so many episodes.
   /// The success rate at which the level before begins again. None means never.
-  std::optional<double> demote_at;
+  std::optional<double> demote_at = {};
   bool stop_when_mastered = false;  ///< Training ends once the last level's rate is promote_at.
 
   loops::curriculum_options options(std::size_t levels) const;

@@ -31,9 +31,9 @@ struct metrics_server_options {
   /// for default ports, not for ports that a user named.
   bool next_free = false;
   /// Decides whether /livez answers 200 or 503; null means 200. The server's thread calls it.
-  std::function<bool()> is_live;
+  std::function<bool()> is_live = {};
   /// Decides whether /readyz answers 200 or 503; null means 200. The server's thread calls it.
-  std::function<bool()> is_ready;
+  std::function<bool()> is_ready = {};
   /// The time from connecting, or from the first byte of a later request, to its last header.
   std::chrono::milliseconds header_timeout{5000};
   /// The time between two requests of a connection.

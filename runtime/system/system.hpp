@@ -31,7 +31,7 @@ struct system_options {
   /// the order of turns. 0 is a seed like any other.
   std::uint64_t seed = 0;
   /// The faults to inject. Only a deterministic system can have faults.
-  fault_plan faults;
+  fault_plan faults = {};
   /// The longest time that the destructor waits for actors and their threads to end. A thread that
   /// is stuck in a role's code can't be ended, so the process then exits with code 70.
   duration stop_limit = std::chrono::seconds(10);

@@ -14,11 +14,12 @@ namespace troupe::llm {
 struct generation_request {
   std::vector<token_id> prompt;   ///< at least one token, and shorter than the model's context
   std::int64_t max_tokens = 256;  ///< the most tokens to sample, at least 1, within the context
-  sampling_options sampling;
-  bool stop_at_eos = true;         ///< true if the model's own stop tokens end the answer
-  std::vector<token_id> stop_ids;  ///< further tokens that end the answer, which keeps the token
+  sampling_options sampling = {};
+  bool stop_at_eos = true;  ///< true if the model's own stop tokens end the answer
+  /// further tokens that end the answer, which keeps the token
+  std::vector<token_id> stop_ids = {};
   /// Texts that end the answer, also across tokens. The answer's tokens include them.
-  std::vector<std::string> stop_texts;
+  std::vector<std::string> stop_texts = {};
   /// Requests with a higher priority get free slots first. Running requests are not interrupted.
   std::int32_t priority = 0;
 };

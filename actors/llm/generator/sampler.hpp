@@ -21,7 +21,7 @@ struct sampling_options {
   double min_p = 0.0;      ///< keeps those at least this times as likely as the first; in [0, 1]
   /// The seed of sampling. The samples don't depend on other requests. None means that the
   /// generator chooses one.
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed = {};
 };
 
 /// Throws std::invalid_argument that names an option out of range, its value and the range.

@@ -19,7 +19,7 @@ struct server_options {
   std::uint16_t port = 8000;          ///< The port; 0 means any free one.
   /// The origins whose pages may use the server, such as "https://games.example". "*" allows all.
   /// By default only the server's own origin may.
-  std::vector<std::string> allowed_origins;
+  std::vector<std::string> allowed_origins = {};
   std::size_t sessions_max = 1024;  ///< The largest number of open sessions.
   /// The largest number of other connections: those that don't have their session yet, and HTTP. At
   /// the limit, one that has sent nothing is dropped for the next one, the oldest first. If there

@@ -46,22 +46,22 @@ struct grpo_options : language_model_options {
   double advantage_eps = 1e-4;
 
   proximal_policy proximal = proximal_policy::automatic;
-  std::optional<correction_kind> correction;
+  std::optional<correction_kind> correction = {};
   correction_level correction_by = correction_level::token;
   double correction_max = 5.0;
   double correction_min = 0.0;
 
-  std::optional<double> kl_coef;
+  std::optional<double> kl_coef = {};
   kl_place kl_in = kl_place::loss;
   kl_kind kl = kl_kind::k3;
 
-  std::optional<zero_variance_rule> zero_variance_groups;
+  std::optional<zero_variance_rule> zero_variance_groups = {};
   bool mask_truncated = false;
-  std::optional<std::int64_t> overlong_cache;
+  std::optional<std::int64_t> overlong_cache = {};
 
-  std::optional<double> lr;
+  std::optional<double> lr = {};
   annealing lr_schedule = annealing::linear;
-  std::optional<int> warmup_updates;
+  std::optional<int> warmup_updates = {};
   int epochs = 1;
   int minibatches = 1;
   int micro_tokens = 2048;
@@ -91,7 +91,7 @@ struct grpo_problems_section {
 /// The task that the model learns.
 struct grpo_task_section {
   std::string name = "sum_digits";
-  grpo_problems_section problems;
+  grpo_problems_section problems = {};
   int shots = 0;
 };
 
@@ -108,7 +108,7 @@ struct grpo_code_section {
 struct grpo_game_section {
   std::vector<std::string> urls;
   int worlds = 64;
-  std::optional<int> turns;
+  std::optional<int> turns = {};
   double illegal_reward = -1.1;
 };
 
@@ -125,7 +125,7 @@ struct grpo_warm_start_section {
   std::optional<int> batches;
   int batch_size = 256;
   double lr = 1e-3;
-  std::optional<bool> keep_moments;
+  std::optional<bool> keep_moments = {};
 };
 
 /// The generation of answers.
@@ -153,7 +153,7 @@ struct grpo_evaluation_section {
   std::int64_t every_updates = 20;
   int problems = 100;
   int final_problems = 100;
-  std::optional<double> stop_at;
+  std::optional<double> stop_at = {};
 };
 
 /// The configuration of a run.

@@ -36,7 +36,7 @@ struct answer_roles {
   /// nothing, as in evaluations.
   training_metrics metrics = {};
 
-  std::shared_ptr<const prompt_format> format;
+  std::shared_ptr<const prompt_format> format = {};
   std::int64_t group = 16;  ///< The number of answers to each prompt.
   std::int64_t max_completion_tokens =
       8;                     ///< The most tokens in an answer, or in each turn of a game.
@@ -49,11 +49,11 @@ struct answer_roles {
   /// True if a group whose rewards are all the same is replaced by another, up to `rounds`.
   bool refill_zero_variance = false;
   std::int64_t turns = 6;  ///< The number of turns after which a game is truncated.
-  std::string rules;       ///< The text before a game for a model that reads English.
+  std::string rules = {};  ///< The text before a game for a model that reads English.
   /// The moves that are known by the tokens before them, for a temperature of 0 and one version of
   /// the weights. Many games repeat the same texts, and each is then sampled once. Null means that
   /// no moves are kept. Only one actor may use a map.
-  std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves;
+  std::shared_ptr<std::map<std::vector<llm::token_id>, llm::completion>> known_moves = {};
 };
 
 /// The first half of an episode: the generators write answers to a prompt, which are not judged

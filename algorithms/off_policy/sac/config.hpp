@@ -17,9 +17,9 @@ struct sac_options : off_policy_options {
 
   int target_update_interval = 1;
   int n_critics = 2;
-  std::optional<double> ent_coef;
+  std::optional<double> ent_coef = {};
   double initial_ent_coef = 1.0;
-  std::optional<double> target_entropy;
+  std::optional<double> target_entropy = {};
 };
 
 struct sac_policy_section : hidden_section {

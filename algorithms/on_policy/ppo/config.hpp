@@ -12,7 +12,7 @@ namespace troupe {
 struct ppo_options : on_policy_options {
   double clip_range = 0.2;
   annealing clip_schedule = annealing::constant;
-  std::optional<double> clip_range_vf;
+  std::optional<double> clip_range_vf = {};
 };
 
 /// The configuration of a PPO run.

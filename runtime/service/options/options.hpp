@@ -62,7 +62,7 @@ struct serve_options {
   /// arguments.
   std::size_t replicas = 1;
   /// Changes the number of replicas with the load; off by default.
-  autoscale_options autoscale;
+  autoscale_options autoscale = {};
   /// The place where the replicas run: shared threads, own threads, child processes or nodes; see
   /// placement.hpp.
   troupe::placement placement = placement::shared;
@@ -94,7 +94,7 @@ struct serve_options {
   /// ends the service. Unset means 10, or twice the present number of replicas if that is more;
   /// then a service whose constructors throw the same error three times in a row before any replica
   /// has served is not tried further.
-  std::optional<std::size_t> max_restarts;
+  std::optional<std::size_t> max_restarts = {};
   /// The time over which restarts are counted, > 0.
   duration restart_window = std::chrono::seconds(60);
   /// The pause before the second restart in the window. It doubles with each further one. Each
@@ -112,19 +112,19 @@ struct serve_options {
   duration start_timeout = std::chrono::minutes(10);
   /// Endpoints whose calls may run more than once. If the replica of such a call is lost, the call
   /// is sent again to a replica that serves. Calls of sessions and fanouts are not sent again.
-  std::vector<const endpoint_info*> idempotent;
+  std::vector<const endpoint_info*> idempotent = {};
   /// The largest number of times that an idempotent call is sent again; 0 means never.
   std::size_t max_retries = 3;
   /// Endpoints whose calls are sent to a second replica as well, if one has room, when they have no
   /// answer after `hedge_after`. The first answer counts and the other call is cancelled. The
   /// endpoints must also be in `idempotent`.
-  std::vector<const endpoint_info*> hedged;
+  std::vector<const endpoint_info*> hedged = {};
   /// The time from the sending to the second attempt, with a resolution of 5 ms. It must be > 0 if
   /// `hedged` lists an endpoint.
   duration hedge_after = duration(0);
   /// Coroutine endpoints that go on when their caller was cancelled or its deadline has passed.
   /// Other coroutine endpoints are then cancelled at the point where they wait.
-  std::vector<const endpoint_info*> run_to_end;
+  std::vector<const endpoint_info*> run_to_end = {};
   /// The longest time, > 0, that an endpoint may work on one call. A coroutine that waits longer is
   /// cancelled and its call ends as `deadline_exceeded`. A replica that is busy longer without a
   /// pause is hung. Between max_call_time and 1.25 times max_call_time, and at most 1 s after it,
@@ -150,7 +150,7 @@ struct serve_options {
   bool faults = true;
 
   /// The strategy that chooses a call's replica; null means routing::power_of_two().
-  std::shared_ptr<troupe::router> router;
+  std::shared_ptr<troupe::router> router = {};
 };
 
 /// The options of one caller: `handle.with({.deadline = 50ms})`.
