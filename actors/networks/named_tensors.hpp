@@ -27,7 +27,7 @@ struct tensor_place {
   std::int64_t count() const;
 };
 
-/// The tensors of a block, in its order; they fill it.
+/// The tensors of a block, in its order.
 struct tensor_layout {
   std::vector<tensor_place> tensors;
   std::int64_t count = 0;  ///< P, the numbers of the block.
