@@ -30,6 +30,20 @@ running_moments running_moments::unit(std::size_t width, double count) {
   return made;
 }
 
+running_moments running_moments::of(double count, std::span<const double> mean,
+                                    std::span<const double> variance) {
+  if (mean.size() != variance.size()) {
+    throw std::invalid_argument(
+        fmt::format("normalizer: expected a variance for each of {} means, got {}", mean.size(),
+                    variance.size()));
+  }
+  running_moments made(mean.size());
+  made.count_ = count;
+  made.mean_.assign(mean.begin(), mean.end());
+  made.variance_.assign(variance.begin(), variance.end());
+  return made;
+}
+
 void running_moments::add(std::span<const float> rows) { take_in(rows); }
 void running_moments::add(std::span<const double> rows) { take_in(rows); }
 

@@ -47,6 +47,10 @@ class running_moments {
   explicit running_moments(std::size_t width);
   /// Returns moments of mean 0 and variance 1 that have the weight of `count` rows.
   static running_moments unit(std::size_t width, double count);
+  /// Returns the moments of `count` rows with this mean [D] and variance [D]. Throws
+  /// std::invalid_argument if the two differ in length.
+  static running_moments of(double count, std::span<const double> mean,
+                            std::span<const double> variance);
 
   /// Adds rows [N, D]. Throws std::invalid_argument, and adds nothing, if the floats are no whole
   /// number of rows or a column is not finite.

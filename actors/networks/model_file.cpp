@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string_view>
 #include <tuple>
@@ -35,10 +36,8 @@ constexpr std::size_t comment_size = digest_name.size() + digest_digits;
   throw model_file_error("model file " + path.string() + ": " + what);
 }
 
-c10::List<std::int64_t> to_list(const std::vector<int>& numbers) {
-  c10::List<std::int64_t> list;
-  for (int number : numbers) list.push_back(number);
-  return list;
+std::vector<std::int64_t> to_list(const std::vector<int>& numbers) {
+  return {numbers.begin(), numbers.end()};
 }
 
 // The dictionary of a model file, with accessors that check the type of a value.
@@ -55,6 +54,14 @@ class fields {
     const auto* value = std::get_if<T>(&found->second);
     TORCH_CHECK(value, key, ": a value of another type than expected");
     return *value;
+  }
+
+  std::vector<std::pair<std::string, pickled_tensor>> tensors() const {
+    std::vector<std::pair<std::string, pickled_tensor>> found;
+    for (const auto& [key, value] : values_) {
+      if (const auto* tensor = std::get_if<pickled_tensor>(&value)) found.emplace_back(key, *tensor);
+    }
+    return found;
   }
 
   const std::string& text(std::string_view key) const { return at<std::string>(key); }
@@ -85,32 +92,85 @@ std::string with_digest(std::vector<char> zip) {
   return bytes;
 }
 
-std::string serialise(const saved_model& model) {
-  c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
-  dict.insert("format", std::int64_t{1});
-  dict.insert("obs_size", std::int64_t{model.shape.obs_size});
-  dict.insert("discrete_actions", std::int64_t{model.shape.discrete_actions});
-  dict.insert("continuous_size", std::int64_t{model.shape.continuous_size});
-  dict.insert("multi_discrete", to_list(model.shape.multi_discrete));
-  dict.insert("image", to_list(model.shape.image));
-  dict.insert("body", to_string(model.options.body));
-  dict.insert("cnn_channels", to_list(model.options.cnn.channels));
-  dict.insert("cnn_kernels", to_list(model.options.cnn.kernels));
-  dict.insert("cnn_strides", to_list(model.options.cnn.strides));
-  dict.insert("cnn_features", std::int64_t{model.options.cnn.features});
-  dict.insert("hidden", to_list(model.options.hidden));
-  dict.insert("activation", to_string(model.options.hidden_activation));
-  if (model.options.critic_hidden) {
-    dict.insert("critic_hidden", to_list(*model.options.critic_hidden));
+// A zip in PyTorch's format.
+class archive {
+ public:
+  // Adds the storage of a tensor of floats as a record, and returns how a pickle tells the tensor.
+  pickled_tensor add(const at::Tensor& tensor) {
+    const auto& storage = tensor.storage();
+    pickled_tensor told{.storage = std::to_string(storages_++),
+                        .offset = tensor.storage_offset(),
+                        .sizes = tensor.sizes().vec(),
+                        .strides = tensor.strides().vec(),
+                        .storage_size = static_cast<std::int64_t>(storage.nbytes() / sizeof(float))};
+    writer_.writeRecord("data/" + told.storage, storage.data(), storage.nbytes());
+    return told;
   }
-  dict.insert("normalize_obs", model.options.normalize_obs);
-  dict.insert("use_sde", model.options.use_sde);
-  dict.insert("use_expln", model.options.use_expln);
-  dict.insert("kind", to_string(model.options.kind));
-  dict.insert("policy_version", static_cast<std::int64_t>(model.policy_version));
-  if (model.score) dict.insert("score", *model.score);
-  dict.insert("parameters", model.parameters.detach().contiguous());
-  return with_digest(torch::pickle_save(dict));
+
+  std::vector<char> end(const std::string& pickle) && {
+    writer_.writeRecord("data.pkl", pickle.data(), pickle.size());
+    writer_.writeEndOfFile();
+    return std::move(bytes_);
+  }
+
+ private:
+  std::vector<char> bytes_;
+  caffe2::serialize::PyTorchStreamWriter writer_{[this](const void* from, std::size_t size) {
+    const auto* begin = static_cast<const char*>(from);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+    return size;
+  }};
+  int storages_ = 0;
+};
+
+std::string serialise(const saved_model& model) {
+  std::vector<std::pair<std::string, plain_value>> dict;
+  const auto insert = [&](std::string key, plain_value value) {
+    dict.emplace_back(std::move(key), std::move(value));
+  };
+  const auto number = [&](std::string key, std::int64_t value) { insert(std::move(key), value); };
+  const auto text = [&](std::string key, std::string value) {
+    insert(std::move(key), std::move(value));
+  };
+  number("format", 1);
+  number("obs_size", model.shape.obs_size);
+  number("discrete_actions", model.shape.discrete_actions);
+  number("continuous_size", model.shape.continuous_size);
+  insert("multi_discrete", to_list(model.shape.multi_discrete));
+  insert("image", to_list(model.shape.image));
+  text("body", to_string(model.options.body));
+  insert("cnn_channels", to_list(model.options.cnn.channels));
+  insert("cnn_kernels", to_list(model.options.cnn.kernels));
+  insert("cnn_strides", to_list(model.options.cnn.strides));
+  number("cnn_features", model.options.cnn.features);
+  insert("hidden", to_list(model.options.hidden));
+  text("activation", to_string(model.options.hidden_activation));
+  if (model.options.critic_hidden) insert("critic_hidden", to_list(*model.options.critic_hidden));
+  insert("normalize_obs", model.options.normalize_obs);
+  insert("use_sde", model.options.use_sde);
+  insert("use_expln", model.options.use_expln);
+  text("kind", to_string(model.options.kind));
+  number("policy_version", static_cast<std::int64_t>(model.policy_version));
+  number("steps", model.steps);
+  if (model.score) insert("score", *model.score);
+
+  archive zip;
+  const auto block = zip.add(model.parameters.detach().contiguous());
+  insert("parameters", block);
+  const auto layout = layout_of(model.shape, model.options);
+  if (layout.count == model.parameters.numel()) {  // other blocks are told as they are
+    for (const auto& each : layout.tensors) {
+      auto view = block;
+      view.offset += each.offset;
+      view.sizes = each.sizes;
+      view.strides = each.strides;
+      insert(each.name, std::move(view));
+    }
+  }
+  for (const auto& [name, tensor] : model.beside) {
+    insert(name, zip.add(tensor.detach().to(at::kFloat).contiguous()));
+  }
+  return with_digest(std::move(zip).end(write_plain_pickle(dict)));
 }
 
 // A file that is closed on every path. A failing call throws model_file_error.
@@ -194,21 +254,38 @@ std::string_view text_of(const std::tuple<at::DataPtr, std::size_t>& record) {
   return {static_cast<const char*>(std::get<0>(record).get()), std::get<1>(record)};
 }
 
-// Copies the numbers that the dictionary calls the parameters from their record.
-at::Tensor copy_parameters(const pickled_tensor& told,
-                           caffe2::serialize::PyTorchStreamReader& records) {
+// Copies a tensor whose numbers lie one after another in their record. `key` is its name
+// in messages.
+at::Tensor copy_tensor(std::string_view key, const pickled_tensor& told,
+                       caffe2::serialize::PyTorchStreamReader& records) {
   const auto [data, size] = records.getRecord("data/" + told.storage);
   const auto there = static_cast<std::int64_t>(size / sizeof(float));
-  TORCH_CHECK(told.sizes.size() == 1 && told.strides == std::vector<std::int64_t>{1},
-              "parameters: expected float [P] with a stride of 1, got ",
-              at::IntArrayRef(told.sizes), " with ", at::IntArrayRef(told.strides));
-  const auto begin = told.offset, count = told.sizes[0];
-  TORCH_CHECK(begin >= 0 && count >= 0 && begin <= there && count <= there - begin,
-              "parameters: expected numbers that are in the file, of ", there, ", got ", count,
-              " from ", begin, " on");
-  auto copy = at::empty({count}, at::kFloat);
+  std::int64_t count = 1;
+  TORCH_CHECK(told.strides.size() == told.sizes.size(), key, ": expected a stride for each of ",
+              told.sizes.size(), " sizes, got ", told.strides.size());
+  for (std::size_t i = told.sizes.size(); i-- > 0;) {
+    const auto length = told.sizes[i];
+    TORCH_CHECK(told.strides[i] == count, key, ": expected floats one after another, got ",
+                at::IntArrayRef(told.sizes), " with strides of ", at::IntArrayRef(told.strides));
+    TORCH_CHECK(length >= 0 && (length == 0 || count <= std::numeric_limits<int>::max() / length),
+                key, ": expected numbers that are in the file, of ", there, ", got the sizes ",
+                at::IntArrayRef(told.sizes));
+    count *= length;
+  }
+  const auto begin = told.offset;
+  TORCH_CHECK(begin >= 0 && begin <= there && count <= there - begin, key,
+              ": expected numbers that are in the file, of ", there, ", got ", count, " from ",
+              begin, " on");
+  auto copy = at::empty(told.sizes, at::kFloat);
   std::memcpy(copy.data_ptr<float>(), static_cast<const float*>(data.get()) + begin, copy.nbytes());
   return copy;
+}
+
+at::Tensor copy_parameters(const pickled_tensor& told,
+                           caffe2::serialize::PyTorchStreamReader& records) {
+  TORCH_CHECK(told.sizes.size() == 1, "parameters: expected float [P], got ",
+              at::IntArrayRef(told.sizes));
+  return copy_tensor("parameters", told, records);
 }
 
 }  // namespace
@@ -250,7 +327,13 @@ saved_model load_model(const fs::path& path) {
     }
     model.policy_version = static_cast<std::uint64_t>(dict.at<std::int64_t>("policy_version"));
     if (dict.has("score")) model.score = dict.at<double>("score");
-    model.parameters = copy_parameters(dict.at<pickled_tensor>("parameters"), records);
+    if (dict.has("steps")) model.steps = dict.at<std::int64_t>("steps");
+    const auto& block = dict.at<pickled_tensor>("parameters");
+    model.parameters = copy_parameters(block, records);
+    for (const auto& [name, tensor] : dict.tensors()) {
+      if (tensor.storage == block.storage) continue;  // a view of the parameters
+      model.beside.emplace_back(name, copy_tensor(name, tensor, records));
+    }
     return model;
   } catch (const std::exception& error) {
     fail(path, std::string("not a model of this program: ") + error.what());

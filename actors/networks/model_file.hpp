@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 
 namespace troupe {
@@ -30,10 +31,15 @@ struct saved_model {
   std::uint64_t policy_version = 0;
   /// The score of the evaluation that chose this model, if any.
   std::optional<double> score = std::nullopt;
+  std::int64_t steps = 0;  ///< The environment steps that it was trained on.
+  /// The tensors that don't act: an off-policy algorithm's critics "qf0.N.weight", ... and SAC's
+  /// "log_ent_coef" [1]. Empty for on-policy algorithms, whose critic is one of the parameters.
+  named_tensors beside = {};
 };
 
-/// Writes a file that Python's torch.load can also read: PyTorch's zip format with a dictionary,
-/// and the SHA-256 of the rest as the zip's comment. It is written beside `path`, flushed to the
+/// Writes a file that Python's torch.load reads with its defaults: PyTorch's zip format with a
+/// dictionary, and the SHA-256 of the rest as the zip's comment. The dictionary has the parameters
+/// as one block, views of it by the names and shapes of named_tensors.hpp, and those beside. It is written beside `path`, flushed to the
 /// disk and renamed, so `path` is either the complete old or the complete new model. Throws
 /// model_file_error; a full disk leaves the old file.
 void save_model(const std::filesystem::path& path, const saved_model& model);

@@ -21,6 +21,7 @@ struct global {
 };
 struct storage {
   std::string key;
+  std::int64_t size = 0;
 };
 struct value;
 struct tuple {
@@ -217,7 +218,8 @@ class reader {
     if (kind != "storage" || type != "torch FloatStorage") {
       refuse("expected a storage of floats, got " + type);
     }
-    push(storage{as<std::string>(std::move(told[2]), "the name of a record")});
+    push(storage{as<std::string>(std::move(told[2]), "the name of a record"),
+                 as<std::int64_t>(std::move(told[4]), "a count of numbers")});
   }
 
   ints whole_numbers(value&& item) const {
@@ -236,10 +238,10 @@ class reader {
     } else if (name == "torch.jit._pickle restore_type_tag" && arguments.size() == 2) {
       add(std::move(arguments[0]));  // the second one is the name of its type
     } else if (name == "torch._utils _rebuild_tensor_v2" && arguments.size() == 6) {
-      push(pickled_tensor{as<storage>(std::move(arguments[0]), "a storage").key,
-                          as<std::int64_t>(std::move(arguments[1]), "an offset"),
+      auto from = as<storage>(std::move(arguments[0]), "a storage");
+      push(pickled_tensor{std::move(from.key), as<std::int64_t>(std::move(arguments[1]), "an offset"),
                           whole_numbers(std::move(arguments[2])),
-                          whole_numbers(std::move(arguments[3]))});
+                          whole_numbers(std::move(arguments[3])), from.size});
     } else if (name == "collections OrderedDict" && arguments.empty()) {
       push(nothing{});
     } else {
@@ -327,5 +329,88 @@ class reader {
 }  // namespace
 
 plain_dictionary read_plain_pickle(std::string_view pickle) { return reader(pickle).read(); }
+
+namespace {
+
+class writer {
+ public:
+  void write(const std::string& text) {
+    put('X');
+    put_little_endian(text.size(), 4);
+    bytes_ += text;
+  }
+
+  void write(std::int64_t number) {
+    if (std::in_range<std::int32_t>(number)) {
+      put('J');
+      put_little_endian(static_cast<std::uint64_t>(number), 4);
+    } else {
+      put('\x8a');
+      put(8);
+      put_little_endian(static_cast<std::uint64_t>(number), 8);
+    }
+  }
+
+  void write(bool truth) { put(truth ? '\x88' : '\x89'); }
+
+  void write(double number) {
+    put('G');
+    const auto bits = std::bit_cast<std::uint64_t>(number);
+    for (int shift = 56; shift >= 0; shift -= 8) put(static_cast<char>(bits >> shift));
+  }
+
+  void write(const std::vector<std::int64_t>& numbers) {
+    put(']');
+    put('(');
+    for (auto each : numbers) write(each);
+    put('e');
+  }
+
+  void write(const pickled_tensor& tensor) {
+    bytes_ += "ctorch._utils\n_rebuild_tensor_v2\n((";
+    write(std::string("storage"));
+    bytes_ += "ctorch\nFloatStorage\n";
+    write(tensor.storage);
+    write(std::string("cpu"));
+    write(tensor.storage_size);
+    bytes_ += "tQ";
+    write(tensor.offset);
+    write_tuple(tensor.sizes);
+    write_tuple(tensor.strides);
+    write(false);  // requires_grad
+    bytes_ += "ccollections\nOrderedDict\n)RtR";
+  }
+
+  std::string write(const std::vector<std::pair<std::string, plain_value>>& dictionary) && {
+    bytes_ = "\x80\x02}(";
+    for (const auto& [key, value] : dictionary) {
+      write(key);
+      std::visit([this](const auto& held) { write(held); }, value);
+    }
+    bytes_ += "u.";
+    return std::move(bytes_);
+  }
+
+ private:
+  void put(char byte) { bytes_ += byte; }
+
+  void put_little_endian(std::uint64_t number, int count) {
+    for (int i = 0; i < count; ++i) put(static_cast<char>(number >> (8 * i)));
+  }
+
+  void write_tuple(const std::vector<std::int64_t>& numbers) {
+    put('(');
+    for (auto each : numbers) write(each);
+    put('t');
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace
+
+std::string write_plain_pickle(const std::vector<std::pair<std::string, plain_value>>& dictionary) {
+  return writer().write(dictionary);
+}
 
 }  // namespace troupe

@@ -15,6 +15,7 @@ transition_replay::contents::contents(const transition_replay_options& options)
     : ring(options.widths, options.ring), random(options.seed) {
   if (options.prioritised) priorities.emplace(*options.prioritised, options.ring.capacity);
   if (options.normalize_obs) obs.emplace(options.widths.obs);
+  if (obs && options.obs_statistics.width() > 0) obs->set_state(options.obs_statistics.state());
   if (options.normalize_reward) reward.emplace(1, normalizer_options{.centre = false});
 }
 

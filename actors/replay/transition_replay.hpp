@@ -56,6 +56,8 @@ struct transition_replay_options {
   /// Normalises drawn observations by the statistics of all observations so far, as
   /// Stable-Baselines3's VecNormalize does with samples of a replay. The ring keeps raw values.
   bool normalize_obs = false;
+  /// With normalize_obs, the statistics before the first collection; no columns means none.
+  running_moments obs_statistics = {};
   /// Normalises drawn rewards by the statistics of `discounted`; a reward of n steps is one number.
   bool normalize_reward = false;
 };

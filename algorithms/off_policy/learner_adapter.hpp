@@ -28,6 +28,8 @@ namespace troupe {
 ///   td_errors() const                  the TD errors of the last update, float [B]
 ///   policy().parameters()              the parameters of the network that acts, float [P]
 ///   state() const, set_state(state)    the state, of an encodable type
+///   start_from(acting, beside)         if it can begin with a model, as off_policy_learner
+///   beside() const                     if models have tensors that don't act, as off_policy_learner
 template <class Learner>
 class learner_adapter : public off_policy_learner {
  public:
@@ -45,6 +47,20 @@ class learner_adapter : public off_policy_learner {
     return std::as_const(learner_).policy().parameters();
   }
   std::span<const float> td_errors() const override { return learner_.td_errors(); }
+  named_tensors beside() const override {
+    if constexpr (requires { learner_.beside(); }) {
+      return learner_.beside();
+    } else {
+      return {};
+    }
+  }
+  void start_from(std::span<const float> acting, const named_tensors& beside) override {
+    if constexpr (requires { learner_.start_from(acting, beside); }) {
+      learner_.start_from(acting, beside);
+    } else {
+      off_policy_learner::start_from(acting, beside);
+    }
+  }
   named_values metrics() const override { return last_.skipped ? named_values{} : named(last_); }
   named_values counts() const override {
     return {{"train/learning_rate", last_.learning_rate},

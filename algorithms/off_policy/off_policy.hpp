@@ -51,6 +51,9 @@ class off_policy : public environment_algorithm {
   task<> serve(const checkpoint* from);
   task<> save(checkpoint& to);
   task<weights> newest();
+  /// Writes a model file, with the critics if `of` are the weights that `newest` returned last.
+  void write_model(const std::filesystem::path& path, const weights& of,
+                   std::optional<double> score) const;
   task<evaluation> evaluate_at_the_end(weights of);
 
  private:
@@ -63,6 +66,8 @@ class off_policy : public environment_algorithm {
 
   const off_policy_algorithm algorithm_;
   service<off_policy_trainer> trainer_;
+  named_tensors beside_;              ///< The tensors that don't act, of the newest weights.
+  std::int64_t version_beside_ = -1;  ///< The version of these weights.
   std::int64_t episodes_to_log_ = 0;  ///< Episodes ended since the last row of progress.csv.
 };
 

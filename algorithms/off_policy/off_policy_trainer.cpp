@@ -3,6 +3,7 @@
 #include "algorithms/off_policy/off_policy_trainer.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/weights/give_weights.hpp"
@@ -10,6 +11,10 @@
 namespace troupe {
 
 void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
+
+void off_policy_learner::start_from(std::span<const float>, const named_tensors&) {
+  throw std::invalid_argument("expected no model, because this learner can't begin with one, got one");
+}
 
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,
                                        transition_widths widths,
@@ -111,13 +116,15 @@ named_values off_policy_trainer::row() const {
   return columns;
 }
 
-task<weights> off_policy_trainer::publish() {
+task<published_model> off_policy_trainer::publish() {
   auto fresh = current();
+  auto beside = storage_->learner->beside();
   if (storage_->version > storage_->published) {
     co_await store_.route<&weight_store::put>(fresh);
     storage_->published = fresh.version;
   }
-  co_return co_await store_.route<&weight_store::get>(fresh.version);
+  auto stored = co_await store_.route<&weight_store::get>(fresh.version);
+  co_return published_model{std::move(stored), std::move(beside)};
 }
 
 std::string off_policy_trainer::save() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/checkpoint/role_storage.hpp"
+#include "actors/networks/named_tensors.hpp"
 #include "actors/replay/transition_replay.hpp"
 #include "algorithms/learner/metric_means.hpp"
 #include "algorithms/off_policy/collector.hpp"
@@ -33,6 +34,12 @@ class off_policy_learner {
   virtual void stepped(std::int64_t before, std::int64_t after);
   /// The parameters with which collectors act, float [P].
   virtual std::span<const float> acting() const = 0;
+  /// The tensors of a model that don't act: critics, SAC's entropy coefficient.
+  virtual named_tensors beside() const { return {}; }
+  /// Begins with a model: the acting parameters [P], and the tensors that `beside` returned; empty
+  /// if the model has none. Throws std::invalid_argument if these are of other networks, or if the
+  /// learner can't begin with a model.
+  virtual void start_from(std::span<const float> acting, const named_tensors& beside);
   /// The metrics of the last gradient step; empty if it was skipped. A row of progress.csv has the
   /// means over the gradient steps since the row before.
   virtual named_values metrics() const = 0;
@@ -64,6 +71,12 @@ struct off_policy_report {
   named_values metrics;      ///< The values for progress.csv; empty unless `log` was set.
   std::int64_t skipped = 0;  ///< Gradient steps of this update skipped for non-finite numbers.
   double learning_rate = 0;  ///< The learning rate of the last gradient step.
+};
+
+/// The weights that act, and the other tensors of a model.
+struct published_model {
+  weights acting;
+  named_tensors beside;
 };
 
 /// The role that learns. It draws minibatches directly from the replay, so that they never pass
@@ -100,9 +113,9 @@ class off_policy_trainer {
   /// only sends the weights.
   task<off_policy_report> train(off_policy_update due, service<collector> collectors);
 
-  /// Puts the current weights into the store and returns them. This happens only on request,
-  /// because there may be an update every few hundred microseconds.
-  task<weights> publish();
+  /// Puts the current weights into the store and returns them with the tensors that don't act. This
+  /// happens only on request, because there may be an update every few hundred microseconds.
+  task<published_model> publish();
 
   std::string save() const;
   /// Restores what `save` returned. Throws state_error, or std::invalid_argument if it is the state

@@ -5,11 +5,18 @@
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/off_policy/off_policy.hpp"
+#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
 
 namespace troupe {
 
 namespace {
+
+/// Begins with the model's weights; behind the acting ones are the statistics of observations.
+void start_from(off_policy_learner& learner, const saved_model& model) {
+  const auto parameters = model.parameters.contiguous();
+  learner.start_from({parameters.data_ptr<float>(), learner.acting().size()}, model.beside);
+}
 
 struct collectors_state {
   std::int64_t begun;
@@ -45,6 +52,9 @@ task<> off_policy::serve_replay(const checkpoint* from) {
       .prioritised = c.replay.prioritised,
       .normalize_obs = c.env.normalize_obs,
       .normalize_reward = c.env.normalize_reward};
+  if (in.settings.init && c.env.normalize_obs) {
+    keeping.obs_statistics = obs_statistics_of(in.settings.init->model);
+  }
   using transitions = transition_replay;
   serve_options serving{
       .name = "replay",
@@ -61,8 +71,11 @@ task<> off_policy::serve_replay(const checkpoint* from) {
 
 task<> off_policy::serve_trainer(const checkpoint* from) {
   const bool async = in.settings.mode == training_mode::async;
-  off_policy_trainer::maker make = [make = algorithm_.make_learner, shape = shape] {
-    return make(shape);
+  off_policy_trainer::maker make = [make = algorithm_.make_learner, shape = shape,
+                                    init = from ? nullptr : in.settings.init] {
+    auto learner = make(shape);
+    if (init) start_from(*learner, init->model);
+    return learner;
   };
   serve_options learning{
       .name = "trainer",
@@ -117,7 +130,16 @@ task<> off_policy::save(checkpoint& state) {
 }
 
 task<weights> off_policy::newest() {
-  co_return co_await trainer_.route<&off_policy_trainer::publish>();
+  auto published = co_await trainer_.route<&off_policy_trainer::publish>();
+  beside_ = std::move(published.beside);
+  version_beside_ = published.acting.version;
+  co_return std::move(published.acting);
+}
+
+void off_policy::write_model(const std::filesystem::path& path, const weights& of,
+                             std::optional<double> score) const {
+  environment_algorithm::write_model(path, of, score,
+                                     of.version == version_beside_ ? beside_ : named_tensors{});
 }
 
 task<evaluation> off_policy::evaluate_at_the_end(weights of) {
@@ -189,7 +211,12 @@ algorithm algorithm_with(off_policy_algorithm algorithm) {
     require_network(settings);
     require_room(settings, replay);
   };
-  return make_algorithm<off_policy>(std::move(settings), check, std::move(algorithm));
+  auto check_model = [settings, make = algorithm.make_learner](const saved_model& model) {
+    start_from(*make(shape_of(spec_of(settings.env))), model);
+  };
+  auto made = make_algorithm<off_policy>(std::move(settings), check, std::move(algorithm));
+  made.check_model = std::move(check_model);
+  return made;
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 
 #include "actors/trainer/rank_trainer.hpp"
 #include "algorithms/on_policy/on_policy.hpp"
+#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/replay_endpoints.hpp"
 #include "algorithms/run/run_state.hpp"
 
@@ -41,6 +42,10 @@ task<> on_policy::serve(const checkpoint* from) {
 task<> on_policy::serve_trainer(const checkpoint* from) {
   const auto& c = setup_.config;
   const auto world = static_cast<std::size_t>(setup_.learner.replicas);
+  if (!from && in.settings.init) {  // trainers begin with what the store has
+    const weights first{0, in.settings.init->model.parameters, {}};
+    co_await in.store.route<&weight_store::put>(first);
+  }
   auto make = setup_.maker(shape);
   serve_options learning{
       .name = "trainer",
@@ -99,6 +104,9 @@ task<> on_policy::serve_environments(const checkpoint* from) {
   if (c.env.normalize_obs || c.env.normalize_reward) {
     const auto width = c.env.normalize_obs ? static_cast<std::size_t>(shape.obs_size) : 0;
     roles.normalizer = std::make_shared<run_normalizer>(width, c.env.normalize_reward);
+    if (in.settings.init && width > 0) {
+      roles.normalizer->start_from(obs_statistics_of(in.settings.init->model));
+    }
   }
   if (!from) co_return;
   auto saved = state_in<replica_states>(*from, "environments.bin");

@@ -59,6 +59,10 @@ void update(std::optional<running_normalizer>& which, const running_moments& by)
 
 }  // namespace
 
+void run_normalizer::start_from(const running_moments& obs) {
+  if (obs_) obs_->set_state(obs.state());
+}
+
 rollout_normalizer run_normalizer::begin(std::int64_t replica) const {
   auto obs = obs_;
   auto reward = reward_;

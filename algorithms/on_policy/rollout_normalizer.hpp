@@ -62,6 +62,10 @@ class run_normalizer {
   /// `obs_size` is D; 0 means observations are not normalised. `rewards` says whether rewards are.
   run_normalizer(std::size_t obs_size, bool rewards);
 
+  /// Takes these moments of observations for those so far. Throws state_error if they are of other
+  /// observations.
+  void start_from(const running_moments& obs);
+
   /// The statistics for a rollout that begins on the environments of `replica`.
   rollout_normalizer begin(std::int64_t replica) const;
   /// Called when a rollout has ended. Returns the statistics that it has added, with a number. They

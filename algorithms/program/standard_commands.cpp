@@ -97,8 +97,14 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
           "these options, or begin one if there is none. This is for commands that are started "
           "again after they were killed.")
       ->excludes(resume);
+  options.add_option(
+      "--init", to.init,
+      std::string("The model file whose weights a new run begins with, or a run directory, which "
+                  "means its best_model. Its statistics of observations and its critics come "
+                  "along.") +
+          (words.has_tasks ? " For grpo, model.path says the language model instead." : ""));
   for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
-                           "--runs", "--faults"}) {
+                           "--runs", "--faults", "--init"}) {
     if (auto* other = options.get_option_no_throw(name)) resume->excludes(other);
   }
   resume->excludes(deterministic);

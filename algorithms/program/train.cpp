@@ -14,6 +14,7 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
+#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/train.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
@@ -232,6 +233,11 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   auto document = resolve(arguments);
   const auto& which = of.algorithm_in(document, arguments.algo);
   refuse_misfit(document, which, of);
+  if (!arguments.init.empty() && has_option(which, "model")) {
+    throw std::invalid_argument(fmt::format(
+        "--init: {} begins with a language model: say model.path={} if that is one",
+        which.name, arguments.init));
+  }
   choose_environment(document, which, of);
   if (which.complete) which.complete(document);
   auto what = which.configure(document, {.unsandboxed_code = arguments.allow_unsandboxed_code});
@@ -245,6 +251,10 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
       if (document.contains("total_steps")) steps = document["total_steps"].dump();
       return resume(*newest, arguments, steps, &settings, metrics, of);
     }
+  }
+  if (!arguments.init.empty()) {
+    what.settings.init = read_initial_model(arguments.init);
+    require_initial_model(what);
   }
   return {.what = std::move(what), .from = std::nullopt};
 }

@@ -37,9 +37,10 @@ task<evaluation> environment_algorithm::evaluate(weights of, std::size_t episode
 }
 
 void environment_algorithm::write_model(const std::filesystem::path& path, const weights& of,
-                                        std::optional<double> score) const {
+                                        std::optional<double> score, named_tensors beside) const {
   save_model(path, saved_model{shape, in.settings.network, of.parameters,
-                               static_cast<std::uint64_t>(of.version), score});
+                               static_cast<std::uint64_t>(of.version), score, in.progress.steps,
+                               std::move(beside)});
 }
 
 std::optional<double> environment_algorithm::kept_score(const std::filesystem::path& path) const {

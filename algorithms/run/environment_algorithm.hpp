@@ -6,6 +6,7 @@
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/evaluator/evaluator.hpp"
+#include "actors/networks/named_tensors.hpp"
 #include "algorithms/run/training_run.hpp"
 
 namespace troupe {
@@ -22,9 +23,10 @@ class environment_algorithm {
   task<> serve_evaluator();
   /// Plays so many episodes with these weights. `seed` decides the episodes.
   task<evaluation> evaluate(weights of, std::size_t episodes, std::uint64_t seed);
-  /// Writes a model file, with its score if it has one. Throws if the disk is full or gone.
+  /// Writes a model file, with its score if it has one, and the tensors that don't act. Throws if
+  /// the disk is full or gone.
   void write_model(const std::filesystem::path& path, const weights& of,
-                   std::optional<double> score) const;
+                   std::optional<double> score, named_tensors beside = {}) const;
   /// Returns the score of the model at `path`, if it has one. Throws if the file can't be read.
   std::optional<double> kept_score(const std::filesystem::path& path) const;
   /// The mean return at which the environment counts as solved, if it has one.

@@ -21,6 +21,8 @@ namespace troupe {
 
 class metrics_registry;
 class run_control;
+struct initial_model;
+struct saved_model;
 class trace;
 class training_run;
 
@@ -103,6 +105,8 @@ struct run_settings {
   std::string config;            ///< The resolved configuration, as JSON.
   std::size_t threads = 0;  ///< How many threads its roles can use at once; 0 means any number.
   std::vector<idle_option> idle = {};  ///< Options without effect; a run logs them when it begins.
+  /// The model whose weights a new run begins with (initial_model.hpp). Null means random weights.
+  std::shared_ptr<const initial_model> init = nullptr;
 };
 
 /// The functions that a user adds to a run. They run on the loop's own actor, and everything they
@@ -174,6 +178,9 @@ struct algorithm {
   /// Checks the configuration before anything is made. Throws unknown_environment, and
   /// std::invalid_argument if the algorithm does not fit the environment or the machine.
   std::function<void()> check;
+  /// Checks that the learner can begin with a model whose acting network fits. Throws
+  /// std::invalid_argument. Null means that it can.
+  std::function<void(const saved_model&)> check_model = nullptr;
 };
 
 }  // namespace troupe

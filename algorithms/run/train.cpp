@@ -13,6 +13,7 @@
 #include "actors/networks/shape_of.hpp"
 #include "actors/random/derived_seed.hpp"
 #include "algorithms/run/algorithm.hpp"
+#include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -258,12 +259,26 @@ void refuse_checkpoints(const std::string& directory, const run_settings& settin
                             "one of step " + std::to_string(steps.front()));
 }
 
+/// Throws std::invalid_argument if the run has an initial model that it can't begin with.
+void require_start(const algorithm& what, bool goes_on) {
+  const auto& init = what.settings.init;
+  if (!init) return;
+  if (goes_on) {
+    throw std::invalid_argument("init: expected none in a run that goes on from a checkpoint, got " +
+                                init->path.string());
+  }
+  require_initial_model(what);
+  log::info("the run begins with the weights of a model",
+            {{"model", init->path.string()}, {"steps", init->model.steps}});
+}
+
 }  // namespace
 
 run_result train(const algorithm& what, run_output output, const run_options& options,
                  std::optional<checkpoint> from) {
   const auto& settings = what.settings;
   what.check();
+  require_start(what, from.has_value());
   if (from) require_kind(*from, kind_of(settings), settings.algo);
   require_place(output, settings);
   if (!output.directory.empty() && !from) refuse_checkpoints(output.directory, settings);
@@ -280,6 +295,7 @@ run_result train(const algorithm& what, run_output output, const run_options& op
 task<run_summary> train_in(system& sys, algorithm what, run_output output,
                            run_callbacks callbacks) {
   what.check();
+  require_start(what, false);
   require_place(output, what.settings);
   training_run run(sys, what, std::move(output), std::move(callbacks));
   tell_idle_options(what.settings.idle);

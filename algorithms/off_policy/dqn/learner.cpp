@@ -81,6 +81,11 @@ void dqn_learner::update_target(std::int64_t times) {
   polyak_average(std::as_const(online_).parameters(), 1.0 - stays, target_);
 }
 
+void dqn_learner::start_from(std::span<const float> acting, const named_tensors&) {
+  online_.load_parameters(acting);
+  std::ranges::copy(acting, target_.begin());
+}
+
 dqn_learner_state dqn_learner::state() const {
   const auto online = online_.parameters();
   return {.parameters = {online.begin(), online.end()},

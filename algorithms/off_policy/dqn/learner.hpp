@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
@@ -68,6 +69,10 @@ class dqn_learner {
   std::span<const float> target() const { return target_; }
   /// The gradient of the last update [P], before clipping.
   std::span<const float> gradient() const { return gradient_; }
+
+  /// Begins with a model's weights; the targets are copies of them. Throws std::invalid_argument if
+  /// they are of other networks.
+  void start_from(std::span<const float> acting, const named_tensors& beside);
 
   dqn_learner_state state() const;
   /// Throws std::invalid_argument if the state is that of another network.

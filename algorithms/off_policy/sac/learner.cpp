@@ -6,6 +6,7 @@
 
 #include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
+#include "algorithms/off_policy/model_tensors.hpp"
 
 namespace troupe {
 
@@ -126,6 +127,18 @@ sac_metrics sac_learner::update(const transition_batch& batch, double progress_r
     polyak_average(std::as_const(critics_).parameters(), options_.tau, critics_.target());
   }
   return metrics;
+}
+
+named_tensors sac_learner::beside() const {
+  auto tensors = detail::tensors_of(critics_);
+  detail::add_number(tensors, "log_ent_coef", log_ent_coef_[0]);
+  return tensors;
+}
+
+void sac_learner::start_from(std::span<const float> acting, const named_tensors& beside) {
+  detail::load(critics_, beside);
+  actor_.load_parameters(acting);
+  log_ent_coef_[0] = detail::number_in(beside, "log_ent_coef").value_or(log_ent_coef_[0]);
 }
 
 sac_learner_state sac_learner::state() const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
@@ -72,6 +73,12 @@ class sac_learner {
   double ent_coef() const;
   /// The actor's gradient of the last update [P]. critics().gradient() is that of the critics.
   std::span<const float> actor_gradient() const { return actor_gradient_; }
+
+  /// The critics and "log_ent_coef" as a model file has them.
+  named_tensors beside() const;
+  /// Begins with a model's weights; the targets are copies of them. Throws std::invalid_argument if
+  /// they are of other networks.
+  void start_from(std::span<const float> acting, const named_tensors& beside);
 
   sac_learner_state state() const;
   /// Throws std::invalid_argument if the state is that of another network.

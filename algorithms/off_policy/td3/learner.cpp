@@ -6,6 +6,7 @@
 
 #include "actors/kernels/flush_denormals.hpp"
 #include "actors/trainer/polyak.hpp"
+#include "algorithms/off_policy/model_tensors.hpp"
 
 namespace troupe {
 
@@ -128,6 +129,14 @@ td3_metrics td3_learner::update(const transition_batch& batch, double progress_r
   metrics.skipped = !step_networks(batch, metrics);
   if (!metrics.skipped) guard_.taken();
   return metrics;
+}
+
+named_tensors td3_learner::beside() const { return detail::tensors_of(critics_); }
+
+void td3_learner::start_from(std::span<const float> acting, const named_tensors& beside) {
+  detail::load(critics_, beside);
+  actor_.load_parameters(acting);
+  std::ranges::copy(acting, target_actor_.begin());
 }
 
 td3_learner_state td3_learner::state() const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/networks/named_tensors.hpp"
 #include "actors/networks/network.hpp"
 #include "actors/random/action_random.hpp"
 #include "actors/trainer/adam.hpp"
@@ -77,6 +78,12 @@ class td3_learner {
   /// The gradient of the last update that trained the actor [P]. critics().gradient() is that of
   /// the critics.
   std::span<const float> actor_gradient() const { return actor_gradient_; }
+
+  /// The critics as a model file has them.
+  named_tensors beside() const;
+  /// Begins with a model's weights; the targets are copies of them. Throws std::invalid_argument if
+  /// they are of other networks.
+  void start_from(std::span<const float> acting, const named_tensors& beside);
 
   td3_learner_state state() const;
   /// Throws std::invalid_argument if the state is that of another network.

@@ -1,0 +1,171 @@
+#include "actors/torch/torch.hpp"
+
+#include "actors/networks/named_tensors.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "actors/networks/conv_trunk.hpp"
+
+namespace troupe {
+namespace {
+
+const char* name_of_top(network_kind kind) {
+  const bool greedy = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+  return greedy ? "q_net" : "actor";
+}
+
+int outputs_of(const network_shape& shape, const network_options& options) {
+  switch (options.kind) {
+    case network_kind::actor_critic:
+      return shape.actor_outputs();
+    case network_kind::q_values:
+      return shape.discrete_actions;
+    case network_kind::dueling_q_values:
+      return 1 + shape.discrete_actions;
+    case network_kind::squashed_gaussian:
+      return options.use_sde ? shape.continuous_size : 2 * shape.continuous_size;
+    case network_kind::squashed:
+      break;
+  }
+  return shape.continuous_size;
+}
+
+std::string text_of(const std::vector<std::int64_t>& sizes) {
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
+}
+
+void add_trunk(tensor_layout& to, const detail::conv_trunk& trunk) {
+  const auto parts = trunk.parts(at::empty({trunk.parameter_count()}, at::kFloat));
+  const auto names = trunk.part_names();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto name = "trunk." + names[i];
+    const auto sizes = parts[i].sizes();
+    if (sizes.size() == 2) {
+      to.add_transposed(name, sizes[1], sizes[0]);
+    } else {
+      to.add(name, sizes.vec());
+    }
+  }
+}
+
+std::string missing(const std::string& name, const std::vector<std::int64_t>& sizes) {
+  return fmt::format("{} is missing, expected {}", name, text_of(sizes));
+}
+
+std::string mismatch(const std::string& name, const std::vector<std::int64_t>& sizes,
+                     const std::vector<std::int64_t>& expected) {
+  return fmt::format("{} is {}, expected {}", name, text_of(sizes), text_of(expected));
+}
+
+at::Tensor view_of(const tensor_place& place, float* block) {
+  return at::from_blob(block + place.offset, place.sizes, place.strides, at::kFloat);
+}
+
+}  // namespace
+
+std::int64_t tensor_place::count() const {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+void tensor_layout::add(std::string name, std::vector<std::int64_t> sizes) {
+  std::vector<std::int64_t> strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  tensors.push_back({std::move(name), count, std::move(sizes), std::move(strides)});
+  count += tensors.back().count();
+}
+
+void tensor_layout::add_transposed(std::string name, std::int64_t out, std::int64_t in) {
+  tensors.push_back({std::move(name), count, {out, in}, {1, out}});
+  count += out * in;
+}
+
+void tensor_layout::add(const std::string& name, const detail::mlp& net) {
+  const auto& layers = net.layers();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto layer = name + '.' + std::to_string(i);
+    add_transposed(layer + ".weight", layers[i].out, layers[i].in);
+    add(layer + ".bias", {layers[i].out});
+  }
+}
+
+tensor_layout layout_of(const network_shape& shape, const network_options& options) {
+  std::optional<detail::conv_trunk> trunk;
+  if (has_convolutions(shape, options)) trunk.emplace(shape.image, options.cnn);
+  const int inputs = trunk ? trunk->features() : shape.obs_size;
+  const auto hidden = [&](const std::vector<int>& widths) {
+    return trunk ? std::vector<int>{} : widths;
+  };
+  const detail::mlp top(inputs, hidden(options.hidden), outputs_of(shape, options),
+                        options.hidden_activation);
+  tensor_layout made;
+  made.add(name_of_top(options.kind), top);
+  const auto add_log_std = [&] {
+    if (options.use_sde) {
+      made.add("log_std", {top.features(), shape.continuous_size});
+    } else if (options.kind == network_kind::actor_critic && shape.is_continuous()) {
+      made.add("log_std", {shape.continuous_size});
+    }
+  };
+  if (options.kind == network_kind::actor_critic) {
+    add_log_std();
+    made.add("critic", detail::mlp(inputs, hidden(options.critic_hidden.value_or(options.hidden)),
+                                   1, options.hidden_activation));
+    if (trunk) add_trunk(made, *trunk);
+  } else {
+    if (trunk) add_trunk(made, *trunk);
+    add_log_std();
+  }
+  if (options.normalize_obs) {
+    made.add("obs_mean", {shape.obs_size});
+    made.add("obs_inverse_scale", {shape.obs_size});
+  }
+  return made;
+}
+
+named_tensors tensors_of(const tensor_layout& layout, const float* block) {
+  named_tensors made;
+  for (const auto& place : layout.tensors) {
+    auto there = view_of(place, const_cast<float*>(block));
+    made.emplace_back(place.name, there.clone(at::MemoryFormat::Contiguous));
+  }
+  return made;
+}
+
+void copy_tensors(const tensor_layout& layout, const named_tensors& from, float* block) {
+  std::vector<const at::Tensor*> found;
+  for (const auto& place : layout.tensors) {
+    const auto at = std::ranges::find(from, place.name, &named_tensors::value_type::first);
+    if (at == from.end()) throw std::invalid_argument(missing(place.name, place.sizes));
+    if (at->second.sizes() != at::IntArrayRef(place.sizes)) {
+      throw std::invalid_argument(mismatch(place.name, at->second.sizes().vec(), place.sizes));
+    }
+    found.push_back(&at->second);
+  }
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    view_of(layout.tensors[i], block).copy_(*found[i]);
+  }
+}
+
+std::string difference(const tensor_layout& found, const tensor_layout& expected) {
+  for (const auto& wanted : expected.tensors) {
+    const auto at = std::ranges::find(found.tensors, wanted.name, &tensor_place::name);
+    if (at == found.tensors.end()) return missing(wanted.name, wanted.sizes);
+    if (at->sizes != wanted.sizes) return mismatch(wanted.name, at->sizes, wanted.sizes);
+  }
+  for (const auto& there : found.tensors) {
+    const auto at = std::ranges::find(expected.tensors, there.name, &tensor_place::name);
+    if (at == expected.tensors.end()) {
+      return fmt::format("{} is {}, expected no such tensor", there.name, text_of(there.sizes));
+    }
+  }
+  return {};
+}
+
+}  // namespace troupe

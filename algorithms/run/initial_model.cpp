@@ -1,0 +1,91 @@
+#include "actors/torch/torch.hpp"
+
+#include "algorithms/run/initial_model.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "actors/networks/named_tensors.hpp"
+#include "actors/networks/shape_of.hpp"
+#include "actors/recorder/run_directory.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The first difference between the network of a model and that of a run; empty if there is none.
+std::string first_difference(const saved_model& model, const network_shape& shape,
+                             const network_options& network) {
+  if (model.options.kind != network.kind) {
+    return fmt::format("its network is a {}, expected a {}", to_string(model.options.kind),
+                       to_string(network.kind));
+  }
+  const auto layout = layout_of(model.shape, model.options);
+  const auto tensors = difference(layout, layout_of(shape, network));
+  if (!tensors.empty()) return tensors;
+  if (model.options.hidden_activation != network.hidden_activation) {
+    return fmt::format("its activation is {}, expected {}",
+                       to_string(model.options.hidden_activation),
+                       to_string(network.hidden_activation));
+  }
+  if (layout.count != model.parameters.numel()) {
+    return fmt::format("it has {} parameters, expected {}", model.parameters.numel(), layout.count);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<const initial_model> read_initial_model(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const bool of_run = std::filesystem::is_directory(path, ignored);
+  const auto file = of_run ? run_directory::open(path).best_model() : path;
+  return std::make_shared<const initial_model>(initial_model{file, load_model(file)});
+}
+
+void require_initial_model(const algorithm& what) {
+  const auto& settings = what.settings;
+  const auto file = settings.init->path.string();
+  if (!settings.model.empty()) {
+    throw std::invalid_argument(
+        fmt::format("init: {}: {} begins with the language model of model.path; expected no model "
+                    "of an environment",
+                    file, settings.algo));
+  }
+  const auto& model = settings.init->model;
+  const auto shape = shape_of(spec_of(settings.env));
+  const auto found = first_difference(model, shape, settings.network);
+  if (!found.empty()) {
+    throw std::invalid_argument(fmt::format(
+        "init: {}: {} by {} on {}; the model is ({}), the run's network is ({})", file, found,
+        settings.algo, settings.env.id, to_string(model.shape, model.options),
+        to_string(shape, settings.network)));
+  }
+  if (!what.check_model) return;
+  try {
+    what.check_model(model);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(fmt::format("init: {}: {} by {} on {}", file, e.what(),
+                                            settings.algo, settings.env.id));
+  }
+}
+
+running_moments obs_statistics_of(const saved_model& model) {
+  const auto width = static_cast<std::size_t>(model.shape.obs_size);
+  const float* mean = model.parameters.data_ptr<float>() + model.parameters.numel() - 2 * width;
+  const float* inverse_scale = mean + width;
+  std::vector<double> means(mean, mean + width), variances;
+  for (std::size_t i = 0; i < width; ++i) {
+    constexpr double epsilon = 1e-8;  // as in write_obs_scale
+    const double scale = 1.0 / inverse_scale[i];
+    variances.push_back(std::max(0.0, scale * scale - epsilon));
+  }
+  const auto rows = static_cast<double>(std::max<std::int64_t>(model.steps, 1));
+  return running_moments::of(rows, means, variances);
+}
+
+}  // namespace troupe
