@@ -3,14 +3,18 @@
 // Forward, backward and AdamW, in CPU seconds, the best of three:
 //
 //   train_step_cpu_s            a group's prompt computed once
-//   train_step_repeated_cpu_s   the same gradient, with the prompt before each answer
+//   train_step_repeated_cpu_s   the same gradient as TRL computes it, 8 rows at a time: the prompt
+//                               before each answer, and nothing shared
 //   train_step_gain             the second over the first
 //   train_step_bf16_cpu_s       the first with products in bfloat16
+//   computed_tokens, repeated_computed_tokens
+//                               tokens that went through the model in a step of the first kind and
+//                               of the second
 //
-// Then a whole step beside TRL's, grpo_step.hpp, and the loops on a slow server, grpo_loops.hpp.
+// Then whole steps beside TRL's, grpo_step.hpp, and the loops on a slow server, grpo_loops.hpp.
 //
-// bench_grpo [--json] [--steps] [training] [whole] [loops]   these parts alone; --steps: the first
-// kind alone, for a profiler
+// bench_grpo [--json] [--steps] [training] [whole] [long] [loops]   these parts alone; --steps: the
+// first kind alone, for a profiler
 
 #include "actors/torch/torch.hpp"
 
@@ -37,30 +41,6 @@ namespace {
 
 using namespace grpo_batch;
 
-std::vector<token_id> some_tokens(std::size_t count, std::size_t seed) {
-  std::vector<token_id> ids;
-  for (std::size_t i = 0; i < count; ++i)
-    ids.push_back(static_cast<token_id>((i + 101 * seed) * 977 % 49152));
-  return ids;
-}
-
-std::vector<token_group> shared_prompts() {
-  std::vector<token_group> batch;
-  for (std::size_t g = 0; g < groups; ++g) {
-    token_group group{some_tokens(prompt_tokens, g), {}};
-    for (std::size_t a = 0; a < answers; ++a)
-      group.answers.push_back(some_tokens(answer_tokens, 1000 + answers * g + a));
-    batch.push_back(std::move(group));
-  }
-  return batch;
-}
-
-std::vector<token_group> repeated(const token_group& group) {
-  std::vector<token_group> batch;
-  for (const auto& answer : group.answers) batch.push_back({group.prompt, {answer}});
-  return batch;
-}
-
 struct model {
   model_config config = smollm2_135m();
   trained_weights trained =
@@ -68,11 +48,13 @@ struct model {
   adam rule{std::size_t(trained.parameters.numel())};
 
   // The loss is that of REINFORCE with every advantage 1: of each log-prob the gradient is the
-  // same.
-  void backward(std::span<const token_group> batch, compute_type compute) {
-    const auto log_probs =
-        answer_log_probs(config, trained.weights, batch, {.forward = {.compute = compute}});
-    (-log_probs.sum() / double(groups * answers * answer_tokens)).backward();
+  // same. Returns the number of tokens that were computed.
+  std::int64_t backward(const packed_groups& batch, compute_type compute) {
+    const auto hidden = packed_hidden(config, trained.weights, batch.tokens, {.compute = compute});
+    const auto scores =
+        token_log_probs(config, trained.weights, hidden, batch.targets, {.compute = compute});
+    (-scores.log_probs.sum() / double(short_answers.sampled_tokens())).backward();
+    return hidden.size(0);
   }
 
   void step() {
@@ -90,41 +72,55 @@ double cpu_seconds(Work work) {
   return detail::cpu_seconds() - begin;
 }
 
-double packed_step(model& m, const std::vector<token_group>& batch, compute_type compute) {
-  return cpu_seconds([&] {
-    m.backward(batch, compute);
-    m.step();
-  });
-}
+struct step_costs {
+  std::vector<double> cpu;
+  std::int64_t computed_tokens = 0;  // of one step
+
+  void take_step(model& m, std::span<const packed_groups> parts, compute_type compute) {
+    computed_tokens = 0;
+    cpu.push_back(cpu_seconds([&] {
+      for (const auto& part : parts) computed_tokens += m.backward(part, compute);
+      m.step();
+    }));
+  }
+};
 
 void measure_training(nlohmann::ordered_json& results) {
   model m;
-  const auto batch = shared_prompts();
-  detail::series packed, bf16, plain;
+  const auto groups = made_up_groups(short_answers);
+  const std::vector once{pack_groups(groups)};
+  std::vector<packed_groups> repeated;
+  for (const auto& group : groups) repeated.push_back(repeat_prompt(group));
+  step_costs packed, bf16, plain;
   for (int i = 0; i < 3; ++i) {
-    packed.cpu.push_back(packed_step(m, batch, compute_type::f32));
-    bf16.cpu.push_back(packed_step(m, batch, compute_type::bf16));
-    plain.cpu.push_back(cpu_seconds([&] {
-      for (const auto& group : batch) m.backward(repeated(group), compute_type::f32);
-      m.step();
-    }));
+    packed.take_step(m, once, compute_type::f32);
+    bf16.take_step(m, once, compute_type::bf16);
+    plain.take_step(m, repeated, compute_type::f32);
   }
   const double fastest = detail::series::best(packed.cpu);
   results["train_step_cpu_s"] = fastest;
   results["train_step_repeated_cpu_s"] = detail::series::best(plain.cpu);
   results["train_step_gain"] = detail::series::best(plain.cpu) / fastest;
   results["train_step_bf16_cpu_s"] = detail::series::best(bf16.cpu);
+  results["computed_tokens"] = packed.computed_tokens;
+  results["repeated_computed_tokens"] = plain.computed_tokens;
 }
 
 void profile_training() {
   model m;
-  const auto batch = shared_prompts();
-  for (int i = 0; i < 3; ++i)
-    std::printf("train_step_cpu_s %.2f\n", packed_step(m, batch, compute_type::f32));
+  const std::vector once{pack_groups(made_up_groups(short_answers))};
+  step_costs packed;
+  for (int i = 0; i < 3; ++i) {
+    packed.take_step(m, once, compute_type::f32);
+    std::printf("train_step_cpu_s %.2f\n", packed.cpu.back());
+  }
 }
 
 constexpr std::pair<const char*, void (*)(nlohmann::ordered_json&)> parts[] = {
-    {"training", measure_training}, {"whole", measure_whole_step}, {"loops", measure_grpo_loops}};
+    {"training", measure_training},
+    {"whole", measure_whole_step},
+    {"long", measure_long_step},
+    {"loops", measure_grpo_loops}};
 
 int run(const std::set<std::string>& words) {
   use_one_torch_thread();
@@ -139,8 +135,8 @@ int run(const std::set<std::string>& words) {
   }
   for (const auto& [name, value] : results.items()) {
     const auto text =
-        value.is_number() ? fmt::format("{:8.2f}", value.get<double>()) : value.dump();
-    std::printf("%-28s %s\n", name.c_str(), text.c_str());
+        value.is_number_float() ? fmt::format("{:.2f}", value.get<double>()) : value.dump();
+    std::printf("%-32s %8s\n", name.c_str(), text.c_str());
   }
   if (words.contains("--json")) std::printf("%s\n", results.dump().c_str());
   return 0;

@@ -1,8 +1,12 @@
-"""A step of TRL's GRPOTrainer whenever a line comes: grpo_trl.py MODEL_FOLDER, which `./dev bench grpo` runs beside its own.
+"""A step of TRL's GRPOTrainer whenever a line comes, which `./dev bench grpo` runs beside its own:
+
+    grpo_trl.py MODEL_FOLDER GROUPS ANSWERS ANSWER_TOKENS PROMPT_TOKENS
 
 Says what it is, {"peer": "trl 1.16.0"}, or why there is none, {"missing": reason}; then, for each line that it reads,
-takes a step and says what of the processor's time that took, {"cpu_s": 50.1}. A step: 8 prompts of 70 tokens, 8 answers of
-8 tokens to each, rewards, advantages, one optimiser step, on one thread. Whatever else is printed goes to stderr."""
+takes a step and says what it took of the processor's time and what it did, {"cpu_s": 50.1, "prompt_tokens": 560,
+"answer_tokens": 512, "computed_tokens": 4992}: tokens of the prompts, one for each group, and of all answers, and those
+that went through the model with a gradient. A step: GROUPS prompts, ANSWERS answers to each, rewards, advantages, one
+optimiser step, on one thread. Whatever else is printed goes to stderr."""
 import contextlib
 import json
 import os
@@ -12,7 +16,8 @@ import sys
 import tempfile
 import time
 
-GROUPS, ANSWERS, ANSWER_TOKENS, PROMPT_TOKENS, VOCABULARY = 8, 8, 8, 70, 49152
+VOCABULARY = 49152
+ROWS_AT_ONCE = 8  # TRL's default: sequences in a micro-batch
 
 
 def say(out, **fields):
@@ -42,11 +47,14 @@ def make_tokenizer():
     return transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="w0", eos_token="w2", unk_token="w1")
 
 
-def train(model_folder, out_folder, out):
+def train(model_folder, shape, out_folder, out):
     import datasets
     import torch
     import transformers
     import trl
+
+    groups, answers, answer_tokens, prompt_tokens = shape
+    seen = {}
 
     class OnDemand(transformers.TrainerCallback):
         begin = None
@@ -56,28 +64,37 @@ def train(model_folder, out_folder, out):
                 say(out, peer=f"trl {trl.__version__}, torch {torch.__version__}")
             if not sys.stdin.readline():
                 sys.exit(0)
+            seen.update(prompt_tokens=0, answer_tokens=0, computed_tokens=0)
             self.begin = time.process_time()
 
         def on_step_end(self, *_, **__):
-            say(out, cpu_s=time.process_time() - self.begin)
+            say(out, cpu_s=time.process_time() - self.begin, **seen)
+
+    def judge(completion_ids, prompts, **_):
+        seen["answer_tokens"] += sum(map(len, completion_ids))
+        seen["prompt_tokens"] += sum(len(text.split()) for text in set(prompts))
+        return [drawn.random() for _ in completion_ids]
+
+    def count(_, arguments, named):
+        if torch.is_grad_enabled():
+            ids = named["input_ids"] if "input_ids" in named else arguments[0]
+            seen["computed_tokens"] += ids.numel()
 
     torch.set_num_threads(1)
     drawn = random.Random(1)
-    prompts = [" ".join(f"w{drawn.randrange(3, VOCABULARY)}" for _ in range(PROMPT_TOKENS)) for _ in range(64)]
+    prompts = [" ".join(f"w{drawn.randrange(3, VOCABULARY)}" for _ in range(prompt_tokens)) for _ in range(64)]
     # No KL and no reference, as is its default; nothing ends an answer but its length.
-    config = trl.GRPOConfig(output_dir=out_folder, per_device_train_batch_size=GROUPS * ANSWERS // MICRO_BATCHES,
-                            gradient_accumulation_steps=MICRO_BATCHES, num_generations=ANSWERS, num_iterations=1,
-                            max_completion_length=ANSWER_TOKENS, generation_kwargs={"eos_token_id": None}, temperature=1.0,
-                            loss_type="grpo", beta=0.0, learning_rate=1e-6, max_steps=1000, use_cpu=True, bf16=False,
-                            gradient_checkpointing=False, report_to=[], save_strategy="no", logging_strategy="no",
-                            disable_tqdm=True)
+    config = trl.GRPOConfig(output_dir=out_folder, per_device_train_batch_size=ROWS_AT_ONCE,
+                            gradient_accumulation_steps=groups * answers // ROWS_AT_ONCE, num_generations=answers,
+                            num_iterations=1, max_completion_length=answer_tokens,
+                            generation_kwargs={"eos_token_id": None}, temperature=1.0, loss_type="grpo", beta=0.0,
+                            learning_rate=1e-6, max_steps=1000, use_cpu=True, bf16=False, gradient_checkpointing=False,
+                            report_to=[], save_strategy="no", logging_strategy="no", disable_tqdm=True)
     model = transformers.AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32)
-    trl.GRPOTrainer(model=model, reward_funcs=lambda completions, **_: [drawn.random() for _ in completions], args=config,
+    model.register_forward_pre_hook(count, with_kwargs=True)
+    trl.GRPOTrainer(model=model, reward_funcs=judge, args=config,
                     train_dataset=datasets.Dataset.from_list([{"prompt": text} for text in prompts]),
                     processing_class=make_tokenizer(), callbacks=[OnDemand()]).train()
-
-
-MICRO_BATCHES = 8  # of 8 sequences, TRL's default
 
 
 def main():
@@ -87,7 +104,7 @@ def main():
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     with tempfile.TemporaryDirectory() as folder:
-        train(sys.argv[1], folder, out)
+        train(sys.argv[1], [int(each) for each in sys.argv[2:6]], folder, out)
 
 
 if __name__ == "__main__":

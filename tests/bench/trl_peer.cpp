@@ -12,17 +12,21 @@
 
 namespace troupe {
 
-trl_peer::trl_peer(const std::filesystem::path& model) {
+trl_peer::trl_peer(const std::filesystem::path& model, const grpo_batch::shape& shape) {
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
   const std::string script = TROUPE_SOURCES "/tests/bench/grpo_trl.py", folder = model;
+  const auto groups = std::to_string(shape.groups), answers = std::to_string(shape.answers);
+  const auto answer = std::to_string(shape.answer_tokens);
+  const auto prompt = std::to_string(shape.prompt_tokens);
   process_ = ::fork();
   if (process_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
-    ::execl("/usr/bin/python3", "python3", script.c_str(), folder.c_str(), nullptr);
+    ::execl("/usr/bin/python3", "python3", script.c_str(), folder.c_str(), groups.c_str(),
+            answers.c_str(), answer.c_str(), prompt.c_str(), nullptr);
     _exit(127);
   }
   ::close(in[0]);
@@ -52,12 +56,15 @@ std::string trl_peer::read_line() {
   return line;
 }
 
-double trl_peer::step() {
+trl_step trl_peer::step() {
   std::fputc('\n', to_);
   std::fflush(to_);
   const auto said = nlohmann::json::parse(read_line(), nullptr, false);
   if (!said.is_object()) throw std::runtime_error("grpo_trl.py ended in the middle of a step");
-  return said.at("cpu_s");
+  return {.cpu_s = said.at("cpu_s"),
+          .prompt_tokens = said.at("prompt_tokens"),
+          .answer_tokens = said.at("answer_tokens"),
+          .computed_tokens = said.at("computed_tokens")};
 }
 
 }  // namespace troupe
