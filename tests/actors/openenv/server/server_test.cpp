@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "actors/openenv/client/client.hpp"
+#include "actors/openenv/client/world.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
@@ -331,6 +333,35 @@ TEST_CASE("openenv server: who is told that it is full comes again") {
   CHECK(refused() >= 1);
   busy.reset();
   CHECK(playing.get());
+}
+
+using game = openenv::world<openenv::any_world>;
+
+task<int> play_cartpole(service<game> tables) {
+  const session_options alone{.exclusive = true};
+  auto table = co_await tables.session(alone);
+  const json seeded{{"seed", 1}};
+  const json action{{"action", 1}};
+  auto now = co_await table.route<&game::reset>(seeded);
+  int steps = 0;
+  for (; !now.ended; ++steps) now = co_await table.route<&game::step>(action);
+  co_return steps;
+}
+
+task<std::vector<int>> play_48_episodes(system& sys, std::string url) {
+  const openenv::client_options servers{.urls = {url}};
+  auto tables = co_await sys.serve<game>({.name = "tables", .replicas = 16}, servers);
+  std::vector<task<int>> episodes;
+  for (int i = 0; i < 48; ++i) episodes.push_back(play_cartpole(tables));
+  co_return co_await all(std::move(episodes));
+}
+
+TEST_CASE("openenv server: one slot is enough for sixteen replicas") {
+  const house here({.sessions_max = 1});
+  troupe::system sys;
+  const auto url = "http://127.0.0.1:" + std::to_string(here.serving.port());
+  const auto steps = sys.run(play_48_episodes(sys, url));
+  CHECK(steps == std::vector<int>(48, steps[0]));
 }
 
 TEST_CASE("openenv server: three hundred clients may come at once") {
