@@ -3,10 +3,14 @@
 //   client_cpu_us_per_step             our client's CPU for a step, of 32 sessions on a fast server
 //   client_cpu_us_per_step_1_session   of one session
 //   held_errors                        of 1,000 sessions, held for 60 s (--hold SECONDS)
-//   served_1_session_ratio             steps a second of `troupe serve-env` over those of the real
-//                                      Python server, to one client in one run; left out where that
-//                                      one can't be installed
-//   served_32_sessions_ratio           of 32 sessions
+//   served_1_session_raw_load_ratio    steps a second of `troupe serve-env` over those of the real
+//                                      Python server, to a load generator on raw sockets; left out
+//                                      where that server can't be installed
+//   served_32_sessions_raw_load_ratio  of 32 sessions
+//   served_1_session_python_client_ratio, served_32_sessions_python_client_ratio
+//                                      the same with the real Python client, with asyncio
+//   at_once_600_raw_load_failures, at_once_600_python_client_failures
+//                                      of 600 clients of `troupe serve-env` that come at once
 //   async_over_sync                    steps a second of the asynchronous loop over the synchronous
 //                                      one's on a slow server (openenv_loops.hpp)
 //

@@ -5,12 +5,17 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/base/descriptor.hpp"
@@ -38,6 +43,8 @@ class player {
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const int at_once = 1;
     setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+    const timeval patience{.tv_sec = 120, .tv_usec = 0};
+    setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (::connect(socket_.number(), reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
       throw std::runtime_error("cannot connect to port " + std::to_string(port));
     send(handshake);
@@ -80,7 +87,7 @@ class player {
   void read_some() {
     char bytes[4096];
     const auto count = ::recv(socket_.number(), bytes, sizeof bytes, 0);
-    if (count <= 0) throw std::runtime_error("the server has closed");
+    if (count <= 0) throw std::runtime_error("the server has closed, or was silent for 120 s");
     come_.append(bytes, static_cast<std::size_t>(count));
   }
 
@@ -150,6 +157,27 @@ double steps_per_second(std::uint16_t port, int sessions, int steps) {
     play_together(all, steps);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
   return steps / time.count();
+}
+
+int failures_at_once(std::uint16_t port, int clients) {
+  std::latch all_here(clients), all_done(clients);
+  std::atomic<int> failed{0};
+  const auto come = [&] {
+    std::unique_ptr<player> one;
+    all_here.arrive_and_wait();
+    try {
+      one = std::make_unique<player>(port);
+      play_alone(*one, 1);
+    } catch (const std::runtime_error& e) {
+      if (++failed == 1) std::printf("  a client of %d at once failed: %s\n", clients, e.what());
+    }
+    all_done.arrive_and_wait();
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < clients; ++i) threads.emplace_back(come);
+  }
+  return failed;
 }
 
 }  // namespace troupe::openenv

@@ -10,4 +10,8 @@ namespace troupe::openenv {
 /// error.
 double steps_per_second(std::uint16_t port, int sessions, int steps);
 
+/// So many clients come at once, each on a thread of its own, take one step and stay until all
+/// have. Returns how many failed; the first failure is printed.
+int failures_at_once(std::uint16_t port, int clients);
+
 }  // namespace troupe::openenv

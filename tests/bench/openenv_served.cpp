@@ -25,6 +25,8 @@ namespace {
 constexpr int runs = 5;
 constexpr int python_steps = 3'000;  // in each run: about a second
 constexpr int troupe_steps = 40'000;
+constexpr int python_client_steps = 6'400;
+constexpr int clients_at_once = 600;
 
 std::uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -61,7 +63,7 @@ class served {
   }
   served(const served&) = delete;
 
-  double speed(int sessions, int steps) const { return steps_per_second(port_, sessions, steps); }
+  std::uint16_t port() const { return port_; }
 
  private:
   void await(const std::string& name) const {
@@ -93,6 +95,19 @@ std::string find_python() {
   return "";
 }
 
+/// Runs the real Python client against that port, and returns the number that it prints.
+double python_client(const std::string& python, std::uint16_t port, int sessions, int steps) {
+  const auto command = python + " " TROUPE_SOURCES "/tests/bench/openenv_python_client.py" +
+                       " http://127.0.0.1:" + std::to_string(port) + " " +
+                       std::to_string(sessions) + " " + std::to_string(steps);
+  FILE* pipe = ::popen(command.c_str(), "r");
+  double number = 0;
+  const bool has_number = pipe && std::fscanf(pipe, "%lf", &number) == 1;
+  if (!pipe || ::pclose(pipe) != 0 || !has_number)
+    throw std::runtime_error(command + ": expected a number, got none");
+  return number;
+}
+
 }  // namespace
 
 void measure_served(nlohmann::json& results) {
@@ -100,19 +115,33 @@ void measure_served(nlohmann::json& results) {
   if (python.empty()) return;
   const served real({python, TROUPE_SOURCES "/tests/worlds/cartpole_server.py"});
   const served ours({TROUPE_COMMAND, "serve-env", "CartPole-v1", "--metrics-port", "0"});
-  for (const int sessions : {1, 32}) {
-    std::vector<double> ratios, ours_speed, real_speed;
-    for (int run = 0; run < runs; ++run) {  // in turn, as the machine has its moods
-      real_speed.push_back(real.speed(sessions, python_steps));
-      ours_speed.push_back(ours.speed(sessions, troupe_steps));
-      ratios.push_back(ours_speed.back() / real_speed.back());
+  for (const std::string load : {"raw_load", "python_client"}) {
+    const auto speed = [&](const served& of, int sessions, int raw_steps) {
+      return load == "raw_load" ? steps_per_second(of.port(), sessions, raw_steps)
+                                : python_client(python, of.port(), sessions, python_client_steps);
+    };
+    for (const int sessions : {1, 32}) {
+      std::vector<double> ratios, ours_speed, real_speed;
+      for (int run = 0; run < runs; ++run) {  // in turn, as the machine has its moods
+        real_speed.push_back(speed(real, sessions, python_steps));
+        ours_speed.push_back(speed(ours, sessions, troupe_steps));
+        ratios.push_back(ours_speed.back() / real_speed.back());
+      }
+      using of = troupe::detail::series;
+      const auto name = (sessions == 1 ? "served_1_session_" : "served_32_sessions_") + load;
+      results[name + "_ratio"] = of::median(ratios);
+      results[name + "_steps_per_s"] = of::median(ours_speed);
+      std::printf(
+          "  %s, %2d sessions: %.0f steps/s served, %.0f by the Python server, ratio %.1f\n",
+          load.c_str(), sessions, of::median(ours_speed), of::median(real_speed),
+          of::median(ratios));
     }
-    using of = troupe::detail::series;
-    const auto name = sessions == 1 ? "served_1_session" : "served_32_sessions";
-    results[std::string(name) + "_ratio"] = of::median(ratios);
-    results[std::string(name) + "_steps_per_s"] = of::median(ours_speed);
-    std::printf("  %2d sessions: %.0f steps/s served, %.0f by the Python server, ratio %.1f\n",
-                sessions, of::median(ours_speed), of::median(real_speed), of::median(ratios));
+    const int failed =
+        load == "raw_load"
+            ? failures_at_once(ours.port(), clients_at_once)
+            : static_cast<int>(python_client(python, ours.port(), clients_at_once, 0));
+    results["at_once_" + std::to_string(clients_at_once) + "_" + load + "_failures"] = failed;
+    std::printf("  %s, %d clients at once: %d failed\n", load.c_str(), clients_at_once, failed);
   }
 }
 

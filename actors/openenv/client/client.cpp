@@ -137,14 +137,16 @@ class client::pool {
 
   /// Takes a seat at the server with the fewest sessions among those that may have room, and
   /// returns null if there is none. A server that was full or gone a moment ago is used only if
-  /// there is no other and `pressed` is true.
-  std::shared_ptr<known_server> take_seat(bool pressed) const {
+  /// there is no other and `pressed` is true. One at which sessions wait is used only by a session
+  /// that waits itself.
+  std::shared_ptr<known_server> take_seat(bool pressed, bool waits) const {
     auto order = servers;
     std::ranges::stable_sort(order, {}, [](const auto& s) { return s->sessions.load(); });
     for (const bool avoided : {false, true}) {
       if (avoided && !pressed) break;
       for (const auto& s : order) {
-        if (s->avoided() == avoided && s->take_seat(options.sessions_max)) return s;
+        const bool may_come = s->avoided() == avoided && (waits || !s->is_sought());
+        if (may_come && s->take_seat(options.sessions_max)) return s;
       }
     }
     return nullptr;
@@ -177,13 +179,26 @@ const client_options& client::options() const noexcept { return pool_->options; 
 
 class session::state_of {
  public:
-  explicit state_of(std::shared_ptr<client::pool> pool) : pool_(std::move(pool)) {}
-  ~state_of() { drop(); }
+  explicit state_of(std::shared_ptr<client::pool> pool) : pool_(std::move(pool)) {
+    resting_.metrics = &pool_->metrics;
+    for (const auto& server : pool_->servers) ++server->clients;
+  }
+  ~state_of() {
+    drop();
+    for (const auto& server : pool_->servers) --server->clients;
+  }
 
-  bool connected() const noexcept { return link_ != nullptr; }
+  bool connected() const { return link_ || (at_ && at_->holds(resting_)); }
+
+  /// Closes the connection, and ends what is under way.
+  void close() {
+    ++closed_;
+    drop();
+  }
 
   /// Closes the connection, if there is one.
   void drop() {
+    resume();
     if (!link_) return;
     std::exchange(link_, nullptr)->close();
     in_episode_ = false;
@@ -199,6 +214,7 @@ class session::state_of {
 
   /// Sends a request on the open connection and returns the reply.
   task<reply> ask(request_kind kind, std::string data) {
+    resume();
     if (!link_)
       throw error(failure::closed, "openenv: " + std::string(to_string(kind)) +
                                        ": there is no connection: an episode begins with a reset");
@@ -206,12 +222,15 @@ class session::state_of {
       throw std::logic_error(
           "openenv: a session was asked before it had answered: one request at a time");
     turn_guard turn(*this);
+    const auto closed_before = closed_;
     reply got;
     try {
       const std::string text = co_await exchange(kind, std::move(data));
+      require_open(closed_before, kind);
       got = read_reply(*at_, kind, text, pool_->options.reply_bytes_max);
       const auto seen = std::exchange(last_seen_, std::hash<std::string>()(text));
-      if (kind == request_kind::step && seen == last_seen_) co_await require_answered();
+      if (kind == request_kind::step && seen == last_seen_)
+        co_await require_answered(closed_before);
     } catch (const error& e) {
       turn.answered = keeps_session(e.reason());
       turn.counted = true;
@@ -221,12 +240,12 @@ class session::state_of {
     turn.answered = true;
     in_episode_ = !got.result.ended && (in_episode_ || kind == request_kind::reset);
     pool_->metrics.replied();
-    if (got.result.ended && pool_->options.release_between_episodes) drop();
     co_return got;
   }
 
   /// Begins an episode on the open connection, or on a new one.
   task<reply> begin(std::string data) {
+    resume();
     if (link_) {
       std::optional<reply> got;
       try {
@@ -238,8 +257,10 @@ class session::state_of {
       if (got) co_return std::move(*got);
     }
     const auto until = std::chrono::steady_clock::now() + pool_->options.capacity_timeout;
+    const auto closed_before = closed_;
     auto backoff = backoff_min;
-    std::string full = "every seat is taken by this process";
+    std::string full = "this process has sessions_max sessions there, or others that wait longer";
+    std::optional<seeker> waiting;
     std::optional<std::chrono::steady_clock::time_point> all_gone_since;
     for (;;) {
       const auto begun = std::chrono::steady_clock::now();
@@ -247,16 +268,17 @@ class session::state_of {
       bool may_return = false;
       bool full_somewhere = false;
       bool first = true;
-      while (auto place = pool_->take_seat(std::exchange(first, false))) {
+      while (auto place = pool_->take_seat(std::exchange(first, false), waiting.has_value())) {
         const auto asked = place;
         std::optional<reply> got;
         try {
-          co_await connect(std::move(place));
+          co_await connect(std::move(place), closed_before);
           got = co_await ask(request_kind::reset, data);
         } catch (const error& e) {
           if (e.reason() == failure::capacity) {
             full = e.what();
             full_somewhere = true;
+            asked->note_refusal(e.details());
             asked->avoid_for(backoff / 2);
           } else if (const bool returns = dynamic_cast<const unavailable*>(&e);
                      returns || (e.reason() == failure::connect && pool_->servers.size() > 1)) {
@@ -277,9 +299,19 @@ class session::state_of {
       const bool is_over = std::chrono::steady_clock::now() + backoff > limit;
       if (none_full && (is_over || (all_gone && !may_return))) std::rethrow_exception(gone);
       if (is_over) throw_no_room(full);
-      if (!all_gone) pool_->metrics.waits_for_capacity();
-      co_await sleep_for(jittered(backoff));
-      backoff = std::min(2 * backoff, backoff_max);
+      if (!all_gone) {
+        pool_->metrics.waits_for_capacity();
+        if (!waiting) waiting.emplace(pool_->servers);
+        for (const auto& server : pool_->servers) server->close_resting();
+      }
+      bool has_room = false;
+      if (waiting)
+        has_room = co_await waiting->wait(jittered(backoff));
+      else
+        co_await sleep_for(jittered(backoff));
+      require_open(closed_before, request_kind::reset);
+      // A server takes a moment to free the slot of a session that was closed.
+      backoff = has_room ? backoff_min : std::min(2 * backoff, backoff_max);
     }
   }
 
@@ -288,8 +320,30 @@ class session::state_of {
     throw error(failure::capacity,
                 "openenv: no server had room within " +
                     std::to_string(pool_->options.capacity_timeout.count()) + " ms: " + full +
-                    ". A session keeps its server's slot between episodes, unless "
-                    "release_between_episodes is set");
+                    ". Sessions of this process take turns; those of another process may keep "
+                    "their slots between episodes, unless release_between_episodes is set there");
+  }
+
+  /// Throws if the session was closed since `closed_` had that value.
+  void require_open(int closed_before, request_kind kind) const {
+    if (closed_ != closed_before)
+      throw error(failure::cancelled, "openenv: " + std::string(to_string(kind)) +
+                                          ": the session was closed before the reply came");
+  }
+
+  /// Takes the connection back that rested between two episodes.
+  void resume() {
+    if (link_ || !at_) return;
+    link_ = at_->resume(resting_);
+    if (!link_) at_ = nullptr;  // another session had need of the slot
+  }
+
+  /// Leaves the connection for the next episode, or closes it where slots are scarce.
+  void rest() {
+    if (!link_) return;
+    if (pool_->options.release_between_episodes || at_->is_scarce() || at_->is_sought())
+      return drop();
+    at_->rest(resting_, std::exchange(link_, nullptr));
   }
 
   /// Marks the session as asked. If the request does not end with a reply, the reply may still
@@ -299,7 +353,10 @@ class session::state_of {
     turn_guard(const turn_guard&) = delete;
     ~turn_guard() {
       of.asking_ = false;
-      if (answered) return;
+      if (answered) {
+        if (!of.in_episode_) of.rest();
+        return;
+      }
       if (!counted) of.pool_->metrics.failed(failure::cancelled);
       if (of.in_episode_) of.pool_->metrics.episode_dropped();
       of.drop();
@@ -321,8 +378,9 @@ class session::state_of {
   /// Checks that a step's reply, which equals the previous reply byte for byte, is not a
   /// repetition. If the server has repeated itself, the true reply is still to come and arrives in
   /// place of the reply to this request.
-  task<> require_answered() {
+  task<> require_answered(int closed_before) {
     const std::string text = co_await exchange(request_kind::state, "");
+    require_open(closed_before, request_kind::step);
     try {
       read_reply(*at_, request_kind::state, text, pool_->options.reply_bytes_max);
     } catch (const error& e) {
@@ -342,7 +400,7 @@ class session::state_of {
     std::shared_ptr<link> way;
   };
 
-  task<> connect(std::shared_ptr<known_server> place) {
+  task<> connect(std::shared_ptr<known_server> place, int closed_before) {
     seat_guard seat(std::move(place));
     auto& speaks = seat.at->speaks;
     if (speaks != dialect::http) {
@@ -371,6 +429,7 @@ class session::state_of {
       }
       speaks = dialect::http;
     }
+    require_open(closed_before, request_kind::reset);
     link_ = std::move(seat.way);
     at_ = std::move(seat.at);
     pool_->metrics.connected();
@@ -386,7 +445,9 @@ class session::state_of {
 
   const std::shared_ptr<client::pool> pool_;
   std::shared_ptr<known_server> at_;  ///< Set while there is a connection.
-  std::shared_ptr<link> link_;        ///< Null while there is no connection.
+  std::shared_ptr<link> link_;        ///< Null while there is no connection, or it rests.
+  resting_connection resting_;
+  int closed_ = 0;  ///< How often the session was closed.
   bool asking_ = false;
   bool in_episode_ = false;
   std::size_t last_seen_ = 0;  ///< The hash of the last reply.
@@ -421,7 +482,7 @@ task<json> session::mcp(json request) {
 }
 
 bool session::connected() const noexcept { return state_->connected(); }
-void session::close() { state_->drop(); }
+void session::close() { state_->close(); }
 void session::drop(failure reason) { state_->drop_episode(reason); }
 
 }  // namespace troupe::openenv

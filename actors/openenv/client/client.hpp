@@ -39,7 +39,8 @@ struct client_options {
   std::chrono::milliseconds reply_timeout{60'000};
   /// The longest time that a reset waits while every server is full, >= 0; then the reset fails
   /// with failure::capacity. A server is full if it refuses a session or has `sessions_max` of
-  /// them.
+  /// them. Sessions wait in the order in which they came. While any waits, sessions of this process
+  /// give up their slots between two episodes.
   std::chrono::milliseconds capacity_timeout{60'000};
   /// A WebSocket connection on which nothing arrives is pinged after half of this time, > 0, and
   /// closed after all of it; a request under way then fails with failure::closed. Behind a tunnel
@@ -56,9 +57,12 @@ struct client_options {
   /// The largest number of sessions at one server, > 0. It counts the sessions of all clients of
   /// this process, including those that are connecting.
   std::size_t sessions_max = 16'384;
-  /// Whether a session closes its connection at the end of an episode, so that the server's slot is
-  /// free until the next reset. It costs a connection for each episode. It is for servers with
-  /// fewer slots than there are sessions.
+  /// Whether a session always closes its connection at the end of an episode, so that the server's
+  /// slot is free until the next reset. Otherwise it does so only where another session of this
+  /// process waits, and at servers that have refused one of them because they were full. It is for
+  /// sessions of several processes that share a server's slots. The next episode then has a new
+  /// connection and a new environment: what a server keeps in a session beyond a reset, such as the
+  /// state of a random generator that no seed has set, begins anew.
   bool release_between_episodes = false;
 };
 
@@ -92,11 +96,12 @@ class session {
   /// Returns the whole JSON-RPC response.
   task<nlohmann::json> mcp(nlohmann::json request);
 
-  /// Returns true if there is a connection. Only then can the episode continue.
+  /// Returns true if there is a connection. Only then can the episode continue. Between two
+  /// episodes the connection may close at any time.
   bool connected() const noexcept;
   /// Closes the connection, if there is one, and ends the environment. The next reset makes a new
-  /// connection. It must not be called while another coroutine awaits a reply, because that
-  /// coroutine may then wait for ever.
+  /// connection. A request of another coroutine that is under way, or a reset that waits for room,
+  /// ends with failure::cancelled.
   void close();
   /// Closes the connection, as `close` does, and counts the episode as dropped and failed for
   /// `reason`. Call it for observations that the caller can't use.

@@ -39,9 +39,11 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
            told tell) override {
     boost::asio::post(thread_.context(), [self = shared_from_this(), kind, data = std::move(data),
                                           timeout, tell = std::move(tell)]() mutable {
-      if (self->closed_) return;
+      if (self->closed_) return tell(self->closing());
+      self->asking_ = std::move(tell);
       self->call_ = start_http_call(self->thread_, self->request_of(kind, std::move(data), timeout),
-                                    [kind, tell = std::move(tell)](outcome<http_answer> got) {
+                                    [self, kind](outcome<http_answer> got) {
+                                      const auto tell = std::exchange(self->asking_, nullptr);
                                       if (!got) return tell(got.error());
                                       tell(message_of(kind, std::move(got).value()));
                                     });
@@ -52,6 +54,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
     boost::asio::post(thread_.context(), [self = shared_from_this()] {
       self->closed_ = true;
       if (self->call_) self->call_->cancel();
+      if (const auto tell = std::exchange(self->asking_, nullptr)) tell(self->closing());
     });
   }
 
@@ -74,6 +77,10 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
 
   std::exception_ptr refusal(const std::string& why) const {
     return std::make_exception_ptr(error(failure::handshake, "openenv: " + url_.text + ": " + why));
+  }
+  std::exception_ptr closing() const {
+    return std::make_exception_ptr(
+        error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
   }
 
   outgoing_request request_of(request_kind kind, std::string data,
@@ -109,6 +116,7 @@ class http_link final : public link, public std::enable_shared_from_this<http_li
   const link_options options_;
   // These members are used only on the I/O thread.
   std::shared_ptr<http_call> call_;
+  told asking_;  ///< Called with the reply; null when idle.
   bool closed_ = false;
 };
 

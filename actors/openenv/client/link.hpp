@@ -48,7 +48,7 @@ class link {
   /// After an error other than a server's own the connection is of no more use.
   virtual void ask(request_kind kind, std::string data, std::chrono::milliseconds timeout,
                    told tell) = 0;
-  /// Ends the session without waiting. A request that is still open gets no result.
+  /// Ends the session without waiting. A request that is still open ends with failure::cancelled.
   virtual void close() = 0;
 };
 

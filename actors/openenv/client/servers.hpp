@@ -3,15 +3,50 @@
 
 #include <atomic>
 #include <chrono>
+#include <list>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
+#include "actors/openenv/client/client_metrics.hpp"
+#include "actors/openenv/client/link.hpp"
 #include "actors/openenv/protocol/url.hpp"
+#include "runtime/service/external_result.hpp"
 
 namespace troupe::openenv {
 
 /// The protocol of a server, once a client has found it out.
 enum class dialect { unknown, websocket, http };
+
+class known_server;
+
+/// A session that waits for room at one of several servers. As long as it lives, sessions that come
+/// later wait, too, and those that end an episode give up their slots.
+class seeker {
+ public:
+  /// Must be made by the actor that waits.
+  explicit seeker(std::vector<std::shared_ptr<known_server>> at);
+  ~seeker();
+  seeker(const seeker&) = delete;
+
+  /// Waits for `limit` at most. Returns true if a session of this process left one of the servers.
+  task<bool> wait(duration limit);
+
+ private:
+  friend class known_server;
+  const std::vector<std::shared_ptr<known_server>> at_;
+  std::optional<external_result<std::monostate>> room_;  ///< Set while it waits.
+};
+
+/// The connection of a session between two episodes. Another session that waits may close it.
+struct resting_connection {
+  const client_metrics* metrics = nullptr;
+  std::shared_ptr<link> way = nullptr;  ///< Null unless it rests.
+  std::list<resting_connection*>::iterator place = {};
+};
 
 /// One server, shared by all clients of this process. Any thread may use it.
 class known_server {
@@ -31,7 +66,25 @@ class known_server {
     }
     return false;
   }
-  void leave_seat() { --sessions; }
+  /// Gives up a seat. The session that has waited longest is told.
+  void leave_seat();
+
+  /// Returns whether sessions of this process wait for room here.
+  bool is_sought() const { return seekers_now_ > 0; }
+  /// Returns whether the server has refused a session of this process because it was full.
+  bool is_scarce() const { return is_scarce_; }
+  /// Notes such a refusal, whose error has `details`. The first one is logged with its numbers.
+  void note_refusal(const nlohmann::json& details);
+
+  /// Leaves a connection here until the next episode.
+  void rest(resting_connection& which, std::shared_ptr<link> way);
+  /// Takes it back. Returns null if it was closed for another session.
+  std::shared_ptr<link> resume(resting_connection& which);
+  bool holds(const resting_connection& which) const;
+  /// Closes the connection that has rested longest, if there is one.
+  void close_resting();
+
+  std::atomic<std::size_t> clients{0};  ///< The sessions that may come here, connected or not.
 
   bool avoided() const { return since_epoch() < avoided_until_; }
   void avoid_for(std::chrono::steady_clock::duration time) {
@@ -39,11 +92,19 @@ class known_server {
   }
 
  private:
+  friend class seeker;
+  void leave_seat_locked();
+
   static std::chrono::steady_clock::rep since_epoch() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
   }
   /// The server is avoided until this time, because it was full or gone.
   std::atomic<std::chrono::steady_clock::rep> avoided_until_{0};
+  std::atomic<bool> is_scarce_{false};
+  std::atomic<std::size_t> seekers_now_{0};
+  // These are guarded by one mutex of all servers.
+  std::list<seeker*> seekers_;              ///< In the order in which they came.
+  std::list<resting_connection*> resting_;  ///< The longest first.
 };
 
 /// Returns the server of that URL, which is the same object for every client.

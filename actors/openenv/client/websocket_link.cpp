@@ -265,12 +265,12 @@ class websocket_link final : public link,
   /// Closes the session in order: "close" ends the environment at once, and the close frame and
   /// then the socket follow.
   void say_goodbye() {
-    tell_ = nullptr;
     const bool quiet = stage_ == stage::open && !sent_;
     if (!quiet) return fail(failure::cancelled, "the session was closed");
     stage_ = stage::closed;
     error_ = std::make_exception_ptr(
         error(failure::cancelled, "openenv: " + url_.text + ": the session was closed"));
+    end(error_);
     deadline_.passed = [this] { connection().close(); };
     thread_.watch(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
     request_ = request_text(request_kind::close, "");

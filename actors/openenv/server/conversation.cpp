@@ -48,8 +48,9 @@ std::string shown_type(const json& message) {
 
 }  // namespace
 
-conversation::conversation(std::unique_ptr<vector_environment> one)
-    : played_(std::move(one)),
+conversation::conversation(std::unique_ptr<vector_environment> one, std::string id)
+    : id_(id.empty() ? random_uuid() : std::move(id)),
+      played_(std::move(one)),
       observations_(played_.spec().observation_space),
       actions_(played_.spec().action_space) {}
 
@@ -105,7 +106,7 @@ std::string conversation::carry_out(request_kind kind, const json& message) {
       text += '}';
       break;
     case request_kind::mcp:
-      text = reply_text(reply_kind::mcp, answer_rpc(message["data"]));
+      text = reply_text(reply_kind::mcp, answer_rpc(message["data"], id_));
       break;
     case request_kind::close:
       break;
@@ -138,14 +139,21 @@ answer binary_answer() {
   return refusal(server_error::session_error, "expected a text message, got a binary one");
 }
 
-answer rpc_answer(std::string_view text) {
-  return {.text = to_text(answer_rpc_text(text)), .request = request_kind::mcp};
+answer rpc_answer(std::string_view text, const std::string& session_id) {
+  return {.text = to_text(answer_rpc_text(text, session_id)), .request = request_kind::mcp};
+}
+
+answer session_answer(const std::string& message) {
+  return refusal(server_error::session_error, message);
+}
+
+std::string at_capacity(std::size_t active, std::size_t max) {
+  return "Server at capacity: " + std::to_string(active) + "/" + std::to_string(max) +
+         " sessions active. Cannot accept new connections.";
 }
 
 answer capacity_answer(std::size_t active, std::size_t max) {
-  return refusal(server_error::capacity_reached,
-                 "Server at capacity: " + std::to_string(active) + "/" + std::to_string(max) +
-                     " sessions active. Cannot accept new connections.",
+  return refusal(server_error::capacity_reached, at_capacity(active, max),
                  {{"active_sessions", active}, {"max_sessions", max}});
 }
 

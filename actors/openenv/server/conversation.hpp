@@ -26,8 +26,9 @@ struct answer {
 /// The session of one client of /ws: an environment, and the answers to the client's texts.
 class conversation {
  public:
-  /// Throws std::invalid_argument for an environment that a session can't have.
-  explicit conversation(std::unique_ptr<vector_environment> one);
+  /// The session has an id for JSON-RPC; an empty one is replaced by a random one. Throws
+  /// std::invalid_argument for an environment that a session can't have.
+  explicit conversation(std::unique_ptr<vector_environment> one, std::string id = "");
 
   /// Answers a request. Never throws: an invalid text or a failure is reported in the answer.
   answer to(std::string_view text);
@@ -38,6 +39,7 @@ class conversation {
   void reset(const nlohmann::json& message, std::string& to);
   void step(const nlohmann::json& message, std::string& to);
 
+  const std::string id_;
   played_environment played_;
   space observations_;
   action_reader actions_;
@@ -48,8 +50,12 @@ class conversation {
 
 /// Returns the answer to a binary message, which is an error.
 answer binary_answer();
-/// Returns the answer to a JSON-RPC request of /mcp.
-answer rpc_answer(std::string_view text);
+/// Returns the answer to a JSON-RPC request of the WebSocket /mcp, whose session has that id.
+answer rpc_answer(std::string_view text, const std::string& session_id);
+/// Returns the error of a session that can't begin.
+answer session_answer(const std::string& message);
+/// Returns the sentence for a full server.
+std::string at_capacity(std::size_t active, std::size_t max);
 /// Returns the refusal of a session because the server is full.
 answer capacity_answer(std::size_t active, std::size_t max);
 /// Returns the error for an environment that could not be made.

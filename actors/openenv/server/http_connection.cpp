@@ -3,7 +3,9 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
+#include <nlohmann/json.hpp>
 
+#include "actors/openenv/server/requests.hpp"
 #include "actors/openenv/server/websocket_session.hpp"
 
 namespace troupe::openenv_server {
@@ -130,6 +132,12 @@ void http_connection::answer() {
     self->write(std::move(self->reply_), self->request_.keep_alive());
   };
   hub_.metrics.http_requests.increment();
+  if (asked().path == "/mcp" && request_.method() == http::verb::post) {
+    const auto tell = [self = shared_from_this()](const nlohmann::json& response) {
+      self->write({.body = to_text(response)}, self->request_.keep_alive());
+    };
+    if (hub_.named.answer(request_.body(), tell)) return;
+  }
   if (http_api::asks_environment(asked())) return hub_.run(make, send);
   make();
   send();

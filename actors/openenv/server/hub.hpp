@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "actors/openenv/server/http_api.hpp"
+#include "actors/openenv/server/named_sessions.hpp"
 #include "actors/openenv/server/origin_check.hpp"
 #include "actors/openenv/server/pace.hpp"
 #include "actors/openenv/server/server.hpp"
@@ -77,17 +78,31 @@ struct hub {
     });
   }
 
+  void take_slot() {
+    metrics.sessions.set(static_cast<double>(++sessions));
+    metrics.sessions_opened.increment();
+  }
+  void free_slot() { metrics.sessions.set(static_cast<double>(--sessions)); }
+
+  /// Destroys a conversation, which may take time. Null is allowed.
+  void discard(std::unique_ptr<conversation> talk) {
+    if (talk && !steps.is_fast() && workers)
+      boost::asio::post(*workers, [ending = std::move(talk)] {});
+  }
+
   const environment_maker make;  ///< Any thread may use it.
   const server_options options;
   const origin_check origins;
   const http_api api;  ///< Any thread may use it.
   const server_metrics metrics;
   pace steps;
-  std::list<guest*> guests;     ///< In the order in which they began to wait.
-  std::size_t sessions = 0;     ///< The open sessions; never above options.sessions_max.
+  std::list<guest*> guests;  ///< In the order in which they began to wait.
+  std::size_t sessions =
+      0;  ///< The open sessions, also those of HTTP; never above options.sessions_max.
   std::size_t connections = 0;  ///< The connections that are no sessions, or not yet.
   std::size_t refusals = 0;     ///< The connections that are being refused; not in the above.
   bool is_draining = false;
+  named_sessions named{*this};
   boost::asio::io_context io{1};
   std::optional<boost::asio::thread_pool> workers;
 

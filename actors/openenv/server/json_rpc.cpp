@@ -15,19 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-// The codes are those of https://www.jsonrpc.org/specification#error_object.
-constexpr int parse_error = -32700;
-constexpr int invalid_request = -32600;
-constexpr int method_not_found = -32601;
-constexpr int invalid_params = -32602;
-constexpr int internal_error = -32603;
-
-json error_response(int code, std::string message, json id = nullptr) {
-  return {{"jsonrpc", "2.0"},
-          {"id", std::move(id)},
-          {"error", {{"code", code}, {"message", std::move(message)}, {"data", nullptr}}}};
-}
-
 /// Adds the errors that make `request`, which is an object, invalid.
 void check(const json& request, input_errors& errors) {
   const json here = json::array();
@@ -59,36 +46,75 @@ std::string describe(const json& errors) {
   return text;
 }
 
-}  // namespace
-
-json answer_rpc(const json& request) {
-  if (!request.is_object())
-    return error_response(invalid_request, "Invalid request: expected an object");
-  input_errors errors;
-  check(request, errors);
-  if (!errors.empty()) return error_response(invalid_request, describe(errors.list()));
-
-  const auto id = request.value("id", json());
-  const auto method = request["method"].get<std::string>();
-  const auto params = request.value("params", json::object());
-  if (method == "tools/call" && !params.contains("name"))
-    return error_response(invalid_params, "Missing 'name' in params", id);
-  if (method == "openenv/session/close") {
-    const auto session = params.find("session_id");
-    if (session == params.end())
-      return error_response(invalid_params, "Invalid params - 'session_id' is required", id);
-    return error_response(invalid_params, "Unknown session_id: " + to_text(*session), id);
-  }
-  if (method == "tools/list" || method == "tools/call" || method == "openenv/session/create")
-    return error_response(internal_error, "Environment does not support MCP", id);
-  return error_response(method_not_found, "Method not found: " + method, id);
+/// Returns the parts of a request that `check` has found valid.
+rpc_request parts_of(const json& request) {
+  rpc_request read{.id = request.value("id", json()),
+                   .method = request["method"].get<std::string>(),
+                   .params = request.value("params", json::object()),
+                   .session_id = ""};
+  const auto session = read.params.find("session_id");
+  if (session != read.params.end() && !session->is_null())
+    read.session_id = session->is_string() ? session->get<std::string>() : to_text(*session);
+  return read;
 }
 
-json answer_rpc_text(std::string_view text) {
+}  // namespace
+
+std::optional<rpc_request> read_rpc(std::string_view text) {
+  json request;
   try {
-    return answer_rpc(parse_text(text, request_bytes_max));
+    request = parse_text(text, request_bytes_max);
+  } catch (const bad_text&) {
+    return {};
+  }
+  if (!request.is_object()) return {};
+  input_errors errors;
+  check(request, errors);
+  if (!errors.empty()) return {};
+  return parts_of(request);
+}
+
+json rpc_result(json result, json id) {
+  return {{"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
+}
+
+json rpc_error(int code, std::string message, json id, json data) {
+  return {{"jsonrpc", "2.0"},
+          {"id", std::move(id)},
+          {"error", {{"code", code}, {"message", std::move(message)}, {"data", std::move(data)}}}};
+}
+
+json answer_rpc(const json& request, const std::string& session_id) {
+  if (!request.is_object())
+    return rpc_error(rpc_invalid_request, "Invalid request: expected an object");
+  input_errors errors;
+  check(request, errors);
+  if (!errors.empty()) return rpc_error(rpc_invalid_request, describe(errors.list()));
+
+  const auto asked = parts_of(request);
+  const auto& id = asked.id;
+  if (asked.method == "openenv/session/create" && !session_id.empty())
+    return rpc_result({{"session_id", session_id}}, id);
+  if (asked.method == "openenv/session/close") {
+    if (asked.session_id.empty())
+      return rpc_error(rpc_invalid_params, "Invalid params - 'session_id' is required", id);
+    if (asked.session_id == session_id)
+      return rpc_error(rpc_invalid_request,
+                       "Cannot close active WebSocket-managed session via MCP method", id);
+    return rpc_error(rpc_invalid_params, "Unknown session_id: " + asked.session_id, id);
+  }
+  if (asked.method == "tools/call" && !asked.params.contains("name"))
+    return rpc_error(rpc_invalid_params, "Missing 'name' in params", id);
+  if (asked.method == "tools/list" || asked.method == "tools/call")
+    return rpc_error(rpc_internal_error, "Environment does not support MCP", id);
+  return rpc_error(rpc_method_not_found, "Method not found: " + asked.method, id);
+}
+
+json answer_rpc_text(std::string_view text, const std::string& session_id) {
+  try {
+    return answer_rpc(parse_text(text, request_bytes_max), session_id);
   } catch (const bad_text& e) {
-    return error_response(parse_error, std::string("Parse error: ") + e.what());
+    return rpc_error(rpc_parse_error, std::string("Parse error: ") + e.what());
   }
 }
 

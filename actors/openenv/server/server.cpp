@@ -129,6 +129,7 @@ class server::house {
     const auto now = steady::now();
     const std::vector<guest*> all(hub_.guests.begin(), hub_.guests.end());  // none ends in the loop
     for (auto* each : all) each->look_after(now);
+    hub_.named.look_after(now, hub_.is_draining);
     hub_.metrics.slow.set(hub_.steps.is_fast() ? 0 : 1);
     if (hub_.is_draining) go_on_draining(now, all);
     round_.expires_after(round_time(hub_.options));

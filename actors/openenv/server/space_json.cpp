@@ -98,8 +98,7 @@ void append_number(Number number, std::string& to) {
 }
 
 /// Appends a float so that 2 and 2.0 differ, as in Python.
-template <class Float>
-void append_float(Float number, std::string& to) {
+void append_float(double number, std::string& to) {
   if (!std::isfinite(number)) {
     to += "null";
     return;
@@ -134,7 +133,7 @@ struct element_writer {
     if (dimension == of.shape.size()) {
       const float number = take(1)[0];
       return of.type == spaces::element::uint8 ? append_number(static_cast<int>(number), to)
-                                               : append_float(number, to);
+                                               : append_float(double{number}, to);
     }
     list(static_cast<std::size_t>(of.shape[dimension]),
          [&](std::size_t) { nested(of, dimension + 1); });

@@ -15,8 +15,9 @@ namespace troupe::openenv_server {
 nlohmann::json json_schema(const space& of);
 
 /// Appends the element whose flattened form, as `space::flatten` returns it, is `flat`
-/// [flat_size()]. A discrete part is its integer, not one-hot. A float is the shortest text that
-/// reads back as the same float32, always with a point or an exponent.
+/// [flat_size()]. A discrete part is its integer, not one-hot. A float32 is written as the double
+/// of the same value, as Python's servers write it: 0.1f is 0.10000000149011612. There is always a
+/// point or an exponent.
 void append_json(const space& of, std::span<const float> flat, std::string& to);
 
 /// Appends the shortest text that reads back as the same number, or null for a number that is not

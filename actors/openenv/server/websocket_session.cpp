@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "actors/openenv/server/conversation.hpp"
+#include "actors/openenv/server/requests.hpp"
 
 namespace troupe::openenv_server {
 
@@ -20,6 +21,19 @@ namespace {
 constexpr std::size_t waiting_max = 8;
 constexpr std::size_t kept_buffer_bytes = std::size_t{64} << 10;
 constexpr auto close_time = std::chrono::seconds(5);  // includes the client's closing
+
+/// Returns the value of a name in a target's query, or an empty text. Ids need no decoding.
+std::string query_value(beast::string_view target, const std::string& name) {
+  const std::string text(target.data(), target.size());
+  auto at = text.find('?');
+  while (at != text.npos) {
+    const auto end = text.find('&', at + 1);
+    const auto part = text.substr(at + 1, end - at - 1);
+    if (part.starts_with(name + '=')) return part.substr(name.size() + 1);
+    at = end;
+  }
+  return {};
+}
 
 /// A session always reads, so that pings are answered and a disconnected client is noticed while
 /// the environment steps. At most one request is under way.
@@ -36,6 +50,7 @@ class session : public guest, public std::enable_shared_from_this<session> {
   using drop = server_metrics::drop;
 
   void on_accept();
+  void join();
   void make_environment();
   void read();
   void on_read(beast::error_code error);
@@ -57,6 +72,8 @@ class session : public guest, public std::enable_shared_from_this<session> {
   const bool is_rpc_;
   std::unique_ptr<conversation> conversation_;
   bool has_slot_ = false;
+  std::string id_;           ///< that of the query, or of JSON-RPC
+  bool has_joined_ = false;  ///< it plays in a session that HTTP has made, which has the slot
 
   beast::flat_buffer buffer_;
   std::deque<std::string> waiting_;  ///< at most waiting_max requests
@@ -83,9 +100,9 @@ session::session(hub& of, tcp_socket socket, bool is_rpc)
       since_(steady::now()) {}
 
 session::~session() {
-  if (has_slot_) hub_.metrics.sessions.set(static_cast<double>(--hub_.sessions));
-  if (conversation_ && !hub_.steps.is_fast() && hub_.workers)  // destroying it may take time
-    asio::post(*hub_.workers, [ending = std::move(conversation_)] {});
+  if (has_joined_) return hub_.named.detach(id_, std::move(conversation_));
+  if (has_slot_) hub_.free_slot();
+  hub_.discard(std::move(conversation_));
 }
 
 void session::start(const http_request& request) {
@@ -96,6 +113,7 @@ void session::start(const http_request& request) {
     heard();
     if (kind == websocket::frame_type::close) begin_closing();  // the stream sends the answer
   });
+  id_ = query_value(request.target(), "session_id");
   socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
     if (!error) self->on_accept();
   });
@@ -104,6 +122,7 @@ void session::start(const http_request& request) {
 void session::on_accept() {
   heard();
   request_ = heard_;
+  if (!is_rpc_ && !id_.empty()) return join();
   if (hub_.sessions >= hub_.options.sessions_max) {
     hub_.metrics.refused(server_metrics::refusal::capacity);
     answer_ = capacity_answer(hub_.sessions, hub_.options.sessions_max);
@@ -111,13 +130,26 @@ void session::on_accept() {
   }
   has_slot_ = true;
   waiting_connection_.release();
-  hub_.metrics.sessions.set(static_cast<double>(++hub_.sessions));
-  hub_.metrics.sessions_opened.increment();
+  hub_.take_slot();
   if (is_rpc_) {
+    id_ = random_uuid();
     is_busy_ = false;
     return read();
   }
   make_environment();
+}
+
+void session::join() {
+  try {
+    conversation_ = hub_.named.attach(id_);
+  } catch (const std::runtime_error& e) {
+    answer_ = session_answer(e.what());
+    return send();
+  }
+  has_joined_ = has_slot_ = true;
+  waiting_connection_.release();
+  is_busy_ = false;
+  read();
 }
 
 void session::make_environment() {
@@ -186,7 +218,9 @@ void session::work() {
   text_ = std::move(waiting_.front());
   waiting_.pop_front();
   const auto self = shared_from_this();
-  const auto reply = [this] { answer_ = is_rpc_ ? rpc_answer(text_) : conversation_->to(text_); };
+  const auto reply = [this] {
+    answer_ = is_rpc_ ? rpc_answer(text_, id_) : conversation_->to(text_);
+  };
   hub_.run(reply, [this, self] { send(); });
 }
 

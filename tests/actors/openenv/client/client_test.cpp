@@ -5,11 +5,13 @@
 
 #include "actors/openenv/protocol/url.hpp"
 #include "runtime/coroutine/combine.hpp"
+#include "runtime/coroutine/sleep.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/openenv/client/fake_server.hpp"
 #include "tests/actors/openenv/protocol/recorded_session.hpp"
 #include "tests/runtime/metrics/text.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv {
@@ -301,6 +303,64 @@ TEST_CASE("openenv client: a session may release its server's slot between episo
   }
 }
 
+task<> play_one_episode(session& game) {
+  co_await game.reset();
+  const json action = json::object();
+  co_await game.step(action);
+}
+
+task<> take_the_slot_of_an_idle_one(client games) {
+  auto idle = games.open();
+  co_await play_one_episode(idle);
+  CHECK(idle.connected());  // nobody waits
+  auto next = games.open();
+  co_await play_one_episode(next);
+  CHECK_FALSE(idle.connected());
+  const auto how = co_await failure_of(idle.state());
+  CHECK(how == failure::closed);
+  co_await play_one_episode(idle);
+}
+
+TEST_CASE("openenv client: a session that waits is given the slot of one between two episodes",
+          "[openenv]") {
+  const auto episode = saying({observation(), observation({{"end", 1}}, true), observation()});
+  std::atomic<int> playing{0};
+  fake_server server({.session =
+                          [&](fake_connection& to) {
+                            if (++playing == 1) {
+                              episode.session(to);
+                            } else {
+                              to.send_text(
+                                  error_text(server_error::capacity_reached, "full",
+                                             {{"active_sessions", 1}, {"max_sessions", 1}}));
+                              to.send_close(1000, "");
+                            }
+                            --playing;
+                          },
+                      .http = {}});
+  const testing::captured_stderr said;
+  {
+    troupe::system sys;
+    sys.run(take_the_slot_of_an_idle_one(client({.urls = {server.url()}}, &sys.metrics())));
+    CHECK(series(sys.metrics().text(), "troupe_openenv_connections") == 0);
+  }
+  CHECK_THAT(said.text(), holds("server=" + server.url() +
+                                " slots=1 slots_in_use=1 sessions_of_this_process=2"));
+}
+
+TEST_CASE("openenv client: of sessions that share one seat each gets its turn", "[openenv]") {
+  const auto episode = saying({observation(), observation({{"end", 1}}, true)});
+  fake_server server(episode);
+  troupe::system sys;
+  const client games({.urls = {server.url()}, .sessions_max = 1});
+  std::vector<session> sessions;
+  std::vector<task<>> all_games;
+  for (int i = 0; i < 8; ++i) sessions.push_back(games.open());
+  for (auto& each : sessions) all_games.push_back(play_one_episode(each));
+  sys.run(all(std::move(all_games)));
+  CHECK(server.accepted() == 8);
+}
+
 task<> play_older(client games) {
   auto game = games.open();
   const auto first = co_await game.reset();
@@ -330,6 +390,74 @@ std::pair<int, std::string> answer_as_older(const fake_request& asked) {
   if (asked.path == "/step") return {500, "Internal Server Error"};
   if (asked.path == "/state") return {200, R"({"episode_id":"e","step_count":1})"};
   return {404, R"({"detail":"Not Found"})"};
+}
+
+task<> keep_failure(task<result> of, std::optional<failure>& how) {
+  how = co_await failure_of(std::move(of));
+}
+
+task<> close_once(std::atomic<bool>& asked, session& which) {
+  while (!asked) co_await sleep_for(1ms);
+  which.close();
+}
+
+task<failure> close_while_asking(client games, std::atomic<bool>& asked) {
+  auto game = games.open();
+  co_await game.reset();
+  const json action = json::object();
+  std::optional<failure> how;
+  co_await all(keep_failure(game.step(action), how), close_once(asked, game));
+  CHECK_FALSE(game.connected());
+  co_return *how;
+}
+
+TEST_CASE("openenv client: a request ends when its session is closed meanwhile", "[openenv]") {
+  troupe::system sys;
+  std::atomic<bool> asked{true};  // it may not even be sent
+  fake_server today({.session =
+                         [&](fake_connection& to) {
+                           to.receive();
+                           to.send_text(observation());
+                           asked = !to.receive().empty();
+                           to.receive();
+                         },
+                     .http = {}});
+  const client on_today({.urls = {today.url()}});
+  CHECK(sys.run(close_while_asking(on_today, asked)) == failure::cancelled);
+  asked = false;
+  CHECK(sys.run(close_while_asking(on_today, asked)) == failure::cancelled);
+
+  asked = false;
+  std::promise<void> over;
+  fake_server older({.session = {}, .http = [&](const fake_request& what) {
+                       if (what.path == "/step") {
+                         asked = true;
+                         over.get_future().wait();
+                       }
+                       return answer_as_older(what);
+                     }});
+  CHECK(sys.run(close_while_asking(client({.urls = {older.url()}}), asked)) == failure::cancelled);
+  over.set_value();
+}
+
+task<failure> close_while_waiting(client games, std::atomic<bool>& asked) {
+  auto game = games.open();
+  std::optional<failure> how;
+  co_await all(keep_failure(game.reset(), how), close_once(asked, game));
+  co_return *how;
+}
+
+TEST_CASE("openenv client: a reset ends when its session is closed meanwhile", "[openenv]") {
+  std::atomic<bool> asked{false};
+  fake_server full({.session =
+                        [&](fake_connection& to) {
+                          asked = true;
+                          to.send_text(error_text(server_error::capacity_reached, "full"));
+                          to.send_close(1000, "");
+                        },
+                    .http = {}});
+  troupe::system sys;
+  CHECK(sys.run(close_while_waiting(client({.urls = {full.url()}}), asked)) == failure::cancelled);
 }
 
 TEST_CASE("openenv client: its headers go with every request and handshake", "[openenv]") {

@@ -7,11 +7,14 @@
 #include <thread>
 
 #include "actors/openenv/client/client.hpp"
+#include "actors/openenv/client/world.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/coroutine/combine.hpp"
 #include "runtime/system/system.hpp"
 #include "tests/actors/environments/scripted_environment.hpp"
 #include "tests/actors/openenv/server/raw_websocket.hpp"
 #include "tests/runtime/metrics/text.hpp"
+#include "tests/runtime/support.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::openenv_server {
@@ -294,6 +297,7 @@ TEST_CASE("openenv server: at the limit of connections the oldest silent one mak
 }
 
 TEST_CASE("openenv server: where every connection is busy, one more is told so") {
+  const testing::captured_stderr said;
   const house here({.connections_max = 2});
   std::vector<http_client> busy;
   for (int i = 0; i < 2; ++i) {
@@ -302,6 +306,7 @@ TEST_CASE("openenv server: where every connection is busy, one more is told so")
   }
   CHECK_THROWS_WITH(here.client(), holds("HTTP/1.1 503 "));
   CHECK(here.value("troupe_openenv_server_connections_refused_total") == 1);
+  CHECK_THAT(said.text(), holds("connections_max=2 sessions=0"));
   for (auto& each : busy) {
     each.send("Host: localhost\r\n\r\n");
     CHECK_THAT(each.read_answer(), StartsWith("HTTP/1.1 200 "));
@@ -331,6 +336,35 @@ TEST_CASE("openenv server: who is told that it is full comes again") {
   CHECK(refused() >= 1);
   busy.reset();
   CHECK(playing.get());
+}
+
+using game = openenv::world<openenv::any_world>;
+
+task<int> play_cartpole(service<game> tables) {
+  const session_options alone{.exclusive = true};
+  auto table = co_await tables.session(alone);
+  const json seeded{{"seed", 1}};
+  const json action{{"action", 1}};
+  auto now = co_await table.route<&game::reset>(seeded);
+  int steps = 0;
+  for (; !now.ended; ++steps) now = co_await table.route<&game::step>(action);
+  co_return steps;
+}
+
+task<std::vector<int>> play_48_episodes(system& sys, std::string url) {
+  const openenv::client_options servers{.urls = {url}};
+  auto tables = co_await sys.serve<game>({.name = "tables", .replicas = 16}, servers);
+  std::vector<task<int>> episodes;
+  for (int i = 0; i < 48; ++i) episodes.push_back(play_cartpole(tables));
+  co_return co_await all(std::move(episodes));
+}
+
+TEST_CASE("openenv server: one slot is enough for sixteen replicas") {
+  const house here({.sessions_max = 1});
+  troupe::system sys;
+  const auto url = "http://127.0.0.1:" + std::to_string(here.serving.port());
+  const auto steps = sys.run(play_48_episodes(sys, url));
+  CHECK(steps == std::vector<int>(48, steps[0]));
 }
 
 TEST_CASE("openenv server: three hundred clients may come at once") {
@@ -451,6 +485,83 @@ TEST_CASE("openenv server: /mcp speaks JSON-RPC over a WebSocket") {
   CHECK(json::parse(client.ask("xx"))["error"]["code"] == -32700);
   CHECK(json::parse(client.ask(R"({"jsonrpc":"2.0","method":"ping","id":6})"))["error"]["code"] ==
         -32601);
+}
+
+/// The response to a JSON-RPC request of POST /mcp.
+json ask_rpc(const house& here, const std::string& method, const json& params = json::object()) {
+  const auto body =
+      json{{"jsonrpc", "2.0"}, {"method", method}, {"params", params}, {"id", 1}}.dump();
+  http_client client(here.serving.port());
+  client.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
+  const auto answer = client.read_all();
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  return json::parse(answer.substr(answer.find("\r\n\r\n") + 4));
+}
+
+std::string error_of(raw_websocket client) {
+  const auto told = json::parse(client.read_text())["data"];
+  CHECK(told["code"] == "SESSION_ERROR");
+  CHECK(client.read_close_code() == 1000);
+  return told["message"];
+}
+
+TEST_CASE("openenv server: a session begins over HTTP, and WebSockets play in it by its id") {
+  const house here({.sessions_max = 1});
+  const std::string id = ask_rpc(here, "openenv/session/create")["result"]["session_id"];
+  CHECK(here.value("troupe_openenv_server_sessions") == 1);
+  CHECK(ask_rpc(here, "openenv/session/create")["error"] ==
+        json::parse(R"({"code":-32000,"message":"Server at capacity: 1/1 sessions active. Cannot )"
+                    R"(accept new connections.","data":{"active_sessions":1,"max_sessions":1}})"));
+  CHECK(ask_rpc(here, "tools/list", {{"session_id", id}})["error"]["code"] == -32603);
+  CHECK(ask_rpc(here, "tools/list", {{"session_id", "x"}})["error"]["message"] ==
+        "Unknown session_id: x");
+  CHECK(error_of(here.client("/ws?session_id=x")) == "Unknown session_id: x");
+
+  const json named{{"session_id", id}};
+  {
+    auto one = here.client("/ws?a=b&session_id=" + id);
+    one.ask(reset);
+    one.ask(step);
+    CHECK(error_of(here.client("/ws?session_id=" + id)) ==
+          "Session " + id + " already has an attached WebSocket");
+    const auto by_message = [&](const std::string& method) {
+      const json rpc{{"jsonrpc", "2.0"}, {"method", method}, {"params", named}, {"id", 1}};
+      return json::parse(one.ask(json{{"type", "mcp"}, {"data", rpc}}.dump()))["data"];
+    };
+    CHECK(by_message("openenv/session/create")["result"] == named);
+    CHECK(by_message("openenv/session/close")["error"]["code"] == -32600);
+    one.send(R"({"type":"close"})");
+    CHECK(one.read_close_code() == 1000);
+  }
+  // It goes on where the WebSocket before has left it, once the server has seen that one end.
+  std::optional<raw_websocket> next;
+  std::string state;
+  while (!state.starts_with(R"({"type":"state")")) {
+    next.emplace(here.client("/ws?session_id=" + id));
+    state = next->ask(R"({"type":"state"})");
+  }
+  CHECK(json::parse(state)["data"]["step_count"] == 1);
+  CHECK(ask_rpc(here, "openenv/session/close", named)["result"] ==
+        json({{"session_id", id}, {"closed", false}, {"closing", true}}));
+  CHECK(json::parse(next->ask(step))["type"] == "observation");
+  next.reset();
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+
+  const json other = ask_rpc(here, "openenv/session/create")["result"];
+  CHECK(ask_rpc(here, "openenv/session/close", other)["result"]["closed"] == true);
+  CHECK(ask_rpc(here, "openenv/session/close", other)["error"]["code"] == -32602);
+  CHECK(here.value("troupe_openenv_server_sessions") == 0);
+}
+
+TEST_CASE("openenv server: a session that began over HTTP ends when nobody uses it") {
+  house here({.idle_timeout = 50ms});
+  ask_rpc(here, "openenv/session/create");
+  CHECK(here.becomes("troupe_openenv_server_sessions", 0));
+  CHECK(here.dropped("idle") == 1);
+  ask_rpc(here, "openenv/session/create");
+  here.serving.drain(20s);
+  CHECK(here.value("troupe_openenv_server_sessions") == 0);
 }
 
 TEST_CASE("openenv server: what it can't serve is refused at once") {
