@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Makes a minimal Debian in a folder, clones the commit that is checked out into it, and runs the README's two commands
-# there as a new user would: try_on.sh bookworm|trixie [--run-only] [--fresh] [--root DIR]
+# Makes a minimal Debian in a folder, clones the commit that is checked out into it, and runs the
+# README's two commands there: try_on.sh bookworm|trixie [--run-only] [--fresh] [--root DIR]
 #
 #   --run-only   ends after ./dev run
 #   --fresh      removes the Debian that an earlier call made, and begins anew
-#   --root DIR   where the Debian lies (default: build/try-on/NAME); one that is there already is used
+#   --root DIR   where the Debian lies (default: build/try-on/NAME); one that is there is used
 #
-# The Debian, its packages, the build and ccache's cache stay, so that the next call builds only what has changed. All
-# output is in DIR.log, and the last line says what passed and how long it took. Needs root, debootstrap and 10 GB.
+# The Debian, its packages, the build and ccache's cache stay, so that the next call builds only what
+# has changed. What the commands print is in DIR.log, too, and the last line says what passed and how
+# long it took. Needs root and debootstrap.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 repository=$PWD
@@ -46,7 +47,8 @@ read_arguments() {
 
 check_tools() {
   [[ $EUID -eq 0 ]] || fail "debootstrap and chroot need root: sudo ./dev try-on $name"
-  command -v debootstrap >/dev/null || fail "debootstrap is not installed: apt-get install debootstrap"
+  command -v debootstrap >/dev/null ||
+    fail "debootstrap is not installed: apt-get install debootstrap"
   command -v git >/dev/null || fail "git is not installed: apt-get install git"
 }
 
@@ -64,7 +66,8 @@ remove() {  # remove FOLDER: only where nothing is mounted below
 # The archive of Debian that this machine's apt uses; nothing where it uses none.
 find_mirror() {
   # shellcheck disable=SC2016
-  apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 2>/dev/null | sed -n 1p
+  apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 2>/dev/null |
+    sed -n 1p
 }
 
 make_debian() {
@@ -76,7 +79,8 @@ make_debian() {
   debootstrap --variant=minbase "$name" "$folder.new" ${mirror:+"$mirror"} ||
     fail "debootstrap failed: see above, and $folder.new/debootstrap/debootstrap.log"
   # A machine that was installed knows its own name; nothing is to start the services of packages.
-  [[ -e $folder.new/etc/hosts ]] || printf '127.0.0.1 localhost\n::1 localhost\n' >"$folder.new/etc/hosts"
+  [[ -e $folder.new/etc/hosts ]] ||
+    printf '127.0.0.1 localhost\n::1 localhost\n' >"$folder.new/etc/hosts"
   printf '#!/bin/sh\nexit 101\n' >"$folder.new/usr/sbin/policy-rc.d"
   chmod 755 "$folder.new/usr/sbin/policy-rc.d"
   touch "$folder.new/.try-on"
@@ -94,7 +98,8 @@ prepare_debian() {
   cp --dereference --remove-destination /etc/resolv.conf "$folder/etc/resolv.conf"
 }
 
-# What is checked out here, and nothing that was not committed. Files that did not change keep their times.
+# What is checked out here, and nothing that was not committed. Files that did not change keep their
+# times.
 clone_commit() {
   local there=$folder$clone settings
   settings=$(mktemp)
@@ -111,8 +116,9 @@ clone_commit() {
   unset GIT_CONFIG_GLOBAL
 }
 
-# in_debian COMMAND...: runs it in the clone. Mounts and processes are in namespaces of their own: the kernel takes back
-# all of them with the first process there, and kills that with this script, however it ends.
+# in_debian COMMAND...: runs it in the clone. Mounts and processes are in namespaces of their own:
+# the kernel takes back all of them with the first process there, and kills that with this script,
+# however it ends.
 in_debian() {
   local proxy="" kept=()
   eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null || true)"
@@ -146,8 +152,9 @@ try() {  # try COMMAND...: returns what the command does
   echo "== $*" | tee -a "$log"
   (in_debian "$@") </dev/null 2>&1 | tee -a "$log" || status=$?
   counts=$(tail -n 1 "$log" | grep -xE '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' || true)
-  if [[ $status -eq 0 ]]; then counts="passed${counts:+ ($counts)}"; else counts="FAILED${counts:+ ($counts)}"; fi
-  said+=("$* $counts in $((SECONDS - began)) s")
+  local verdict=passed
+  [[ $status -eq 0 ]] || verdict=FAILED
+  said+=("$* $verdict${counts:+ ($counts)} in $((SECONDS - began)) s")
   return "$status"
 }
 

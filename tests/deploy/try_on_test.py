@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""What ./dev try-on makes, uses again and removes, with a debootstrap that makes almost nothing: try_on_test.py BUILD_DIR"""
+"""What ./dev try-on makes, uses again and removes: try_on_test.py BUILD_DIR
+
+Its debootstrap makes almost nothing."""
 import os
 import pathlib
 import shutil
