@@ -1,6 +1,7 @@
 # troupe_check_compiler() sets TROUPE_COMPILER_FAULT to what is wrong with the C++ compiler, empty where
 # nothing is. g++ 12 miscompiles everyday co_await expressions (double destruction, silent hangs), so a
-# small known-bad program is run. Troupe's own build asks, and so does find_package(troupe).
+# small known-bad program is run; g++ 14 passes. Troupe's own build asks, and so does
+# find_package(troupe).
 set(TROUPE_COROUTINE_PROGRAM ${CMAKE_CURRENT_LIST_DIR}/coroutine_check.cpp)
 
 function(troupe_check_compiler)

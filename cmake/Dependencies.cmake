@@ -1,5 +1,5 @@
 # Every outside library that Troupe's own link, found once; find_package(troupe) finds them the same way.
-# Debian 12 package names stand in deploy/packages.txt.
+# The names of their packages, on Debian 12 and 13, stand in deploy/packages.txt.
 
 # The folder of a current libtorch has headers of fmt and Protobuf, too, which are not those of the system's libraries.
 # So nothing but libtorch is looked for in it.
@@ -78,7 +78,7 @@ if(NOT TARGET grpc++)
   target_include_directories(grpc++ SYSTEM INTERFACE ${GRPC_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
 endif()
 
-# libtorch: Debian's, or a current one, whose folder CMAKE_PREFIX_PATH names.
+# libtorch: Debian's (1.13 on Debian 12, 2.6 on 13), or a current one, whose folder CMAKE_PREFIX_PATH names.
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found: apt-get install libtorch-dev, or give the folder of "

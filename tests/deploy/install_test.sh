@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the build into a folder of its own, and builds and runs a small outside program there with
-# find_package(troupe): with the compiler that built Troupe, and with g++ 12, which is refused.
+# find_package(troupe): with the compiler that built Troupe, with g++ 12, which is refused, and with g++ 14.
 set -u
 build=$(cd "$1" && pwd)
 place=$(mktemp -d)
@@ -90,5 +90,11 @@ if command -v g++-12 >/dev/null; then
   ! configure gcc g++-12 || fail "expected g++ 12 to be refused"
   grep -q 'g++-12 (GNU 12[0-9.]*) compiles coroutines wrongly' "$place/log" &&
     grep -q 'CMAKE_CXX_COMPILER=clang++-19' "$place/log" || fail "the message that refuses g++ 12"
+fi
+if command -v g++-14 >/dev/null; then
+  configure gcc g++-14 || fail "expected g++ 14 to be accepted"
+  cmake --build "$place/program/gcc" >"$place/log" 2>&1 || fail "building the outside program with g++ 14"
+  printed=$(timeout 60 "$place/program/gcc/outside" 2>"$place/log") || fail "running what g++ 14 built"
+  [[ $printed == $'6\n256\n1\n0.5' ]] || fail "expected 6, 256, 1 and 0.5 of what g++ 14 built, got $printed"
 fi
 echo "1 passed, 0 failed"

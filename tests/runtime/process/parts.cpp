@@ -5,8 +5,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include "tests/runtime/process/support.hpp"
 
@@ -101,10 +103,15 @@ int recite(const std::shared_ptr<link>& parent) {
 /// What it has inherited: its descriptors, signals, group, priority.
 int describe(const std::shared_ptr<link>& parent) {
   const auto heard = std::make_shared<hearer>();
-  std::string numbers;
+  std::multiset<std::string> open;  // The standard ones by their numbers, others by what they are.
   for (int number = 0; number < 1024; ++number) {
-    if (::fcntl(number, F_GETFD) >= 0) numbers += std::to_string(number) + " ";
+    if (::fcntl(number, F_GETFD) < 0) continue;
+    const auto name = std::to_string(number);
+    const auto is = std::filesystem::read_symlink("/proc/self/fd/" + name).string();
+    open.insert(number <= STDERR_FILENO ? name : is.starts_with("socket:") ? "socket" : is);
   }
+  std::string list;
+  for (const auto& one : open) list += one + " ";
   sigset_t blocked;
   sigprocmask(SIG_SETMASK, nullptr, &blocked);
   int signals = 0;
@@ -113,7 +120,7 @@ int describe(const std::shared_ptr<link>& parent) {
   std::getline(std::ifstream("/proc/self/comm") >> std::ws, name);
   const std::string marked = std::getenv(child_variable) ? "marked" : "not marked";
   parent->open(heard);
-  parent->send(block_of(numbers + "| " + std::to_string(signals) + " blocked, own group " +
+  parent->send(block_of(list + "| " + std::to_string(signals) + " blocked, own group " +
                         std::to_string(getpgid(0) == getpid()) + ", nice " +
                         std::to_string(getpriority(PRIO_PROCESS, 0)) + ", " + name + ", " + marked),
                priority::normal);

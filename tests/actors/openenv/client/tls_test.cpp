@@ -147,7 +147,8 @@ TEST_CASE("openenv TLS: a server that nobody known vouches for is refused", "[op
       {.session = count_steps, .http = {}, .front = tls_front(elsewhere.mine)});
   const auto wrong_host = "https://127.0.0.1:" + std::to_string(stranger.port());
   CHECK_THAT(refusal({.urls = {wrong_host}, .authorities = elsewhere.file()}),
-             Catch::Contains("certificate verify failed: IP address mismatch"));
+             Catch::Contains("certificate verify failed") &&  // Boost may add where it comes from
+                 Catch::Contains(": IP address mismatch"));
 
   const fake_server plain({.session = count_steps, .http = {}});
   const auto no_tls = "https://127.0.0.1:" + std::to_string(plain.port());
