@@ -79,6 +79,10 @@ if(NOT TARGET grpc++)
 endif()
 
 # libtorch: Debian's (1.13 on Debian 12, 2.6 on 13), or a current one, whose folder CMAKE_PREFIX_PATH names.
+if(Torch_DIR)
+  get_filename_component(torch_folder ${Torch_DIR}/../../.. ABSOLUTE)
+  list(PREPEND CMAKE_PREFIX_PATH ${torch_folder})  # Its package looks for the libraries and for Caffe2 there.
+endif()
 find_package(Torch QUIET)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found: apt-get install libtorch-dev, or give the folder of "
