@@ -25,7 +25,10 @@ install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDED
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
-install(FILES cmake/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
+file(RELATIVE_PATH unused_from_package ${CMAKE_INSTALL_PREFIX}/${package}
+     ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/troupe/unused)
+configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
               cmake/Dependencies.cmake DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
