@@ -41,7 +41,7 @@ class timed_cartpole final : public troupe::environment {
  private:
   static constexpr std::int64_t time_limits[] = {50, 100, 200, 350, 500};  // steps of 20 ms
 
-  cartpole pole_;
+  troupe::cartpole pole_;
   std::size_t level_ = 0;
   std::int64_t steps_ = 0;
 };

@@ -35,7 +35,7 @@ struct roles {
 
 /// A model, the texts of its tokens, and a prompt.
 struct writer {
-  language_model model;
+  llm::language_model model;
   llm::token_texts texts;
   std::vector<llm::token_id> prompt;
 };
@@ -63,7 +63,7 @@ writer read_writer(const std::string& path) {
   const auto tokens = llm::read_tokenizer(path);
   const std::vector<llm::chat_message> question{{"user", "Name a fruit, in one word."}};
   return {llm::read_model(path), llm::texts_of(tokens),
-          llm::encode_chat(tokens, read_chat_style(path), question)};
+          llm::encode_chat(tokens, llm::read_chat_style(path), question)};
 }
 
 troupe::task<roles> serve(troupe::system& sys, writer w) {
@@ -119,7 +119,7 @@ troupe::task<double> distance(roles c, std::vector<llm::token_id> prompt, llm::c
 /// Gives new weights to the generators, as a trainer does after a step.
 troupe::task<> publish(roles c, at::Tensor parameters) {
   co_await troupe::sleep_for(100us);
-  const weights fresh{2, std::move(parameters), {}};
+  const troupe::weights fresh{2, std::move(parameters), {}};
   co_await c.weights.route<&troupe::weight_store::put>(fresh);
   co_await troupe::give_weights<&llm::generator::update>(c.generators, fresh);
 }

@@ -90,8 +90,9 @@ void play(settings s) {
     sys.run(learn_and_compare(sys, s, what));
     return;
   }
-  const openenv_server::server served([] { return make_vector_environment("Blackjack-v1", 1); },
-                                      {.port = 0}, sys.metrics());
+  const troupe::openenv_server::server served(
+      [] { return troupe::make_vector_environment("Blackjack-v1", 1); }, {.port = 0},
+      sys.metrics());
   s.url = "http://127.0.0.1:" + std::to_string(served.port());
   sys.run(learn_and_compare(sys, s, games::served_blackjack()));
 }

@@ -40,13 +40,13 @@ std::vector<std::string> answers_to(const llm::problem& asked) {
 
 const char* end_of(const troupe::code_result& ran) {
   switch (ran.status) {
-    case code_end::exited:
+    case troupe::code_end::exited:
       return ran.exit_code == 0 ? "ended" : "failed";
-    case code_end::signalled:
+    case troupe::code_end::signalled:
       return "crashed";
-    case code_end::timed_out:
+    case troupe::code_end::timed_out:
       return "was stopped";
-    case code_end::flooded:
+    case troupe::code_end::flooded:
       return "wrote too much";
   }
   return "";
@@ -56,7 +56,7 @@ const char* end_of(const troupe::code_result& ran) {
 troupe::task<double> reward_of(troupe::service<troupe::coder> coders,
                                troupe::service<troupe::answer_judge> rewards, llm::problem asked,
                                std::string answer) {
-  const auto request = troupe::call_function(code_in(answer), asked.function);
+  const auto request = troupe::call_function(troupe::code_in(answer), asked.function);
   const auto ran = co_await coders.route<&troupe::coder::run>(request);
   const double passed = troupe::passed_share(ran, asked.function);
   const llm::answered_problem judged{asked, answer, passed};

@@ -23,10 +23,11 @@ class shelf final : public troupe::environment {
   explicit shelf(int goal) : goal_(goal) {}
 
   troupe::env_spec spec() const override {
-    return {.id = "Shelf-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {places}),  // 1 at the agent's place
-            .action_space = spaces::discrete(3),                     // left, stay, right
-            .max_episode_steps = 20};
+    return {
+        .id = "Shelf-v0",
+        .observation_space = troupe::spaces::box(0.0f, 1.0f, {places}),  // 1 at the agent's place
+        .action_space = troupe::spaces::discrete(3),                     // left, stay, right
+        .max_episode_steps = 20};
   }
 
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {

@@ -22,8 +22,8 @@ class corridor final : public troupe::environment {
  public:
   troupe::env_spec spec() const override {
     return {.id = "Corridor-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // the agent's place
-            .action_space = spaces::discrete(2),                // left, right
+            .observation_space = troupe::spaces::box(0.0f, 1.0f, {1}),  // the agent's place
+            .action_space = troupe::spaces::discrete(2),                // left, right
             .max_episode_steps = 100,
             .reward_threshold = 0.9};
   }

@@ -66,13 +66,13 @@ troupe::task<double> mean_return(troupe::q_roles r, troupe::q_table table) {
 troupe::task<> main_task(troupe::system& sys) {
   troupe::q_roles r;
   r.states = std::make_shared<const troupe::discrete_states>(
-      make_vector_environment("Blackjack-v1", 1)->spec().observation_space);
+      troupe::make_vector_environment("Blackjack-v1", 1)->spec().observation_space);
   r.n_steps = 16;
 
   const troupe::q_learning_options options{.lr = 0.005, .gamma = 1, .epsilon_steps = 500'000};
   const troupe::q_table nothing = troupe::q_learner(r.states->size(), 2, options).table();
   troupe::hosted_environment::factory tables = [] {
-    return make_vector_environment("Blackjack-v1", 64);
+    return troupe::make_vector_environment("Blackjack-v1", 64);
   };
   r.environments = co_await sys.serve<troupe::hosted_environment>(
       {.name = "environments", .replicas = 2}, tables, std::uint64_t{1});

@@ -36,10 +36,10 @@ troupe::run_result begin(const troupe::ppo_config& config) {
 }
 
 /// Goes on with any run that keeps checkpoints, in this process or another.
-troupe::run_result go_on(const std::string& troupe::run_directory) {
+troupe::run_result go_on(const std::string& run_directory) {
   troupe::metrics_registry metrics;  // counts damaged checkpoints
-  auto run = troupe::open_run<troupe::ppo_config>(troupe::run_directory, metrics);
-  return troupe::train(run.config, {.directory = troupe::run_directory}, {}, std::move(run.from));
+  auto run = troupe::open_run<troupe::ppo_config>(run_directory, metrics);
+  return troupe::train(run.config, {.directory = run_directory}, {}, std::move(run.from));
 }
 // readme: end
 

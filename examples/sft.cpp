@@ -25,7 +25,7 @@
 namespace llm = troupe::llm;
 using namespace std::chrono_literals;
 
-using examples = dataset<troupe::sft_example>;
+using examples = troupe::dataset<troupe::sft_example>;
 
 /// The model and the data.
 struct setup {

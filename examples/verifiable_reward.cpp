@@ -34,9 +34,9 @@ const troupe::network_shape shape{.obs_size = 20,
 struct text_pair {  // a question and its answer, or a model's answer and the right one
   std::string text, expected;
 };
-using questions = dataset<text_pair>;
-using judge = weighted_reward<text_pair>;
-using ppo_trainer = trainer<troupe::rollout_learner>;
+using questions = troupe::dataset<text_pair>;
+using judge = troupe::weighted_reward<text_pair>;
+using ppo_trainer = troupe::trainer<troupe::rollout_learner>;
 
 std::vector<text_pair> all_questions() {
   std::vector<text_pair> made;
@@ -56,14 +56,14 @@ std::vector<float> encode(const std::string& text) {
 }
 
 struct episode {
-  rollout row;  // a rollout of one step
+  troupe::rollout row;  // a rollout of one step
   troupe::reward_result reward;
   std::int64_t version;  // the version of the weights that answered
 };
 
 struct roles {
   troupe::service<questions> data;
-  troupe::service<policy> policies;
+  troupe::service<troupe::policy> policies;
   troupe::service<judge> rewards;
   troupe::service<ppo_trainer> learner;
   troupe::service<troupe::replay_queue<episode>> replay;
@@ -73,11 +73,11 @@ struct roles {
 troupe::task<episode> generate_episode(roles r) {
   const auto asked = co_await r.data.route<&questions::next>();
   troupe::act_request request{encode(asked.text), r.greedy};
-  const auto reply = co_await r.policies.route<&policy::act>(request);
+  const auto reply = co_await r.policies.route<&troupe::policy::act>(request);
   text_pair answer{{tokens[reply.discrete[0]]}, asked.expected};
   const auto judged = co_await r.rewards.route<&judge::evaluate>(answer);
 
-  episode made{rollout(1, 1), judged, reply.version};
+  episode made{troupe::rollout(1, 1), judged, reply.version};
   const troupe::env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
   made.row.add(0, request.obs, reply, ended);
   made.row.bootstrap_obs = request.obs;  // the episode has ended, so its value does not count
@@ -109,13 +109,13 @@ troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   auto store = co_await sys.serve<troupe::weight_store>({.name = "weights-" + mode});
   troupe::ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
-  options.network = {.hidden = {128}, .hidden_activation = activation::relu};
+  options.network = {.hidden = {128}, .hidden_activation = troupe::activation::relu};
   std::function make = [=] {
     return troupe::rollout_learner(troupe::ppo_learner(shape, options, 1));
   };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
   const troupe::policy_options acting{.shape = shape, .network = options.network, .seed = 2};
-  r.policies = co_await sys.serve<policy>({.name = "policy-" + mode}, acting, store);
+  r.policies = co_await sys.serve<troupe::policy>({.name = "policy-" + mode}, acting, store);
   const troupe::replay_options kept{.batch = 128, .max_staleness = async ? 2 : 0};
   r.replay = co_await sys.serve<troupe::replay_queue<episode>>({.name = "replay-" + mode}, kept);
 

@@ -14,7 +14,6 @@
 
 namespace games {
 
-namespace openenv = troupe::openenv;
 namespace loops = troupe::loops;
 namespace openenv = troupe::openenv;
 using nlohmann::json;
@@ -75,7 +74,7 @@ troupe::task<player> learn_by_table(troupe::system& sys, game what, openenv::cli
                                     std::uint64_t seed) {
   constexpr std::int64_t steps_of_update = 16;
   const auto& spec = what.table_view.spec;
-  const auto actions = spec.action_space.get_if<spaces::discrete>()->n;
+  const auto actions = spec.action_space.get_if<troupe::spaces::discrete>()->n;
   troupe::q_roles r;
   r.states = std::make_shared<const troupe::discrete_states>(spec.observation_space);
   r.n_steps = steps_of_update;

@@ -37,15 +37,14 @@ task<> call_well(service<solver> solvers) {
 #ifdef REFUSED
 task<> call_wrongly(service<solver> solvers, session<solver> mine, std::string text) {
   co_await solvers.route<&solver::solve>(text);
-  co_await solvers.route<&solver::solve>();
   co_await solvers.fanout<&solver::count>(1);
   co_await mine.try_route<&solver::add>(text, text);
-  // expected-error@*:* 4 {{these arguments don't fit the endpoint's parameters}}
+  // expected-error@*:* 3 {{these arguments don't fit the endpoint's parameters}}
 }
 
 task<int> hide(int n) {
   const auto by_value = [n]() -> task<int> { co_return n; };
-  const auto by_reference = [&](int more) mutable -> task<int> {
+  auto by_reference = [&](int more) mutable -> task<int> {
     const int half = co_await twice(n);
     co_return half + more;
   };

@@ -21,10 +21,11 @@ report() {  # report NAME CODE
 report "arguments in braces, and lambdas that call coroutines, compile without a warning" $?
 "${check[@]}" -DREFUSED -Xclang -verify -Xclang -verify-ignore-unexpected=note
 report "what is wrong is told by one error each" $?
-"${check[@]}" -DREFUSED 2>&1 | grep -q "error:.*these arguments don't fit the endpoint's parameters"
+told=$("${check[@]}" -DREFUSED 2>&1)
+grep "error:" <<<"$told" | head -1 | grep -q "these arguments don't fit the endpoint's parameters\|a lambda with a capture"
 report "the first line of an error has the sentence" $?
-lines=$("${check[@]}" -DREFUSED 2>&1 | wc -l)
+lines=$(wc -l <<<"$told")
 [[ $lines -lt 100 ]]
-report "six errors take fewer than 100 lines, not $lines" $?
+report "five errors take fewer than 100 lines, not $lines" $?
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]
