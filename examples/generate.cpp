@@ -23,6 +23,7 @@
 #include "runtime/system/run.hpp"
 
 namespace llm = troupe::llm;
+using troupe::placement;
 using namespace std::chrono_literals;
 
 namespace {
@@ -74,12 +75,12 @@ troupe::task<roles> serve(troupe::system& sys, writer w) {
   // The answers of a killed replica are written again.
   // A chat model may take minutes.
   troupe::serve_options options{
-      .name = "generator", .placement = troupe::placement::thread, .deadline = 1h};
+      .name = "generator", .placement = placement::thread, .deadline = 1h};
   options.idempotent = {troupe::endpoint<&llm::generator::generate_group>};
   llm::generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
   c.generators = co_await sys.serve<llm::generator>(options, how, c.weights, &sys.metrics());
   troupe::serve_options as_reference{
-      .name = "reference", .placement = troupe::placement::thread, .deadline = 1h};
+      .name = "reference", .placement = placement::thread, .deadline = 1h};
   c.reference = co_await sys.serve<llm::scorer>(as_reference, w.model.config, c.weights);
   co_return c;
 }

@@ -26,17 +26,17 @@
 #include "runtime/system/run.hpp"
 
 namespace loops = troupe::loops;
+using troupe::ppo_learner, troupe::rollout_learner;
 
 const std::string tokens = "0123456789abcdef";
-const troupe::network_shape shape{.obs_size = 20,
-                                  .discrete_actions = static_cast<int>(tokens.size())};
+const troupe::network_shape shape{.obs_size = 20, .discrete_actions = 16};  // of the 16 tokens
 
 struct text_pair {  // a question and its answer, or a model's answer and the right one
   std::string text, expected;
 };
 using questions = troupe::dataset<text_pair>;
 using judge = troupe::weighted_reward<text_pair>;
-using ppo_trainer = troupe::trainer<troupe::rollout_learner>;
+using ppo_trainer = troupe::trainer<rollout_learner>;
 
 std::vector<text_pair> all_questions() {
   std::vector<text_pair> made;
@@ -86,7 +86,7 @@ troupe::task<episode> generate_episode(roles r) {
 }
 
 troupe::task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
-  troupe::rollout_learner::batch batch{.stale = stale};
+  rollout_learner::batch batch{.stale = stale};
   for (auto& e : episodes) batch.rollouts.push_back(std::move(e.row));
   co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch));
   co_return co_await r.learner.route<&ppo_trainer::push_weights>(r.policies);
@@ -110,15 +110,12 @@ troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   troupe::ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
   options.network = {.hidden = {128}, .hidden_activation = troupe::activation::relu};
-  std::function make = [=] {
-    return troupe::rollout_learner(troupe::ppo_learner(shape, options, 1));
-  };
+  std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
   const troupe::policy_options acting{.shape = shape, .network = options.network, .seed = 2};
   r.policies = co_await sys.serve<troupe::policy>({.name = "policy-" + mode}, acting, store);
   const troupe::replay_options kept{.batch = 128, .max_staleness = async ? 2 : 0};
   r.replay = co_await sys.serve<troupe::replay_queue<episode>>({.name = "replay-" + mode}, kept);
-
   const double before = co_await right_answers(r);
   loops::hooks<episode> hooks{
       .train = [&](std::vector<episode> batch) { return train(r, async, std::move(batch)); }};
