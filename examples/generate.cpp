@@ -23,7 +23,7 @@
 #include "runtime/system/run.hpp"
 
 namespace llm = troupe::llm;
-using troupe::placement;
+using troupe::placement, troupe::serve_options;
 using namespace std::chrono_literals;
 
 namespace {
@@ -74,13 +74,11 @@ troupe::task<roles> serve(troupe::system& sys, writer w) {
   co_await c.weights.route<&troupe::weight_store::put>(first);
   // The answers of a killed replica are written again.
   // A chat model may take minutes.
-  troupe::serve_options options{
-      .name = "generator", .placement = placement::thread, .deadline = 1h};
+  serve_options options{.name = "generator", .placement = placement::thread, .deadline = 1h};
   options.idempotent = {troupe::endpoint<&llm::generator::generate_group>};
   llm::generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
   c.generators = co_await sys.serve<llm::generator>(options, how, c.weights, &sys.metrics());
-  troupe::serve_options as_reference{
-      .name = "reference", .placement = placement::thread, .deadline = 1h};
+  serve_options as_reference{.name = "reference", .placement = placement::thread, .deadline = 1h};
   c.reference = co_await sys.serve<llm::scorer>(as_reference, w.model.config, c.weights);
   co_return c;
 }
