@@ -196,9 +196,8 @@ TEST_CASE("train_in: two runs at once in one system, and a third after them") {
   const temporary_folder folder;
   const auto config = short_run(training_mode::sync, 1);
   system sys({.deterministic = true, .seed = 1});
-  const auto [first, second] =
-      sys.run(all(train_in(sys, config, {.root = folder.path}),
-                  train_in(sys, config, {.root = folder.path})));
+  const auto [first, second] = sys.run(all(train_in(sys, config, {.root = folder.path}),
+                                           train_in(sys, config, {.root = folder.path})));
   const auto third = sys.run(train_in(sys, config, {.root = folder.path}));
   CHECK(first.steps == second.steps);
   CHECK(third.steps == first.steps);
