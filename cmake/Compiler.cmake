@@ -29,8 +29,10 @@ add_link_options(-Wl,--build-id)
 add_library(troupe_options INTERFACE)
 target_compile_features(troupe_options INTERFACE cxx_std_20)
 target_include_directories(troupe_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-target_compile_options(troupe_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra;-Wno-unused-parameter>"
-                                                "$<BUILD_INTERFACE:-Wno-missing-field-initializers>")
+set(lenient "$<NOT:$<BOOL:$<TARGET_PROPERTY:TROUPE_EVERY_WARNING>>>")  # the examples have it
+target_compile_options(troupe_options INTERFACE "$<BUILD_INTERFACE:-Wall;-Wextra>"
+                                                "$<BUILD_INTERFACE:$<${lenient}:-Wno-unused-parameter>>"
+                                                "$<BUILD_INTERFACE:$<${lenient}:-Wno-missing-field-initializers>>")
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(troupe_options INTERFACE "$<BUILD_INTERFACE:SHELL:-Xclang -fno-pch-timestamp>")
 endif()

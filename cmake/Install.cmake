@@ -29,6 +29,8 @@ install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDED
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
+file(RELATIVE_PATH unused_from_package ${CMAKE_INSTALL_PREFIX}/${package}
+     ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/troupe/unused)
 configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
               cmake/Dependencies.cmake DESTINATION ${package})

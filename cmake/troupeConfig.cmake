@@ -1,6 +1,12 @@
 # find_package(troupe) gives troupe::runtime, troupe::actors and troupe::algorithms, each linking the one
 # before, troupe::program for troupe::main, and troupe::sft and troupe::grpo for language models. A program is
 # compiled as C++20, by a compiler that gets coroutines right; another one is refused here, as its programs would be destroyed twice or hang.
+# Without a CMAKE_BUILD_TYPE it is a Release build, as Troupe's own.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  message(STATUS "troupe: CMAKE_BUILD_TYPE was not given: expected one, took Release")
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
 include("${CMAKE_CURRENT_LIST_DIR}/CoroutineCheck.cmake")
 troupe_check_compiler()
 if(TROUPE_COMPILER_FAULT)
@@ -14,3 +20,14 @@ if(NOT Torch_DIR AND EXISTS "@Torch_DIR@")
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/troupeTargets.cmake")
+
+# troupe_leave_out_unused_libraries(TARGET): the program starts without the libraries that libtorch asks for and
+# calls nothing of (OpenCV, FFmpeg). Not for a program that uses one of these itself. Where there are none, it
+# changes nothing.
+get_filename_component(TROUPE_UNUSED_LIBRARIES "${CMAKE_CURRENT_LIST_DIR}/@unused_from_package@" ABSOLUTE)
+function(troupe_leave_out_unused_libraries target)
+  if(EXISTS "${TROUPE_UNUSED_LIBRARIES}")
+    # DT_RPATH holds for what libraries ask for, too; its successor DT_RUNPATH doesn't.
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags "-Wl,-rpath,${TROUPE_UNUSED_LIBRARIES}")
+  endif()
+endfunction()

@@ -16,36 +16,37 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
 
 // readme: callbacks
-task<loops::verdict> tell(loops::progress now) {  // after each update
+troupe::task<loops::verdict> tell(loops::progress now) {  // after each update
   if (now.updates % 10 == 0) std::printf("%lld steps\n", static_cast<long long>(now.steps));
   co_return loops::verdict::go_on;
 }
 
-const run_callbacks own{.on_update_end = tell, .stop = {loops::score_reached(475)}};
+const troupe::run_callbacks own{.on_update_end = tell, .stop = {loops::score_reached(475)}};
 // readme: end
 
 // readme: train_in
-task<> learn(troupe::system& sys, training_mode mode) {
-  ppo_config config;  // Stable-Baselines3's defaults, on CartPole-v1
+troupe::task<> learn(troupe::system& sys, troupe::training_mode mode) {
+  troupe::ppo_config config;  // Stable-Baselines3's defaults, on CartPole-v1
   config.mode = mode;
   config.total_steps = 60'000;
   config.seed = 1;
-  const auto result = co_await train_in(sys, config, {.root = "runs"}, own);
+  const auto result = co_await troupe::train_in(sys, config, {.root = "runs"}, own);
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
-              mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
-              static_cast<long long>(result.staleness_max), result.run_directory.c_str());
+              mode == troupe::training_mode::sync ? "sync" : "async", result.steps_per_s,
+              result.eval_mean, static_cast<long long>(result.staleness_max),
+              result.run_directory.c_str());
 }
 // readme: end
 
-task<> main_task(troupe::system& sys) {
-  co_await learn(sys, training_mode::sync);
-  co_await learn(sys, training_mode::async);
+troupe::task<> main_task(troupe::system& sys) {
+  co_await learn(sys, troupe::training_mode::sync);
+  co_await learn(sys, troupe::training_mode::async);
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, main_task);
 }

@@ -15,12 +15,10 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
-
 /// A pole that must be balanced until the time of its level is up.
-class timed_cartpole final : public environment {
+class timed_cartpole final : public troupe::environment {
  public:
-  env_spec spec() const override {
+  troupe::env_spec spec() const override {
     auto spec = pole_.spec();
     spec.levels = std::size(time_limits);
     return spec;
@@ -33,7 +31,7 @@ class timed_cartpole final : public environment {
     steps_ = 0;
   }
 
-  step_result step(action_view action, std::span<float> obs) override {
+  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
     auto result = pole_.step(action, obs);
     result.truncated = ++steps_ == time_limits[level_];
     result.success = !result.terminated;
@@ -43,14 +41,14 @@ class timed_cartpole final : public environment {
  private:
   static constexpr std::int64_t time_limits[] = {50, 100, 200, 350, 500};  // steps of 20 ms
 
-  cartpole pole_;
+  troupe::cartpole pole_;
   std::size_t level_ = 0;
   std::int64_t steps_ = 0;
 };
 
-task<> main_task(troupe::system& sys) {
+troupe::task<> main_task(troupe::system& sys) {
   // readme: curriculum
-  ppo_config config;
+  troupe::ppo_config config;
   config.env = {.id = "TimedCartPole-v0", .n_envs = 8};
   config.env.curriculum = {.promote_at = 0.9, .window = 20, .stop_when_mastered = true};
   // readme: end
@@ -60,7 +58,7 @@ task<> main_task(troupe::system& sys) {
   config.trainer.lr = 1e-3;
   config.trainer.batch_size = 128;
   config.trainer.gamma = 0.98;
-  const auto result = co_await train_in(sys, config, {.root = "runs"});
+  const auto result = co_await troupe::train_in(sys, config, {.root = "runs"});
   std::printf("%s after %lld steps; return at the last level %.0f: %s\n",
               result.stopped ? "mastered" : "NOT mastered", static_cast<long long>(result.steps),
               result.eval_mean, result.run_directory.c_str());
@@ -68,7 +66,7 @@ task<> main_task(troupe::system& sys) {
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
-  register_environment<timed_cartpole>("TimedCartPole-v0");
+  troupe::use_one_torch_thread();
+  troupe::register_environment<timed_cartpole>("TimedCartPole-v0");
   return troupe::run(argc, argv, main_task);
 }

@@ -15,15 +15,13 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
-
 // readme: custom_env
-class corridor final : public environment {
+class corridor final : public troupe::environment {
  public:
-  env_spec spec() const override {
+  troupe::env_spec spec() const override {
     return {.id = "Corridor-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // the agent's place
-            .action_space = spaces::discrete(2),                // left, right
+            .observation_space = troupe::spaces::box(0.0f, 1.0f, {1}),  // the agent's place
+            .action_space = troupe::spaces::discrete(2),                // left, right
             .max_episode_steps = 100,
             .reward_threshold = 0.9};
   }
@@ -34,7 +32,7 @@ class corridor final : public environment {
     obs[0] = static_cast<float>(position_) / length;
   }
 
-  step_result step(action_view action, std::span<float> obs) override {
+  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
     position_ = std::max(0, position_ + (action.discrete() == 1 ? 1 : -1));
     obs[0] = static_cast<float>(position_) / length;
     const bool out = position_ == length;
@@ -48,20 +46,20 @@ class corridor final : public environment {
 };
 // readme: end
 
-task<> main_task(troupe::system& sys) {
-  ppo_config config;
+troupe::task<> main_task(troupe::system& sys) {
+  troupe::ppo_config config;
   config.env = {.id = "Corridor-v0", .n_envs = 8};
   config.total_steps = 20'000;
   config.rollout.n_steps = 128;
-  const auto result = co_await train_in(sys, config, {.root = "runs"});
+  const auto result = co_await troupe::train_in(sys, config, {.root = "runs"});
   std::printf("Corridor-v0: return %.2f%s: %s\n", result.eval_mean, result.solved ? ", solved" : "",
               result.run_directory.c_str());
   if (!result.solved) throw std::runtime_error("the corridor was not learned");
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   // It is registered here, since the processes and nodes that host it begin here, too.
-  register_environment("Corridor-v0", [] { return std::make_unique<corridor>(); });
+  troupe::register_environment("Corridor-v0", [] { return std::make_unique<corridor>(); });
   return troupe::run(argc, argv, main_task);
 }

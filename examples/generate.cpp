@@ -22,23 +22,23 @@
 #include "actors/weights/give_weights.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
-using namespace troupe::llm;
+namespace llm = troupe::llm;
+using troupe::placement, troupe::serve_options;
 using namespace std::chrono_literals;
 
 namespace {
 
 struct roles {
-  service<weight_store> weights;
-  service<generator> generators;
-  service<scorer> reference;
+  troupe::service<troupe::weight_store> weights;
+  troupe::service<llm::generator> generators;
+  troupe::service<llm::scorer> reference;
 };
 
 /// A model, the texts of its tokens, and a prompt.
 struct writer {
-  language_model model;
-  token_texts texts;
-  std::vector<token_id> prompt;
+  llm::language_model model;
+  llm::token_texts texts;
+  std::vector<llm::token_id> prompt;
 };
 
 /// A tiny model whose tokens are letters.
@@ -53,7 +53,7 @@ writer tiny_writer() {
                     .vocab_size = 27,
                     .max_positions = 512,
                     .tied_embeddings = true};
-  w.model.weights = random_weights(w.model.config, 1);
+  w.model.weights = llm::random_weights(w.model.config, 1);
   for (char letter = 'a'; letter <= 'z'; ++letter) w.texts.bytes.emplace_back(1, letter);
   w.texts.bytes.emplace_back(" ");
   w.prompt = {7, 4, 11, 11, 14};  // "hello"
@@ -61,35 +61,37 @@ writer tiny_writer() {
 }
 
 writer read_writer(const std::string& path) {
-  const auto tokens = read_tokenizer(path);
+  const auto tokens = llm::read_tokenizer(path);
   const std::vector<llm::chat_message> question{{"user", "Name a fruit, in one word."}};
-  return {read_model(path), texts_of(tokens), encode_chat(tokens, read_chat_style(path), question)};
+  return {llm::read_model(path), llm::texts_of(tokens),
+          llm::encode_chat(tokens, llm::read_chat_style(path), question)};
 }
 
-task<roles> serve(troupe::system& sys, writer w) {
+troupe::task<roles> serve(troupe::system& sys, writer w) {
   roles c;
-  c.weights = co_await sys.serve<weight_store>({.name = "weights"});
-  const weights first{1, flatten_weights(w.model.config, w.model.weights), {}};
-  co_await c.weights.route<&weight_store::put>(first);
+  c.weights = co_await sys.serve<troupe::weight_store>({.name = "weights"});
+  const troupe::weights first{1, llm::flatten_weights(w.model.config, w.model.weights), {}};
+  co_await c.weights.route<&troupe::weight_store::put>(first);
   // The answers of a killed replica are written again.
   // A chat model may take minutes.
   serve_options options{.name = "generator", .placement = placement::thread, .deadline = 1h};
-  options.idempotent = {endpoint<&generator::generate_group>};
-  generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
-  c.generators = co_await sys.serve<generator>(options, how, c.weights, &sys.metrics());
+  options.idempotent = {troupe::endpoint<&llm::generator::generate_group>};
+  llm::generator_options how{.config = w.model.config, .engine = {.slots = 8}, .texts = w.texts};
+  c.generators = co_await sys.serve<llm::generator>(options, how, c.weights, &sys.metrics());
   serve_options as_reference{.name = "reference", .placement = placement::thread, .deadline = 1h};
-  c.reference = co_await sys.serve<scorer>(as_reference, w.model.config, c.weights);
+  c.reference = co_await sys.serve<llm::scorer>(as_reference, w.model.config, c.weights);
   co_return c;
 }
 
-task<std::vector<completion>> ask(roles c, std::vector<token_id> prompt, std::int64_t tokens) {
-  generation_request request{.prompt = std::move(prompt),
-                             .max_tokens = tokens,
-                             .sampling = {.temperature = 0.8, .seed = 1}};
-  co_return co_await c.generators.route<&generator::generate_group>(request, std::int64_t{4});
+troupe::task<std::vector<llm::completion>> ask(roles c, std::vector<llm::token_id> prompt,
+                                               std::int64_t tokens) {
+  llm::generation_request request{.prompt = std::move(prompt),
+                                  .max_tokens = tokens,
+                                  .sampling = {.temperature = 0.8, .seed = 1}};
+  co_return co_await c.generators.route<&llm::generator::generate_group>(request, std::int64_t{4});
 }
 
-void print(const std::vector<completion>& answers) {
+void print(const std::vector<llm::completion>& answers) {
   for (const auto& one : answers) {
     double sum = 0;
     for (const auto p : one.log_probs) sum += p;
@@ -103,10 +105,10 @@ void print(const std::vector<completion>& answers) {
 
 /// The largest difference of a token's log-probability between the generator and the reference
 /// model.
-task<double> distance(roles c, std::vector<token_id> prompt, completion answer) {
-  score_request request{prompt, std::ssize(prompt), 0.8};
+troupe::task<double> distance(roles c, std::vector<llm::token_id> prompt, llm::completion answer) {
+  llm::score_request request{prompt, std::ssize(prompt), 0.8};
   request.tokens.insert(request.tokens.end(), answer.tokens.begin(), answer.tokens.end());
-  const auto scored = co_await c.reference.route<&scorer::score>(request);
+  const auto scored = co_await c.reference.route<&llm::scorer::score>(request);
   double most = 0;
   for (std::size_t i = 0; i < scored.log_probs.size(); ++i)
     most = std::max(most, std::abs(scored.log_probs[i] - answer.log_probs[i]));
@@ -114,14 +116,14 @@ task<double> distance(roles c, std::vector<token_id> prompt, completion answer) 
 }
 
 /// Gives new weights to the generators, as a trainer does after a step.
-task<> publish(roles c, at::Tensor parameters) {
-  co_await sleep_for(100us);
-  const weights fresh{2, std::move(parameters), {}};
-  co_await c.weights.route<&weight_store::put>(fresh);
-  co_await give_weights<&generator::update>(c.generators, fresh);
+troupe::task<> publish(roles c, at::Tensor parameters) {
+  co_await troupe::sleep_for(100us);
+  const troupe::weights fresh{2, std::move(parameters), {}};
+  co_await c.weights.route<&troupe::weight_store::put>(fresh);
+  co_await troupe::give_weights<&llm::generator::update>(c.generators, fresh);
 }
 
-task<> demo(troupe::system& sys) {
+troupe::task<> demo(troupe::system& sys) {
   const char* path = std::getenv("MODEL");
   const auto w = path ? read_writer(path) : tiny_writer();
   const auto c = co_await serve(sys, w);
@@ -134,14 +136,14 @@ task<> demo(troupe::system& sys) {
   if (most > 1e-5) throw std::runtime_error("generator and reference model disagree");
 
   std::puts("and four while new weights arrive:");
-  const auto next = flatten_weights(w.model.config, random_weights(w.model.config, 2));
-  const auto both = co_await all(ask(c, w.prompt, 400), publish(c, next));
+  const auto next = llm::flatten_weights(w.model.config, llm::random_weights(w.model.config, 2));
+  const auto both = co_await troupe::all(ask(c, w.prompt, 400), publish(c, next));
   print(std::get<0>(both));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, demo);
 }

@@ -24,19 +24,20 @@
 #include "examples/openenv_games/play.hpp"
 #include "runtime/system/system.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
+namespace openenv = troupe::openenv;
 
 struct settings {
   std::string url;
   bool openspiel = false;  // true if the server at `url` has openspiel's messages
   std::int64_t hands = 500;
-  grpo_config config;
+  troupe::grpo_config config;
 };
 
 /// The default configuration, which takes seconds for the letters model and minutes for SmolLM2.
 /// The penalty for the distance from the first weights keeps every move possible.
-grpo_config usual(bool letters) {
-  grpo_config config;
+troupe::grpo_config usual(bool letters) {
+  troupe::grpo_config config;
   config.task.name = "blackjack";
   config.total_steps = 10;
   config.rollout.prompts = letters ? 16 : 8;
@@ -56,7 +57,7 @@ void print_row(const char* name, const games::tally& seen) {
 }
 
 /// Plays the model's likeliest moves on deals that it hasn't learned from, and prints the results.
-task<> tell(loops::progress now, evaluation seen) {
+troupe::task<> tell(loops::progress now, troupe::evaluation seen) {
   games::tally hands;
   for (const double each : seen.returns) hands.add(each);
   std::printf("after %lld updates\n", static_cast<long long>(now.updates));
@@ -64,7 +65,7 @@ task<> tell(loops::progress now, evaluation seen) {
   co_return;
 }
 
-task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
+troupe::task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
   std::printf("%s, %lld hands each\n", s.url.c_str(), static_cast<long long>(s.hands));
   const openenv::client client({.urls = {s.url}}, &sys.metrics());
   for (const auto& [name, choose] : what.baselines) {
@@ -76,8 +77,9 @@ task<> learn_and_compare(troupe::system& sys, settings s, games::game what) {
                          .problems = static_cast<int>(s.hands),
                          .final_problems = 100,
                          .stop_at = {}};
-  const auto learning = algorithm_with(s.config);
-  const auto run = co_await train_in(sys, learning, {.root = "runs"}, {.on_evaluation = tell});
+  const auto learning = troupe::algorithm_with(s.config);
+  const auto run =
+      co_await troupe::train_in(sys, learning, {.root = "runs"}, {.on_evaluation = tell});
   std::printf("the moves: troupe samples %s\n", run.run_directory.c_str());
 }
 
@@ -88,8 +90,9 @@ void play(settings s) {
     sys.run(learn_and_compare(sys, s, what));
     return;
   }
-  const openenv_server::server served([] { return make_vector_environment("Blackjack-v1", 1); },
-                                      {.port = 0}, sys.metrics());
+  const troupe::openenv_server::server served(
+      [] { return troupe::make_vector_environment("Blackjack-v1", 1); }, {.port = 0},
+      sys.metrics());
   s.url = "http://127.0.0.1:" + std::to_string(served.port());
   sys.run(learn_and_compare(sys, s, games::served_blackjack()));
 }
@@ -113,8 +116,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     auto config = usual(model.empty());
     config.model.path = model;
-    s.config = parse_config<grpo_config>(load_config("", overrides), config);
-    use_one_torch_thread();
+    s.config =
+        troupe::parse_config<troupe::grpo_config>(troupe::load_config("", overrides), config);
+    troupe::use_one_torch_thread();
     play(std::move(s));
     return 0;
   } catch (const CLI::ParseError& e) {

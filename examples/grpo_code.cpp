@@ -24,7 +24,8 @@
 #include "algorithms/language_models/grpo/grpo_episode.hpp"
 #include "runtime/system/system.hpp"
 
-using namespace troupe;
+namespace llm = troupe::llm;
+namespace loops = troupe::loops;
 
 /// Answers that a model might write.
 std::vector<std::string> answers_to(const llm::problem& asked) {
@@ -37,63 +38,64 @@ std::vector<std::string> answers_to(const llm::problem& asked) {
           "import os\nwhile True: os.fork()"};
 }
 
-const char* end_of(const code_result& ran) {
+const char* end_of(const troupe::code_result& ran) {
   switch (ran.status) {
-    case code_end::exited:
+    case troupe::code_end::exited:
       return ran.exit_code == 0 ? "ended" : "failed";
-    case code_end::signalled:
+    case troupe::code_end::signalled:
       return "crashed";
-    case code_end::timed_out:
+    case troupe::code_end::timed_out:
       return "was stopped";
-    case code_end::flooded:
+    case troupe::code_end::flooded:
       return "wrote too much";
   }
   return "";
 }
 
 /// Runs and judges one answer, as the algorithm's episode does.
-task<double> reward_of(service<coder> coders, service<answer_judge> rewards, llm::problem asked,
-                       std::string answer) {
-  const auto request = call_function(code_in(answer), asked.function);
-  const auto ran = co_await coders.route<&coder::run>(request);
-  const double passed = passed_share(ran, asked.function);
+troupe::task<double> reward_of(troupe::service<troupe::coder> coders,
+                               troupe::service<troupe::answer_judge> rewards, llm::problem asked,
+                               std::string answer) {
+  const auto request = troupe::call_function(troupe::code_in(answer), asked.function);
+  const auto ran = co_await coders.route<&troupe::coder::run>(request);
+  const double passed = troupe::passed_share(ran, asked.function);
   const llm::answered_problem judged{asked, answer, passed};
-  const auto reward = co_await rewards.route<&answer_judge::evaluate>(judged);
+  const auto reward = co_await rewards.route<&troupe::answer_judge::evaluate>(judged);
   std::printf("\n%s\n-> %s, reward %.2f\n", answer.c_str(), end_of(ran), reward.total);
   co_return reward.total;
 }
 
-task<> judge_some(troupe::system& sys) {
+troupe::task<> judge_some(troupe::system& sys) {
   const auto task = llm::code_task();
   const auto problems = make_problems(task, {.size = 1, .training = 100, .held_out = 1}, 1);
   const auto name = [](const llm::problem& one) { return one.function.name; };
   const auto& asked = *std::ranges::find(problems.training, "clamp", name);
   // The answers of this program are safe to run. For others the user must allow it.
-  const coder_options options{.allow_unsandboxed = true, .limits = {.wall_s = 2}};
-  auto coders = co_await sys.serve<coder>(
-      {.name = "coder", .replicas = 2, .placement = placement::thread}, options);
-  auto rewards = co_await sys.serve<answer_judge>({.name = "rewards"}, task.rewards);
+  const troupe::coder_options options{.allow_unsandboxed = true, .limits = {.wall_s = 2}};
+  auto coders = co_await sys.serve<troupe::coder>(
+      {.name = "coder", .replicas = 2, .placement = troupe::placement::thread}, options);
+  auto rewards = co_await sys.serve<troupe::answer_judge>({.name = "rewards"}, task.rewards);
   std::printf("%s\n", asked.question.c_str());
   for (const auto& answer : answers_to(asked)) {
     co_await reward_of(coders, rewards, asked, answer);
   }
 }
 
-task<> tell(loops::progress now, evaluation seen) {
+troupe::task<> tell(loops::progress now, troupe::evaluation seen) {
   std::printf("update %lld: %.0f %% right\n", static_cast<long long>(now.updates), 100 * seen.mean);
   co_return;
 }
 
-task<> learn(troupe::system& sys, grpo_config config) {
-  const auto result =
-      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.on_evaluation = tell});
+troupe::task<> learn(troupe::system& sys, troupe::grpo_config config) {
+  const auto result = co_await troupe::train_in(sys, troupe::algorithm_with(config),
+                                                {.root = "runs"}, {.on_evaluation = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }
 
 /// A chat model writes longer answers than the letters model and needs no warm start.
-grpo_config usual() {
-  grpo_config config;
+troupe::grpo_config usual() {
+  troupe::grpo_config config;
   config.task.name = "code";
   config.total_steps = 100;
   config.warm_start.batches = 0;
@@ -115,13 +117,14 @@ int main(int argc, char** argv) {
                  "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
-    use_one_torch_thread();
+    troupe::use_one_torch_thread();
     troupe::system sys;
     if (model.empty()) {
       sys.run(judge_some(sys));
       return 0;
     }
-    auto config = parse_config<grpo_config>(load_config("", overrides), usual());
+    auto config =
+        troupe::parse_config<troupe::grpo_config>(troupe::load_config("", overrides), usual());
     config.model.path = model;
     config.allow_unsandboxed_code = allowed;
     sys.run(learn(sys, config));

@@ -18,11 +18,12 @@
 #include "actors/torch/torch_threads.hpp"
 #include "algorithms/language_models/grpo/grpo_task.hpp"
 
-using namespace troupe;
+namespace llm = troupe::llm;
+namespace loops = troupe::loops;
 
 /// Draws a problem in words for models that read English, and in letters for the letters model. The
 /// warm start shows the expected answers to the model before it gets rewards.
-llm::problem draw_letters(action_random& random, int size) {
+llm::problem draw_letters(troupe::action_random& random, int size) {
   std::string text;
   for (int i = 0; i < size; ++i) text += "abcdef"[random.below(6)];
   auto sorted = text;
@@ -50,21 +51,21 @@ const llm::problem_task alphabet{
     .rewards = {
         {"right", is_right, 0.6}, {"letters", same_letters, 0.2}, {"order", in_order, 0.2}}};
 
-grpo_config usual(bool letters) {
-  grpo_config config;
+troupe::grpo_config usual(bool letters) {
+  troupe::grpo_config config;
   config.task.problems = {.size = 4, .training = 1000, .held_out = 100};
   config.total_steps = 30;
   config.warm_start = {.batches = letters ? 25 : 0, .batch_size = 32, .lr = 3e-3};
   config.rollout.prompts = letters ? 64 : 8;
   config.rollout.group = letters ? 4 : 8;
   config.trainer.lr = letters ? 4e-4 : 1e-5;
-  config.trainer.lr_schedule = annealing::constant;
+  config.trainer.lr_schedule = troupe::annealing::constant;
   config.trainer.warmup_updates = 0;
   config.evaluation = {.every_updates = 10, .problems = 50, .final_problems = 50, .stop_at = {}};
   return config;
 }
 
-task<> tell(loops::progress now, evaluation seen) {
+troupe::task<> tell(loops::progress now, troupe::evaluation seen) {
   std::printf("update %lld: %.0f %% right\n", static_cast<long long>(now.updates), 100 * seen.mean);
   co_return;
 }
@@ -79,11 +80,12 @@ int main(int argc, char** argv) {
                  "Options of the run, such as trainer.lr=1e-5; see `troupe config grpo`.");
   try {
     app.parse(argc, argv);
-    use_one_torch_thread();
-    auto config = parse_config<grpo_config>(load_config("", overrides), usual(model.empty()));
+    troupe::use_one_torch_thread();
+    auto config = troupe::parse_config<troupe::grpo_config>(troupe::load_config("", overrides),
+                                                            usual(model.empty()));
     config.model.path = model;
-    const auto run = train(algorithm_with(config, alphabet), {.root = "runs"},
-                           {.callbacks = {.on_evaluation = tell}});
+    const auto run = troupe::train(troupe::algorithm_with(config, alphabet), {.root = "runs"},
+                                   {.callbacks = {.on_evaluation = tell}});
     std::printf("the answers: troupe samples %s\n", run.run_directory.c_str());
     return 0;
   } catch (const CLI::ParseError& e) {

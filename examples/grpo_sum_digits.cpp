@@ -16,15 +16,15 @@
 #include "algorithms/language_models/grpo/config.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
 
-task<> tell(loops::progress now, evaluation seen) {
+troupe::task<> tell(loops::progress now, troupe::evaluation seen) {
   std::printf("update %lld: %.0f %% right\n", static_cast<long long>(now.updates), 100 * seen.mean);
   co_return;
 }
 
-task<> learn(troupe::system& sys) {
-  grpo_config config;
+troupe::task<> learn(troupe::system& sys) {
+  troupe::grpo_config config;
   config.task = {.name = "sum_digits", .problems = {.size = 3, .training = 700, .held_out = 200}};
   config.total_steps = 20;
   config.warm_start = {.batches = 40, .batch_size = 128, .lr = 2e-3};
@@ -33,13 +33,13 @@ task<> learn(troupe::system& sys) {
   config.trainer.lr = 2e-4;
   config.trainer.warmup_updates = 0;
   config.evaluation = {.every_updates = 10, .problems = 100, .final_problems = 100, .stop_at = {}};
-  const auto result =
-      co_await train_in(sys, algorithm_with(config), {.root = "runs"}, {.on_evaluation = tell});
+  const auto result = co_await troupe::train_in(sys, troupe::algorithm_with(config),
+                                                {.root = "runs"}, {.on_evaluation = tell});
   std::printf("%.0f %% right after %lld updates; see troupe samples %s\n", 100 * result.eval_mean,
               static_cast<long long>(result.steps), result.run_directory.c_str());
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, learn);
 }

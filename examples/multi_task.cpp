@@ -16,17 +16,18 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
 
-class shelf final : public environment {
+class shelf final : public troupe::environment {
  public:
   explicit shelf(int goal) : goal_(goal) {}
 
-  env_spec spec() const override {
-    return {.id = "Shelf-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {places}),  // 1 at the agent's place
-            .action_space = spaces::discrete(3),                     // left, stay, right
-            .max_episode_steps = 20};
+  troupe::env_spec spec() const override {
+    return {
+        .id = "Shelf-v0",
+        .observation_space = troupe::spaces::box(0.0f, 1.0f, {places}),  // 1 at the agent's place
+        .action_space = troupe::spaces::discrete(3),                     // left, stay, right
+        .max_episode_steps = 20};
   }
 
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
@@ -36,7 +37,7 @@ class shelf final : public environment {
     show(obs);
   }
 
-  step_result step(action_view action, std::span<float> obs) override {
+  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
     place_ = std::clamp(place_ + static_cast<int>(action.discrete()) - 1, 0, places - 1);
     show(obs);
     const bool there = place_ == goal_;
@@ -55,8 +56,8 @@ class shelf final : public environment {
   std::mt19937 random_;
 };
 
-task<> main_task(troupe::system& sys) {
-  ppo_config config;
+troupe::task<> main_task(troupe::system& sys) {
+  troupe::ppo_config config;
   config.env.n_envs = 8;
   // readme: multi_task
   config.env.tasks = {{.id = "left", .floor = -1, .target = 0.78},  // the best return is 0.825
@@ -70,7 +71,7 @@ task<> main_task(troupe::system& sys) {
   config.trainer.lr = 1e-3;
   config.trainer.batch_size = 128;
   config.trainer.ent_coef = 0.005;
-  const auto result = co_await train_in(sys, config, {.root = "runs"});
+  const auto result = co_await troupe::train_in(sys, config, {.root = "runs"});
   std::printf("%s after %lld steps; mean relative return %.2f: %s\n",
               result.stopped ? "learned" : "NOT learned", static_cast<long long>(result.steps),
               result.eval_mean, result.run_directory.c_str());
@@ -78,8 +79,8 @@ task<> main_task(troupe::system& sys) {
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   for (const auto& [id, goal] : {std::pair("left", 0), {"right", 8}, {"middle", 4}})
-    register_environment(id, [goal] { return std::make_unique<shelf>(goal); });
+    troupe::register_environment(id, [goal] { return std::make_unique<shelf>(goal); });
   return troupe::run(argc, argv, main_task);
 }

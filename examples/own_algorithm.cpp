@@ -20,34 +20,33 @@
 #include "algorithms/on_policy/on_policy.hpp"
 #include "algorithms/program/main.hpp"
 
-using namespace troupe;
-
 // readme: kl_ppo
-struct kl_ppo_options : on_policy_options {
+struct kl_ppo_options : troupe::on_policy_options {
   double kl_coef = 1.0;
 };
 
-struct kl_ppo_config : on_policy_config {
+struct kl_ppo_config : troupe::on_policy_config {
   kl_ppo_config() { algo = "kl_ppo"; }
 
   kl_ppo_options trainer;
 };
 
-void describe(options_schema<kl_ppo_options>& s) {
-  describe_update_rule(s, "adam_eps");
-  describe_advantages(s);
-  describe_epochs(s);
+void describe(troupe::options_schema<kl_ppo_options>& s) {
+  troupe::describe_update_rule(s, "adam_eps");
+  troupe::describe_advantages(s);
+  troupe::describe_epochs(s);
   s.field("kl_coef", &kl_ppo_options::kl_coef).at_least(0).help("The weight of the KL penalty.");
 }
 
-void describe(options_schema<kl_ppo_config>& s) {
-  describe_on_policy(s);
-  describe_trainer(s);
+void describe(troupe::options_schema<kl_ppo_config>& s) {
+  troupe::describe_on_policy(s);
+  troupe::describe_trainer(s);
 }
 
 /// Schulman et al. 2017, https://arxiv.org/abs/1707.06347, equation 8. The divergence is estimated
 /// by (r - 1) - log r, r the ratio of probabilities (http://joschu.net/blog/kl-approx.html).
-ppo_loss_result kl_penalised_loss(const ppo_loss_inputs& in, const kl_ppo_options& options) {
+troupe::ppo_loss_result kl_penalised_loss(const troupe::ppo_loss_inputs& in,
+                                          const kl_ppo_options& options) {
   const auto log_ratio = in.log_prob - in.behaviour_log_prob;
   const auto kl = (log_ratio.exp() - 1.0 - log_ratio).mean();
   const auto policy_loss = -(log_ratio.exp() * in.advantage).mean();
@@ -63,26 +62,30 @@ ppo_loss_result kl_penalised_loss(const ppo_loss_inputs& in, const kl_ppo_option
            .approx_kl = kl.item<double>()}};
 }
 
-on_policy_learner make_learner(const network_shape& shape, const kl_ppo_config& config) {
-  on_policy_loss loss{.name = "kl_ppo",
-                      .of_tensors = [options = config.trainer](const ppo_loss_inputs& in, double) {
-                        return kl_penalised_loss(in, options);
-                      }};
-  return {shape, learner_options(config), std::move(loss), config.seed};
+troupe::on_policy_learner make_learner(const troupe::network_shape& shape,
+                                       const kl_ppo_config& config) {
+  troupe::on_policy_loss loss{
+      .name = "kl_ppo",
+      .of_tensors = [options = config.trainer](const troupe::ppo_loss_inputs& in, double) {
+        return kl_penalised_loss(in, options);
+      }};
+  return {shape, troupe::learner_options(config), std::move(loss), config.seed};
 }
 
-algorithm algorithm_with(const kl_ppo_config& config) { return on_policy_algorithm(config); }
+troupe::algorithm algorithm_with(const kl_ppo_config& config) {
+  return troupe::on_policy_algorithm(config);
+}
 // readme: end
 
 // readme: mixed_td3
-struct mixed_td3_config : td3_config {
+struct mixed_td3_config : troupe::td3_config {
   mixed_td3_config() { algo = "mixed_td3"; }
 
   double smallest_weight = 0.75;
 };
 
-void describe(options_schema<mixed_td3_config>& s) {
-  describe_td3(s);
+void describe(troupe::options_schema<mixed_td3_config>& s) {
+  troupe::describe_td3(s);
   s.field("smallest_weight", &mixed_td3_config::smallest_weight)
       .at_least(0)
       .at_most(1)
@@ -90,9 +93,9 @@ void describe(options_schema<mixed_td3_config>& s) {
 }
 
 /// Fujimoto et al. 2019, https://arxiv.org/abs/1812.02900, equation 10.
-algorithm algorithm_with(const mixed_td3_config& config) {
+troupe::algorithm algorithm_with(const mixed_td3_config& config) {
   const auto share = static_cast<float>(config.smallest_weight);
-  return td3_algorithm(config, [share](std::span<const float> q) {
+  return troupe::td3_algorithm(config, [share](std::span<const float> q) {
     const auto [least, most] = std::ranges::minmax(q);
     return share * least + (1.0f - share) * most;
   });
@@ -101,11 +104,11 @@ algorithm algorithm_with(const mixed_td3_config& config) {
 
 // readme: own_algorithms
 int main(int argc, char** argv) {
-  return troupe::main(
-      argc, argv,
-      {.help = "Trains by two algorithms of its own.",
-       .algorithms = {
-           algorithm_of<kl_ppo_config>("kl_ppo", "PPO with a KL penalty in place of clipping"),
-           algorithm_of<mixed_td3_config>("mixed_td3", "TD3 with a mean of critics as target")}});
+  return troupe::main(argc, argv,
+                      {.help = "Trains by two algorithms of its own.",
+                       .algorithms = {troupe::algorithm_of<kl_ppo_config>(
+                                          "kl_ppo", "PPO with a KL penalty in place of clipping"),
+                                      troupe::algorithm_of<mixed_td3_config>(
+                                          "mixed_td3", "TD3 with a mean of critics as target")}});
 }
 // readme: end

@@ -17,15 +17,13 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
 
-using namespace troupe;
-
 /// A row of ten places, of which the last is the exit.
-class corridor final : public environment {
+class corridor final : public troupe::environment {
  public:
-  env_spec spec() const override {
+  troupe::env_spec spec() const override {
     return {.id = "Corridor-v0",
-            .observation_space = spaces::box(0.0f, 1.0f, {1}),  // the agent's place
-            .action_space = spaces::discrete(2),                // left, right
+            .observation_space = troupe::spaces::box(0.0f, 1.0f, {1}),  // the agent's place
+            .action_space = troupe::spaces::discrete(2),                // left, right
             .max_episode_steps = 100,
             .reward_threshold = 0.9};
   }
@@ -34,7 +32,7 @@ class corridor final : public environment {
     place_ = static_cast<int>(random_() % 5);
     obs[0] = static_cast<float>(place_) / 10;
   }
-  step_result step(action_view action, std::span<float> obs) override {
+  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
     place_ = std::max(0, place_ + (action.discrete() == 1 ? 1 : -1));
     obs[0] = static_cast<float>(place_) / 10;
     return {.reward = place_ == 10 ? 1.0 : -0.01, .terminated = place_ == 10, .truncated = false};
@@ -47,18 +45,18 @@ class corridor final : public environment {
 
 // readme: own_program
 /// PPO with short rollouts of few environments.
-ppo_config eager() {
-  ppo_config config;
+troupe::ppo_config eager() {
+  troupe::ppo_config config;
   config.env.n_envs = 8;
   config.rollout.n_steps = 128;
   return config;
 }
 
 int main(int argc, char** argv) {
-  return troupe::main(
-      argc, argv,
-      {.help = "Trains agents to leave a corridor.",
-       .environments = {environment_of<corridor>("Corridor-v0")},
-       .algorithms = {algorithm_of<ppo_config>("eager_ppo", "PPO on short rollouts", eager())}});
+  return troupe::main(argc, argv,
+                      {.help = "Trains agents to leave a corridor.",
+                       .environments = {troupe::environment_of<corridor>("Corridor-v0")},
+                       .algorithms = {troupe::algorithm_of<troupe::ppo_config>(
+                           "eager_ppo", "PPO on short rollouts", eager())}});
 }
 // readme: end

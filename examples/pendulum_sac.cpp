@@ -16,32 +16,32 @@
 #include "algorithms/off_policy/sac/sac.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
-
-task<> learn(troupe::system& sys, training_mode mode) {
-  sac_config config;  // Stable-Baselines3's defaults, on Pendulum-v1
+troupe::task<> learn(troupe::system& sys, troupe::training_mode mode) {
+  troupe::sac_config config;  // Stable-Baselines3's defaults, on Pendulum-v1
   config.mode = mode;
   config.total_steps = 6'000;
   config.policy.hidden = {64, 64};
   config.trainer.lr = 1e-3;
   config.trainer.batch_size = 100;
-  if (mode == training_mode::async) {
+  if (mode == troupe::training_mode::async) {
     // Messages between threads cost time, so this takes eight steps and then eight gradient steps.
     config.collection.train_freq = 8;
     config.collection.gradient_steps = -1;
   }
-  const auto result = co_await train_in(sys, algorithm_with(config), {.root = "runs"});
+  const auto result =
+      co_await troupe::train_in(sys, troupe::algorithm_with(config), {.root = "runs"});
   std::printf("%s: %.0f steps/s, return %.1f, staleness up to %lld: %s\n",
-              mode == training_mode::sync ? "sync" : "async", result.steps_per_s, result.eval_mean,
-              static_cast<long long>(result.staleness_max), result.run_directory.c_str());
+              mode == troupe::training_mode::sync ? "sync" : "async", result.steps_per_s,
+              result.eval_mean, static_cast<long long>(result.staleness_max),
+              result.run_directory.c_str());
 }
 
-task<> main_task(troupe::system& sys) {
-  co_await learn(sys, training_mode::sync);
-  co_await learn(sys, training_mode::async);
+troupe::task<> main_task(troupe::system& sys) {
+  co_await learn(sys, troupe::training_mode::sync);
+  co_await learn(sys, troupe::training_mode::async);
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, main_task);
 }

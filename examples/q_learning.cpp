@@ -20,11 +20,11 @@
 #include "examples/openenv_games/blackjack_hand.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
 
 constexpr int hands = 200'000;
 
-q_table basic_strategy(const discrete_states& states) {
+troupe::q_table basic_strategy(const troupe::discrete_states& states) {
   auto values = std::make_shared<std::vector<double>>(states.size() * 2);
   for (std::int64_t sum = 0; sum < 32; ++sum) {
     for (std::int64_t shown = 0; shown < 11; ++shown) {
@@ -37,55 +37,61 @@ q_table basic_strategy(const discrete_states& states) {
   return {.actions = 2, .values = values};
 }
 
-task<std::int64_t> learn(q_roles r, service<q_learner> learner, std::vector<q_rollout> batch) {
-  std::vector<q_transition> transitions;
+troupe::task<std::int64_t> learn(troupe::q_roles r, troupe::service<troupe::q_learner> learner,
+                                 std::vector<troupe::q_rollout> batch) {
+  std::vector<troupe::q_transition> transitions;
   for (const auto& rollout : batch) {
     transitions.insert(transitions.end(), rollout.transitions.begin(), rollout.transitions.end());
   }
-  const auto table = co_await learner.route<&q_learner::learn>(std::move(transitions));
-  co_await r.policies.fanout<&tabular_policy::update>(table);
+  const auto table = co_await learner.route<&troupe::q_learner::learn>(std::move(transitions));
+  co_await r.policies.fanout<&troupe::tabular_policy::update>(table);
   co_return table.version;
 }
 
-task<double> mean_return(q_roles r, q_table table) {
-  co_await r.policies.fanout<&tabular_policy::update>(table);
+troupe::task<double> mean_return(troupe::q_roles r, troupe::q_table table) {
+  co_await r.policies.fanout<&troupe::tabular_policy::update>(table);
   double sum = 0;
   int played = 0;
   bool first = true;  // another policy has begun the hands of the first rollout
-  std::function<bool(const q_rollout&)> enough = [&](const q_rollout& rollout) {
+  std::function<bool(const troupe::q_rollout&)> enough = [&](const troupe::q_rollout& rollout) {
     if (std::exchange(first, false)) return false;
     for (const double result : rollout.returns) sum += result;
     played += static_cast<int>(rollout.returns.size());
     return played >= hands;
   };
-  co_await loops::evaluate(r, generate_q_rollout, enough);
+  co_await loops::evaluate(r, troupe::generate_q_rollout, enough);
   co_return sum / played;
 }
 
-task<> main_task(troupe::system& sys) {
-  q_roles r;
-  r.states = std::make_shared<const discrete_states>(
-      make_vector_environment("Blackjack-v1", 1)->spec().observation_space);
+troupe::task<> main_task(troupe::system& sys) {
+  troupe::q_roles r;
+  r.states = std::make_shared<const troupe::discrete_states>(
+      troupe::make_vector_environment("Blackjack-v1", 1)->spec().observation_space);
   r.n_steps = 16;
 
-  const q_learning_options options{.lr = 0.005, .gamma = 1, .epsilon_steps = 500'000};
-  const q_table nothing = q_learner(r.states->size(), 2, options).table();
-  hosted_environment::factory tables = [] { return make_vector_environment("Blackjack-v1", 64); };
-  r.environments = co_await sys.serve<hosted_environment>({.name = "environments", .replicas = 2},
-                                                          tables, std::uint64_t{1});
-  r.policies = co_await sys.serve<tabular_policy>({.name = "policies"}, nothing, std::uint64_t{2});
-  const replay_options kept{.batch = 1, .max_staleness = 2};
-  r.replay = co_await sys.serve<replay_queue<q_rollout>>({.name = "replay"}, kept);
-  auto learner = co_await sys.serve<q_learner>({.name = "learner"}, r.states->size(),
-                                               std::int64_t{2}, options);
+  const troupe::q_learning_options options{.lr = 0.005, .gamma = 1, .epsilon_steps = 500'000};
+  const troupe::q_table nothing = troupe::q_learner(r.states->size(), 2, options).table();
+  troupe::hosted_environment::factory tables = [] {
+    return troupe::make_vector_environment("Blackjack-v1", 64);
+  };
+  r.environments = co_await sys.serve<troupe::hosted_environment>(
+      {.name = "environments", .replicas = 2}, tables, std::uint64_t{1});
+  r.policies =
+      co_await sys.serve<troupe::tabular_policy>({.name = "policies"}, nothing, std::uint64_t{2});
+  const troupe::replay_options kept{.batch = 1, .max_staleness = 2};
+  r.replay = co_await sys.serve<troupe::replay_queue<troupe::q_rollout>>({.name = "replay"}, kept);
+  auto learner = co_await sys.serve<troupe::q_learner>({.name = "learner"}, r.states->size(),
+                                                       std::int64_t{2}, options);
 
-  loops::hooks<q_rollout> hooks{
-      .train = [&](std::vector<q_rollout> batch) { return learn(r, learner, std::move(batch)); }};
-  co_await loops::asynchronous(r, generate_q_rollout, hooks, {.rollouts = 2, .updates = 1500});
+  loops::hooks<troupe::q_rollout> hooks{.train = [&](std::vector<troupe::q_rollout> batch) {
+    return learn(r, learner, std::move(batch));
+  }};
+  co_await loops::asynchronous(r, troupe::generate_q_rollout, hooks,
+                               {.rollouts = 2, .updates = 1500});
 
-  q_table greedy = co_await learner.route<&q_learner::table>();
+  troupe::q_table greedy = co_await learner.route<&troupe::q_learner::table>();
   greedy.epsilon = 0;
-  q_table random = greedy;
+  troupe::q_table random = greedy;
   random.epsilon = 1;
   const double at_random = co_await mean_return(r, random);
   const double basic = co_await mean_return(r, basic_strategy(*r.states));

@@ -17,10 +17,8 @@
 #include "algorithms/run/open_run.hpp"
 #include "runtime/metrics/registry.hpp"
 
-using namespace troupe;
-
-ppo_config short_run() {
-  ppo_config config;
+troupe::ppo_config short_run() {
+  troupe::ppo_config config;
   config.total_steps = 8'192;
   config.rollout.n_steps = 256;
   config.evaluation.final_episodes = 5;
@@ -31,17 +29,17 @@ ppo_config short_run() {
 
 // readme: resume
 /// Trains until it is asked to stop, as a signal would.
-run_result begin(const ppo_config& config) {
+troupe::run_result begin(const troupe::ppo_config& config) {
   int asked = 0;
   const auto stop = [&] { return ++asked > 10; };  // after each update, and each checkpoint
-  return train(config, {.root = "runs"}, {.stop_asked = stop});
+  return troupe::train(config, {.root = "runs"}, {.stop_asked = stop});
 }
 
 /// Goes on with any run that keeps checkpoints, in this process or another.
-run_result go_on(const std::string& run_directory) {
-  metrics_registry metrics;  // counts damaged checkpoints
-  auto run = open_run<ppo_config>(run_directory, metrics);
-  return train(run.config, {.directory = run_directory}, {}, std::move(run.from));
+troupe::run_result go_on(const std::string& run_directory) {
+  troupe::metrics_registry metrics;  // counts damaged checkpoints
+  auto run = troupe::open_run<troupe::ppo_config>(run_directory, metrics);
+  return troupe::train(run.config, {.directory = run_directory}, {}, std::move(run.from));
 }
 // readme: end
 
@@ -52,8 +50,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  use_one_torch_thread();
-  const auto whole = train(short_run(), {.root = "runs"}, {}).summary.value();
+  troupe::use_one_torch_thread();
+  const auto whole = troupe::train(short_run(), {.root = "runs"}, {}).summary.value();
   const auto stopped = begin(short_run());
   const auto resumed = go_on(stopped.run_directory).summary.value();
   std::printf("stopped after %lld steps, resumed from %lld, ended after %lld\n",

@@ -22,15 +22,15 @@
 #include "algorithms/language_models/sft/sft_learner.hpp"
 #include "runtime/system/system.hpp"
 
-using namespace troupe;
+namespace llm = troupe::llm;
 using namespace std::chrono_literals;
 
-using examples = dataset<sft_example>;
+using examples = troupe::dataset<troupe::sft_example>;
 
 /// The model and the data.
 struct setup {
   llm::language_model model;
-  std::vector<sft_example> data;
+  std::vector<troupe::sft_example> data;
 };
 
 /// Ids 0 to 9 are digits; 10 ends a question ("47>"), 11 an answer ("11").
@@ -52,15 +52,15 @@ setup read_setup(const std::string& model, const std::string& data) {
   setup made{llm::read_model(model), {}};
   const auto& config = made.model.config;
   const auto tokens = llm::read_tokenizer(model);
-  made.data = read_sft_examples(data, {.tokens = &tokens,
-                                       .style = llm::read_chat_style(model),
-                                       .max_tokens = config.max_positions});
+  made.data = troupe::read_sft_examples(data, {.tokens = &tokens,
+                                               .style = llm::read_chat_style(model),
+                                               .max_tokens = config.max_positions});
   return made;
 }
 
 struct settings {
   setup what;
-  sft_options options;
+  troupe::sft_options options;
   int updates = 150, batch_size = 32, lora = 0;
   std::string out;
 };
@@ -68,16 +68,16 @@ struct settings {
 /// The role that trains the model and evaluates it.
 class sft_trainer {
  public:
-  sft_trainer(const setup& what, const sft_options& options, int lora)
+  sft_trainer(const setup& what, const troupe::sft_options& options, int lora)
       : config_(what.model.config),
         start_(llm::flatten_weights(config_, what.model.weights)),
-        learner_(lora ? sft_learner(config_, options, start_, {.rank = lora}, 1)
-                      : sft_learner(config_, options, start_)) {}
+        learner_(lora ? troupe::sft_learner(config_, options, start_, {.rank = lora}, 1)
+                      : troupe::sft_learner(config_, options, start_)) {}
 
-  sft_report train_step(sft_learner::batch batch) { return learner_.update(batch); }
+  troupe::sft_report train_step(troupe::sft_learner::batch batch) { return learner_.update(batch); }
 
   /// The number of examples that the model answers exactly when it takes the likeliest tokens.
-  int right_answers(std::vector<sft_example> asked) {
+  int right_answers(std::vector<troupe::sft_example> asked) {
     llm::generation_engine engine(llm::pack_weights(config_, now()), 0, {});
     int right = 0;
     for (const auto& one : asked) {
@@ -98,17 +98,17 @@ class sft_trainer {
 
   llm::model_config config_;
   at::Tensor start_;  // float [P]
-  sft_learner learner_;
+  troupe::sft_learner learner_;
 };
 
-task<> fine_tune(troupe::system& sys, settings s) {
+troupe::task<> fine_tune(troupe::system& sys, settings s) {
   const std::size_t shown = std::min<std::size_t>(s.what.data.size(), 100);
-  const std::vector<sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
+  const std::vector<troupe::sft_example> some(s.what.data.begin(), s.what.data.begin() + shown);
   auto data = co_await sys.serve<examples>({.name = "dataset"}, s.what.data);
   auto student = co_await sys.serve<sft_trainer>({.name = "trainer", .deadline = 24h}, s.what,
                                                  s.options, s.lora);
   for (int update = 1; update <= s.updates; ++update) {
-    sft_learner::batch batch;
+    troupe::sft_learner::batch batch;
     while (std::ssize(batch) < s.batch_size)
       batch.push_back(co_await data.route<&examples::next>());
     const auto report = co_await student.route<&sft_trainer::train_step>(std::move(batch));
@@ -133,9 +133,9 @@ int main(int argc, char** argv) {
   app.add_option("options", overrides, "Options of the learner, such as lr=1e-5.");
   try {
     app.parse(argc, argv);
-    s.options =
-        parse_config<sft_options>(load_config("", overrides), {.lr = model.empty() ? 4e-3 : 2e-5});
-    use_one_torch_thread();
+    s.options = troupe::parse_config<troupe::sft_options>(troupe::load_config("", overrides),
+                                                          {.lr = model.empty() ? 4e-3 : 2e-5});
+    troupe::use_one_torch_thread();
     s.what = model.empty() ? sums_of_digits() : read_setup(model, data);
     troupe::system sys;
     sys.run(fine_tune(sys, std::move(s)));

@@ -17,37 +17,35 @@
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
-
-task<> report(task<run_summary> run) {
+troupe::task<> report(troupe::task<troupe::run_summary> run) {
   const auto result = co_await std::move(run);
   std::printf("%s on %s: %lld steps, return %.1f, %s\n", result.algo.c_str(), result.env.c_str(),
               static_cast<long long>(result.steps), result.eval_mean, result.run_directory.c_str());
 }
 
 // readme: three_algorithms
-task<> train_three(troupe::system& sys) {
-  ppo_config ppo;  // Stable-Baselines3's defaults, on CartPole-v1
+troupe::task<> train_three(troupe::system& sys) {
+  troupe::ppo_config ppo;  // Stable-Baselines3's defaults, on CartPole-v1
   ppo.total_steps = 8'192;
   ppo.env.n_envs = 4;
   ppo.rollout.n_steps = 512;
-  co_await report(train_in(sys, algorithm_with(ppo), {.root = "runs"}));
+  co_await report(troupe::train_in(sys, troupe::algorithm_with(ppo), {.root = "runs"}));
 
-  dqn_config dqn;  // the same, for DQN
+  troupe::dqn_config dqn;  // the same, for DQN
   dqn.total_steps = 4'000;
   dqn.trainer.lr = 2.3e-3;
   dqn.collection.learning_starts = 1'000;
-  co_await report(train_in(sys, algorithm_with(dqn), {.root = "runs"}));
+  co_await report(troupe::train_in(sys, troupe::algorithm_with(dqn), {.root = "runs"}));
 
-  sac_config sac;  // on Pendulum-v1
+  troupe::sac_config sac;  // on Pendulum-v1
   sac.total_steps = 1'000;
   sac.policy.hidden = {64, 64};
-  sac.mode = training_mode::async;  // collectors go on while the trainer trains
-  co_await report(train_in(sys, algorithm_with(sac), {.root = "runs"}));
+  sac.mode = troupe::training_mode::async;  // collectors go on while the trainer trains
+  co_await report(troupe::train_in(sys, troupe::algorithm_with(sac), {.root = "runs"}));
 }
 // readme: end
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, train_three);
 }

@@ -20,7 +20,7 @@
 #include "algorithms/loops/loops.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
 
 using table = std::array<std::array<double, 10>, 10>;  // preference[question][answer]
 
@@ -72,15 +72,15 @@ struct learner {
 };
 
 struct roles {
-  service<dataset> data;
-  service<policy> policies;
-  service<struct reward> rewards;
-  service<learner> trainer;
-  service<replay_queue<episode>> replay;
+  troupe::service<dataset> data;
+  troupe::service<policy> policies;
+  troupe::service<struct reward> rewards;
+  troupe::service<learner> trainer;
+  troupe::service<troupe::replay_queue<episode>> replay;
 };
 
 // readme: episode
-task<episode> generate_episode(roles r) {
+troupe::task<episode> generate_episode(roles r) {
   const int question = co_await r.data.route<&dataset::sample>();
   const auto reply = co_await r.policies.route<&policy::generate>(question);
   const double score = co_await r.rewards.route<&reward::evaluate>(question, reply.digit);
@@ -88,13 +88,13 @@ task<episode> generate_episode(roles r) {
 }
 // readme: end
 
-task<std::int64_t> train(roles r, std::int64_t& version, std::vector<episode> batch) {
+troupe::task<std::int64_t> train(roles r, std::int64_t& version, std::vector<episode> batch) {
   const auto fresh = co_await r.trainer.route<&learner::train>(std::move(batch));
   co_await r.policies.fanout<&policy::update>(fresh, ++version);
   co_return version;
 }
 
-task<double> right_answers(roles r) {
+troupe::task<double> right_answers(roles r) {
   int asked = 0;
   double right = 0;
   std::function<bool(const episode&)> enough = [&](const episode& e) {
@@ -105,7 +105,7 @@ task<double> right_answers(roles r) {
   co_return right / asked;
 }
 
-task<> main_task(troupe::system& sys) {
+troupe::task<> main_task(troupe::system& sys) {
   roles r;
   r.data = co_await sys.serve<dataset>({.name = "dataset"});
   r.rewards = co_await sys.serve<reward>({.name = "reward"});
@@ -113,8 +113,8 @@ task<> main_task(troupe::system& sys) {
     const std::string mode = async ? "async" : "sync";
     r.policies = co_await sys.serve<policy>({.name = "policy-" + mode, .replicas = 2});
     r.trainer = co_await sys.serve<learner>({.name = "learner-" + mode});
-    replay_options kept{.batch = 16, .max_staleness = async ? 4 : 0};
-    r.replay = co_await sys.serve<replay_queue<episode>>({.name = "replay-" + mode}, kept);
+    troupe::replay_options kept{.batch = 16, .max_staleness = async ? 4 : 0};
+    r.replay = co_await sys.serve<troupe::replay_queue<episode>>({.name = "replay-" + mode}, kept);
 
     // readme: loops
     std::int64_t version = 0;

@@ -25,17 +25,18 @@
 #include "algorithms/on_policy/rollout_learner.hpp"
 #include "runtime/system/run.hpp"
 
-using namespace troupe;
+namespace loops = troupe::loops;
+using troupe::ppo_learner, troupe::rollout_learner;
 
 const std::string tokens = "0123456789abcdef";
-const network_shape shape{.obs_size = 20, .discrete_actions = static_cast<int>(tokens.size())};
+const troupe::network_shape shape{.obs_size = 20, .discrete_actions = 16};  // of the 16 tokens
 
 struct text_pair {  // a question and its answer, or a model's answer and the right one
   std::string text, expected;
 };
-using questions = dataset<text_pair>;
-using judge = weighted_reward<text_pair>;
-using ppo_trainer = trainer<rollout_learner>;
+using questions = troupe::dataset<text_pair>;
+using judge = troupe::weighted_reward<text_pair>;
+using ppo_trainer = troupe::trainer<rollout_learner>;
 
 std::vector<text_pair> all_questions() {
   std::vector<text_pair> made;
@@ -55,43 +56,43 @@ std::vector<float> encode(const std::string& text) {
 }
 
 struct episode {
-  rollout row;  // a rollout of one step
-  reward_result reward;
+  troupe::rollout row;  // a rollout of one step
+  troupe::reward_result reward;
   std::int64_t version;  // the version of the weights that answered
 };
 
 struct roles {
-  service<questions> data;
-  service<policy> policies;
-  service<judge> rewards;
-  service<ppo_trainer> learner;
-  service<replay_queue<episode>> replay;
+  troupe::service<questions> data;
+  troupe::service<troupe::policy> policies;
+  troupe::service<judge> rewards;
+  troupe::service<ppo_trainer> learner;
+  troupe::service<troupe::replay_queue<episode>> replay;
   bool greedy = false;  // true if it takes the likeliest token
 };
 
-task<episode> generate_episode(roles r) {
+troupe::task<episode> generate_episode(roles r) {
   const auto asked = co_await r.data.route<&questions::next>();
-  act_request request{encode(asked.text), r.greedy};
-  const auto reply = co_await r.policies.route<&policy::act>(request);
+  troupe::act_request request{encode(asked.text), r.greedy};
+  const auto reply = co_await r.policies.route<&troupe::policy::act>(request);
   text_pair answer{{tokens[reply.discrete[0]]}, asked.expected};
   const auto judged = co_await r.rewards.route<&judge::evaluate>(answer);
 
-  episode made{rollout(1, 1), judged, reply.version};
-  const env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
+  episode made{troupe::rollout(1, 1), judged, reply.version};
+  const troupe::env_step ended{.reward = {judged.total}, .terminated = {1}, .truncated = {0}};
   made.row.add(0, request.obs, reply, ended);
   made.row.bootstrap_obs = request.obs;  // the episode has ended, so its value does not count
   made.row.bootstrap_value = {0};
   co_return made;
 }
 
-task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
+troupe::task<std::int64_t> train(roles r, bool stale, std::vector<episode> episodes) {
   rollout_learner::batch batch{.stale = stale};
   for (auto& e : episodes) batch.rollouts.push_back(std::move(e.row));
   co_await r.learner.route<&ppo_trainer::train_step>(std::move(batch));
   co_return co_await r.learner.route<&ppo_trainer::push_weights>(r.policies);
 }
 
-task<double> right_answers(roles r) {
+troupe::task<double> right_answers(roles r) {
   r.greedy = true;
   int asked = 0;
   double right = 0;
@@ -103,19 +104,18 @@ task<double> right_answers(roles r) {
   co_return right / asked;
 }
 
-task<double> learn(troupe::system& sys, roles r, bool async) {
+troupe::task<double> learn(troupe::system& sys, roles r, bool async) {
   const std::string mode = async ? "async" : "sync";
-  auto store = co_await sys.serve<weight_store>({.name = "weights-" + mode});
-  ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
+  auto store = co_await sys.serve<troupe::weight_store>({.name = "weights-" + mode});
+  troupe::ppo_options options{{.lr = 5e-3, .batch_size = 64, .n_epochs = 8}};
   options.ent_coef = 0.15;  // Large: the right token must be tried before it can be rewarded.
-  options.network = {.hidden = {128}, .hidden_activation = activation::relu};
+  options.network = {.hidden = {128}, .hidden_activation = troupe::activation::relu};
   std::function make = [=] { return rollout_learner(ppo_learner(shape, options, 1)); };
   r.learner = co_await sys.serve<ppo_trainer>({.name = "trainer-" + mode}, make, store);
-  const policy_options acting{.shape = shape, .network = options.network, .seed = 2};
-  r.policies = co_await sys.serve<policy>({.name = "policy-" + mode}, acting, store);
-  const replay_options kept{.batch = 128, .max_staleness = async ? 2 : 0};
-  r.replay = co_await sys.serve<replay_queue<episode>>({.name = "replay-" + mode}, kept);
-
+  const troupe::policy_options acting{.shape = shape, .network = options.network, .seed = 2};
+  r.policies = co_await sys.serve<troupe::policy>({.name = "policy-" + mode}, acting, store);
+  const troupe::replay_options kept{.batch = 128, .max_staleness = async ? 2 : 0};
+  r.replay = co_await sys.serve<troupe::replay_queue<episode>>({.name = "replay-" + mode}, kept);
   const double before = co_await right_answers(r);
   loops::hooks<episode> hooks{
       .train = [&](std::vector<episode> batch) { return train(r, async, std::move(batch)); }};
@@ -129,11 +129,11 @@ task<double> learn(troupe::system& sys, roles r, bool async) {
   co_return after;
 }
 
-task<> main_task(troupe::system& sys) {
+troupe::task<> main_task(troupe::system& sys) {
   roles r;
-  const pattern_match digit("[0-9]");
-  const std::vector<reward_function<text_pair>> functions{
-      {"right", [](const text_pair& a) { return exact_match(a.text, a.expected); }},
+  const troupe::pattern_match digit("[0-9]");
+  const std::vector<troupe::reward_function<text_pair>> functions{
+      {"right", [](const text_pair& a) { return troupe::exact_match(a.text, a.expected); }},
       {"format", [digit](const text_pair& a) { return digit(a.text); }, 0.1}};
   r.data = co_await sys.serve<questions>({.name = "dataset"}, all_questions());
   r.rewards = co_await sys.serve<judge>({.name = "reward"}, functions, &sys.metrics());
@@ -144,6 +144,6 @@ task<> main_task(troupe::system& sys) {
 }
 
 int main(int argc, char** argv) {
-  use_one_torch_thread();
+  troupe::use_one_torch_thread();
   return troupe::run(argc, argv, main_task);
 }

@@ -33,8 +33,8 @@ class running_algorithm;
 /// The place where a run writes its files, and the output that it prints.
 struct run_output {
   std::string root = "runs";  ///< The run directory is root/ALGO/ENV_k.
-  /// The names of the run's services begin with it. Give each of several runs in one system
-  /// another prefix.
+  /// The names of the run's services begin with it. Of several runs at once in one system, those
+  /// that have the same prefix get a number, too.
   std::string prefix = {};
   /// An existing run directory in which the run goes on. Empty means a new one is made.
   std::string directory = {};

@@ -5,7 +5,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "actors/collective/collective.hpp"
 #include "actors/metrics/checkpoint_metrics.hpp"
@@ -272,6 +278,23 @@ void require_start(const algorithm& what, bool goes_on) {
             {{"model", init->path.string()}, {"steps", init->model.steps}});
 }
 
+/// Takes a prefix that no other run of `train_in` in the system has: the given one, and where that
+/// is taken, this with a number. The prefix is free again once the result is destroyed.
+std::shared_ptr<const std::string> take_prefix(const system& sys, const std::string& wanted) {
+  static std::mutex mutex;
+  static std::set<std::pair<const system*, std::string>> taken;
+  std::lock_guard lock(mutex);
+  auto prefix = wanted;
+  for (int run = 2; !taken.emplace(&sys, prefix).second; ++run) {
+    prefix = wanted + "run" + std::to_string(run) + "_";
+  }
+  return {new std::string(prefix), [&sys](const std::string* held) {
+            std::lock_guard lock(mutex);
+            taken.erase({&sys, *held});
+            delete held;
+          }};
+}
+
 }  // namespace
 
 run_result train(const algorithm& what, run_output output, const run_options& options,
@@ -296,7 +319,14 @@ task<run_summary> train_in(system& sys, algorithm what, run_output output,
                            run_callbacks callbacks) {
   what.check();
   require_start(what, false);
+  if (what.settings.checkpoint.every_updates > 0) {
+    throw std::invalid_argument("train_in: expected checkpoint.every_updates 0, got " +
+                                std::to_string(what.settings.checkpoint.every_updates) +
+                                "; a run in a given system writes no checkpoints, train() does");
+  }
   require_place(output, what.settings);
+  const auto prefix = take_prefix(sys, output.prefix);
+  output.prefix = *prefix;
   training_run run(sys, what, std::move(output), std::move(callbacks));
   tell_idle_options(what.settings.idle);
   co_return co_await run.train_from_the_start();

@@ -45,8 +45,10 @@ run_result train(const Config& config, run_output output, const run_options& opt
   return train(algorithm_with(config), std::move(output), options, std::move(from));
 }
 
-/// Trains in the given system from the beginning to the end, without checkpoints. Several runs may
-/// share a system if each has its own output.prefix. Throws as train does.
+/// Trains in the given system from the beginning to the end, without checkpoints: throws
+/// std::invalid_argument if checkpoint.every_updates is above 0. Several runs may share a system,
+/// also at once: where output.prefix is that of another run under way, the services of this one
+/// begin with it and `run2_`, `run3_` and so on. Otherwise throws as train does.
 task<run_summary> train_in(system& sys, algorithm what, run_output output,
                            run_callbacks callbacks = {});
 

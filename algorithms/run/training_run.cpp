@@ -196,6 +196,11 @@ task<> training_run::tell_update(loops::progress now) {
   } catch (...) {
     failure = std::current_exception();
   }
+  for (const auto& [name, value] : control.kept().values) {
+    sys.metrics()
+        .gauge("troupe_recorded_value", "Values that a callback recorded.", {{"column", name}})
+        .set(value);
+  }
   if (auto row = std::exchange(row_, std::nullopt)) {
     control.write(row->values);
     co_await records.route<&recorder::record>(std::move(*row));

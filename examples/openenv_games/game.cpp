@@ -50,8 +50,9 @@ using hand_reader = std::function<blackjack_hand(const json& observation)>;
 
 openenv::numeric_view view_of_hand(openenv::numeric_view view, hand_reader read) {
   static constexpr std::array<std::int64_t, 3> widths{32, 11, 2};
-  view.spec.observation_space = spaces::tuple(
-      {spaces::discrete(widths[0]), spaces::discrete(widths[1]), spaces::discrete(widths[2])});
+  view.spec.observation_space = troupe::spaces::tuple({troupe::spaces::discrete(widths[0]),
+                                                       troupe::spaces::discrete(widths[1]),
+                                                       troupe::spaces::discrete(widths[2])});
   view.observe = [read = std::move(read)](const json& observation, std::span<float> obs) {
     const auto hand = read(observation);
     const std::array<std::int64_t, 3> numbers{std::min(hand.total, widths[0] - 1), hand.dealer,
@@ -86,8 +87,8 @@ constexpr std::int64_t planes = 3;
 
 /// A part with 3 values for each place.
 openenv::numeric_view view_of_places(openenv::numeric_view view, std::int64_t places) {
-  view.spec.observation_space = spaces::tuple(
-      std::vector<troupe::space>(static_cast<std::size_t>(places), spaces::discrete(planes)));
+  view.spec.observation_space = troupe::spaces::tuple(std::vector<troupe::space>(
+      static_cast<std::size_t>(places), troupe::spaces::discrete(planes)));
   view.observe = [places](const json& observation, std::span<float> obs) {
     const auto& board = list_of(observation, "info_state", obs.size());
     for (std::int64_t at = 0; at < places; ++at) {
@@ -104,8 +105,8 @@ openenv::numeric_view view_of_places(openenv::numeric_view view, std::int64_t pl
 /// boards share a row of the table.
 openenv::numeric_view view_of_hash(openenv::numeric_view view, std::size_t length) {
   static constexpr std::array<std::int64_t, 2> widths{256, 256};
-  view.spec.observation_space =
-      spaces::tuple({spaces::discrete(widths[0]), spaces::discrete(widths[1])});
+  view.spec.observation_space = troupe::spaces::tuple(
+      {troupe::spaces::discrete(widths[0]), troupe::spaces::discrete(widths[1])});
   view.observe = [length](const json& observation, std::span<float> obs) {
     std::uint64_t hash = 0xcbf29ce484222325U;
     for (const auto& number : list_of(observation, "info_state", length))

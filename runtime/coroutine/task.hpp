@@ -5,9 +5,12 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/base/recycled.hpp"
+#include "runtime/base/type_name.hpp"
 #include "runtime/coroutine/strand.hpp"
 
 namespace troupe {
@@ -70,8 +73,9 @@ class task_promise<void> : public task_promise_base {
 /// awaits it. Destroying a suspended task cancels it: its locals are destroyed, and whatever it
 /// waited for is told.
 ///
-/// Coroutines are named functions whose parameters are values; a capturing lambda that is itself a
-/// coroutine loses its captures (CONTRIBUTING.md, "Two rules for coroutines").
+/// Coroutines are named functions whose parameters are values. A capturing lambda that is itself a
+/// coroutine would lose its captures, so it does not compile (CONTRIBUTING.md, "Two rules for
+/// coroutines").
 template <class T = void>
 class [[nodiscard("co_await it: a task that nobody awaits never begins")]] task {
  public:
@@ -110,4 +114,36 @@ inline task<void> detail::task_promise<void>::get_return_object() noexcept {
   return task<void>(std::coroutine_handle<task_promise>::from_promise(*this));
 }
 
+namespace detail {
+
+/// True if T is the type of a lambda, by the compiler's spelling of it.
+template <class T>
+constexpr bool is_lambda() {
+  return type_name<T>().find("(lambda at ") != std::string_view::npos ||
+         type_name<T>().find("<lambda") != std::string_view::npos;
+}
+
+/// Refuses the lambda if it has a capture and is a coroutine that returns `Task` for `A`. The
+/// compiler looks into it at the end of the file, when it knows the lambda's captures.
+template <class Task, class Lambda, class... A>
+void require_no_capture() {
+  static_assert(std::is_empty_v<Lambda> || !std::is_invocable_r_v<Task, Lambda&, A...>,
+                "a lambda with a capture is a coroutine, which loses its captures when the lambda "
+                "ends: make it a function that takes values, and call that");
+}
+
+/// T, where the template is named whose address is given.
+template <class T, auto>
+using requiring = T;
+
+}  // namespace detail
 }  // namespace troupe
+
+/// Coroutines whose first parameter is a lambda's own object, or a reference to a lambda.
+template <class T, class Lambda, class... A>
+  requires(std::is_class_v<Lambda> && troupe::detail::is_lambda<Lambda>())
+struct std::coroutine_traits<troupe::task<T>, Lambda&, A...> {
+  using promise_type =
+      troupe::detail::requiring<troupe::detail::task_promise<T>,
+                                &troupe::detail::require_no_capture<troupe::task<T>, Lambda, A...>>;
+};

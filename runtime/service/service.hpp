@@ -11,6 +11,7 @@
 //   auto own  = co_await counters.session({.exclusive = true});  // the replica's only session
 
 #include <concepts>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -88,43 +89,60 @@ class service {
     return other;
   }
 
-  /// Calls one replica, which the service's router chooses. Throws call_error.
-  template <auto F, class... A>
+  /// Calls one replica, which the service's router chooses. Throws call_error. As for the other
+  /// calls, the first argument may be in braces: `route<&solver::solve>({2, -3})`.
+  template <auto F>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  detail::routed_call<F, Role> route(A&&... args) const {
-    return detail::routed_call<F, Role>(state(), options_, make_call<F>(std::forward<A>(args)...),
-                                        nullptr, false);
+  detail::routed_call<F, Role> route() const {
+    return routed<F>();
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  detail::routed_call<F, Role> route(First&& first, Rest&&... rest) const {
+    return routed<F>(std::forward<First>(first), std::forward<Rest>(rest)...);
   }
 
   /// Calls one replica like `route`, and returns the error in the outcome instead of throwing it.
-  template <auto F, class... A>
+  template <auto F>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
-    return settled<F>(nullptr, false, std::forward<A>(args)...);
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route() const {
+    return settled<F>(nullptr, false);
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route(First&& first,
+                                                                   Rest&&... rest) const {
+    return settled<F>(nullptr, false, std::forward<First>(first), std::forward<Rest>(rest)...);
   }
 
   /// Calls every replica that serves now; if none serves, it waits until one does. Waits for all
   /// answers. If calls failed, throws the error of the failed replica with the lowest index. A
   /// replica that `system::scale` removes before it is asked is left out. Returns the results in a
   /// vector, ordered by replica index, or nothing if the endpoint returns void.
-  template <auto F, class... A>
+  template <auto F>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  auto fanout(const A&... args) const {
-    return values<F>(fanout_settled<F>(args...));
+  auto fanout() const {
+    return values<F>(fanout_settled<F>());
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  auto fanout(const First& first, const Rest&... rest) const {
+    return values<F>(fanout_settled<F>(first, rest...));
   }
 
   /// Calls every replica like `fanout`, and returns one outcome for each, ordered by replica index.
   /// Removed replicas have no outcome, so positions may differ from indices. Throws call_error of
   /// kind service_down, deadline_exceeded or overloaded if no replica could be asked.
-  template <auto F, class... A>
+  template <auto F>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled() const {
+    return asked<F>();
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
   task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> fanout_settled(
-      const A&... args) const {
-    using arguments = typename detail::endpoint_of<F>::arguments;
-    static_assert(std::constructible_from<arguments, const A&...>,
-                  "these arguments don't fit the endpoint's parameters");
-    state();
-    return ask_all<F>(*this, arguments(args...));
+      const First& first, const Rest&... rest) const {
+    return asked<F>(first, rest...);
   }
 
   /// Opens a session at the replica with the fewest sessions. Every call of the session goes to
@@ -163,10 +181,36 @@ class service {
 
   template <auto F, class... A>
   detail::ref<detail::call_base> make_call(A&&... args) const {
-    static_assert(std::constructible_from<typename detail::endpoint_of<F>::arguments, A...>,
+    static_assert(detail::fits_endpoint<F, A...>,
                   "these arguments don't fit the endpoint's parameters");
     state();
-    return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
+    // Arguments that don't fit are told above, without std::tuple's errors after it.
+    if constexpr (detail::fits_endpoint<F, A...>) {
+      return new detail::call_of<F, Role>(*access_, std::forward<A>(args)...);
+    } else {
+      return nullptr;
+    }
+  }
+
+  /// Makes a call that the router's choice of a replica answers.
+  template <auto F, class... A>
+  detail::routed_call<F, Role> routed(A&&... args) const {
+    return detail::routed_call<F, Role>(state(), options_, make_call<F>(std::forward<A>(args)...),
+                                        nullptr, false);
+  }
+
+  /// Asks every replica, with copies of the arguments.
+  template <auto F, class... A>
+  task<std::vector<outcome<typename detail::endpoint_of<F>::result>>> asked(
+      const A&... args) const {
+    static_assert(detail::fits_endpoint<F, const A&...>,
+                  "these arguments don't fit the endpoint's parameters");
+    state();
+    if constexpr (detail::fits_endpoint<F, const A&...>) {
+      return ask_all<F>(*this, typename detail::endpoint_of<F>::arguments(args...));
+    } else {
+      std::terminate();
+    }
   }
 
   /// Makes a call and keeps its error in the outcome. If `only` isn't null, that replica answers.

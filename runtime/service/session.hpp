@@ -43,20 +43,30 @@ task<std::shared_ptr<session_lease>> open_session(std::shared_ptr<service_state>
 template <class Role>
 class session {
  public:
-  template <auto F, class... A>
+  template <auto F>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  detail::routed_call<F, Role> route(A&&... args) const {
-    return detail::routed_call<F, Role>(service_.state(), service_.options_,
-                                        service_.template make_call<F>(std::forward<A>(args)...),
-                                        lease_->slot, true);
+  detail::routed_call<F, Role> route() const {
+    return routed<F>();
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  detail::routed_call<F, Role> route(First&& first, Rest&&... rest) const {
+    return routed<F>(std::forward<First>(first), std::forward<Rest>(rest)...);
   }
 
   /// Calls the replica like `route`, and returns the error in the outcome instead of throwing it.
   /// Keep the session until the call has ended.
-  template <auto F, class... A>
+  template <auto F>
     requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
-  task<outcome<typename detail::endpoint_of<F>::result>> try_route(A&&... args) const {
-    return service_.template settled<F>(lease_->slot, true, std::forward<A>(args)...);
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route() const {
+    return service_.template settled<F>(lease_->slot, true);
+  }
+  template <auto F, class First = typename detail::endpoint_of<F>::first_argument, class... Rest>
+    requires std::derived_from<Role, typename detail::endpoint_of<F>::role>
+  task<outcome<typename detail::endpoint_of<F>::result>> try_route(First&& first,
+                                                                   Rest&&... rest) const {
+    return service_.template settled<F>(lease_->slot, true, std::forward<First>(first),
+                                        std::forward<Rest>(rest)...);
   }
 
   /// The index of the session's replica.
@@ -66,6 +76,13 @@ class session {
   friend class service<Role>;
   session(service<Role> service, std::shared_ptr<detail::session_lease> lease)
       : service_(std::move(service)), lease_(std::move(lease)) {}
+
+  template <auto F, class... A>
+  detail::routed_call<F, Role> routed(A&&... args) const {
+    return detail::routed_call<F, Role>(service_.state(), service_.options_,
+                                        service_.template make_call<F>(std::forward<A>(args)...),
+                                        lease_->slot, true);
+  }
 
   service<Role> service_;
   std::shared_ptr<detail::session_lease> lease_;

@@ -22,6 +22,7 @@ add_executable(outside main.cpp)
 target_link_libraries(outside PRIVATE troupe::algorithms troupe::grpo troupe::sft)
 add_executable(door door.cpp)
 target_link_libraries(door PRIVATE troupe::program)
+troupe_leave_out_unused_libraries(door)
 CMAKE
 cat >"$place/program/door.cpp" <<'CPP'
 #include "algorithms/program/main.hpp"
@@ -71,6 +72,10 @@ configure() {  # configure FOLDER COMPILER: the outside program
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1
 }
 configure build "$compiler" || fail "find_package(troupe)"
+grep -q 'CMAKE_BUILD_TYPE was not given: expected one, took Release' "$place/log" &&
+  grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Release$' "$place/program/build/CMakeCache.txt" &&
+  grep -q -- '-O[23]' "$place/program/build/compile_commands.json" ||
+  fail "an outside program without a build type is a Release build, and says so"
 grep -q -- '-std=[a-z+]*20' "$place/program/build/compile_commands.json" ||
   fail "the outside program is not compiled as C++20"
 ! grep -qE -- '-Wall|-Xclang|-Wno-' "$place/program/build/compile_commands.json" ||
@@ -85,6 +90,12 @@ grep -q '^  CartPole-v1 ' "$place/log" || fail "its list of environments"
 work=$place/installed/libexec/troupe
 [[ ! -d $work/unused ]] || ldd "$work/troupe" | grep -qF "$work/unused/" ||
   fail "the installed command looks for libtorch's unused libraries beside itself"
+if [[ -d $work/unused ]]; then
+  # An empty library asks for nothing, so the program loads fewer than one that has not left them out.
+  all=$(ldd "$place/program/build/outside" | wc -l)
+  left=$(ldd "$place/program/build/door" | wc -l)
+  [[ $((all - left)) -ge 100 ]] || fail "of $all libraries a program that leaves out the unused ones loads $left"
+fi
 
 if command -v g++-12 >/dev/null; then
   ! configure gcc g++-12 || fail "expected g++ 12 to be refused"

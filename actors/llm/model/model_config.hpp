@@ -37,14 +37,14 @@ struct model_config {
   std::int64_t max_positions = 0;  ///< the longest context, in tokens
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000.0;
-  rope_scaling scaling;
+  rope_scaling scaling = {};
   /// One divisor for each frequency, if a GGUF file has them; else empty.
-  std::vector<double> rope_divisors;
+  std::vector<double> rope_divisors = {};
   bool tied_embeddings = false;  ///< the embedding is also the head
   bool qkv_bias = false;         ///< q, k and v have biases, as in Qwen2
   bool output_bias = false;      ///< o has a bias; Llama's and Qwen3's attention_bias sets both
   bool qk_norm = false;          ///< RMSNorm of each head's query and key, as in Qwen3
-  std::vector<std::int64_t> eos_tokens;
+  std::vector<std::int64_t> eos_tokens = {};
 
   std::int64_t q_size() const { return heads * head_dim; }
   std::int64_t kv_size() const { return kv_heads * head_dim; }

@@ -16,10 +16,10 @@ namespace troupe::llm {
 
 /// A problem with its right answer.
 struct problem {
-  std::string question;      ///< the question in words, for models that read English
-  std::string letters;       ///< the question for the letters model, such as "347>"
-  std::string expected;      ///< the right answer, or for code one of the right answers
-  tested_function function;  ///< the function to write; it has no tests if the task is not code
+  std::string question = {};      ///< the question in words, for models that read English
+  std::string letters = {};       ///< the question for the letters model, such as "347>"
+  std::string expected = {};      ///< the right answer, or for code one of the right answers
+  tested_function function = {};  ///< the function to write; it has no tests if it is not code
 };
 
 /// A problem with a model's answer, which reward functions judge.

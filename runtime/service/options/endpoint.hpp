@@ -3,6 +3,7 @@
 // options use `endpoint<&role::f>` to name endpoints.
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -61,6 +62,9 @@ struct signature {
   using role = Role;
   using result = typename result_traits<R>::type;
   using arguments = std::tuple<typename argument_traits<std::remove_cvref_t<A>>::type...>;
+  /// What an argument in braces makes where it is the first; nullptr_t if there is none.
+  using first_argument = std::tuple_element_t<
+      0, std::tuple<typename argument_traits<std::remove_cvref_t<A>>::type..., std::nullptr_t>>;
   static constexpr auto kind = result_traits<R>::kind;
   static_assert(kind != endpoint_kind::batched || sizeof...(A) == 1,
                 "a batched endpoint is batch<R> f(batch<A>): it takes one batch");
@@ -82,6 +86,10 @@ struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {}
 
 template <auto F>
 using endpoint_of = endpoint_traits<decltype(F)>;
+
+/// True if a call of the endpoint F can be made with arguments of these types.
+template <auto F, class... A>
+concept fits_endpoint = std::constructible_from<typename endpoint_of<F>::arguments, A...>;
 
 /// Gives the endpoint its number. Called before main.
 const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);

@@ -199,6 +199,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("run_control: a recorded value is a metric from then on") {
+  const temporary_folder folder;
+  const auto metrics = std::make_shared<metrics_registry>();
+  train(algorithm_with(short_ppo()), {.root = folder.path},
+        {.metrics = metrics, .callbacks = {.on_update = record_twice}});
+  const auto text = metrics->text();
+  CHECK_THAT(text, Catch::Contains("troupe_recorded_value{column=\"custom/twice\"} 16\n"));
+  CHECK_THAT(text, Catch::Contains("troupe_recorded_value{column=\"custom/odd\"} 7\n"));
+}
+
 TEST_CASE("run_control: a name that is no column's is refused") {
   run_control control;
   for (const char* name : {"", "a,b", "a\"", "a\n"}) {

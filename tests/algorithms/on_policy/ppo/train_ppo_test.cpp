@@ -183,6 +183,30 @@ TEST_CASE("train_in: a deterministic run gives the same weights each time, anoth
   }
 }
 
+TEST_CASE("train_in: checkpoints, which it can't write, are refused") {
+  const temporary_folder folder;
+  auto config = short_run(training_mode::sync, 1);
+  config.checkpoint.every_updates = 3;
+  system sys({.deterministic = true});
+  CHECK_THROWS_WITH(sys.run(train_in(sys, config, {.root = folder.path})),
+                    Catch::Contains("expected checkpoint.every_updates 0, got 3"));
+}
+
+TEST_CASE("train_in: two runs at once in one system, and a third after them") {
+  const temporary_folder folder;
+  const auto config = short_run(training_mode::sync, 1);
+  system sys({.deterministic = true, .seed = 1});
+  const auto [first, second] = sys.run(all(train_in(sys, config, {.root = folder.path}),
+                                           train_in(sys, config, {.root = folder.path})));
+  const auto third = sys.run(train_in(sys, config, {.root = folder.path}));
+  CHECK(first.steps == second.steps);
+  CHECK(third.steps == first.steps);
+  CHECK(first.run_directory != second.run_directory);
+  const auto text = sys.metrics().text();
+  CHECK_THAT(text, Catch::Contains("service=\"run2_weights\""));
+  CHECK_THAT(text, !Catch::Contains("service=\"run3_weights\""));
+}
+
 TEST_CASE("train_in: async mode trains on stale data within its bound, sync mode on fresh alone") {
   const temporary_folder folder;
   for (const int bound : {0, 1, 3}) {
