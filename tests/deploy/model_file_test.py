@@ -124,7 +124,9 @@ class Models(unittest.TestCase):
                       self.refusal("policy.hidden=[8]", "env.normalize_obs=true", "--init", model))
         self.assertIn("say model.path=", self.refusal("--algo", "grpo", "--init", model))
         self.assertIn("nowhere", self.refusal("--init", "nowhere"))
-        self.assertIn("--init", self.refusal("--resume", first, "--init", model))
+        both = deployment.run(deployment.troupe(), "train", "--resume", first, "--init", model, cwd=self.folder)
+        self.assertEqual(both.returncode, 2)
+        self.assertRegex(both.stderr, "--(init|resume) excludes --(init|resume)")
 
 
 if __name__ == "__main__":
