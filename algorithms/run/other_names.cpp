@@ -75,7 +75,8 @@ const std::vector<other_name> rows{
     {"optimizer_class", sb3, "", "the optimiser is Adam"},
     {"optimizer_kwargs", "a2c", "trainer.optimizer_eps"},
     {"optimizer_kwargs", adam_ones, "trainer.adam_eps"},
-    {"full_std", on_policy_ones, "", "with use_sde there is a deviation for each feature and action"},
+    {"full_std", on_policy_ones, "",
+     "with use_sde there is a deviation for each feature and action"},
     {"squash_output", on_policy_ones, "", "actions are clipped to the bounds, not squashed"},
     {"clip_mean", "sac", "", "with use_sde the bound is 2, the default there"},
     {"observation_space", sb3, "", by_environment},
@@ -136,7 +137,8 @@ const std::vector<other_name> rows{
     {"generation_batch_size", trl, "rollout.prompts",
      "It counts prompts; each has rollout.group answers."},
     {"steps_per_generation", trl, "trainer.minibatches"},
-    {"gradient_accumulation_steps", trl, "trainer.micro_tokens", "It says how many tokens at once."},
+    {"gradient_accumulation_steps", trl, "trainer.micro_tokens",
+     "It says how many tokens at once."},
     {"auto_find_batch_size", trl, "trainer.micro_tokens", "It says how many tokens at once."},
     {"average_tokens_across_devices", trl, "", one_process},
     {"num_train_epochs", trl, "total_steps", "It counts updates."},
@@ -309,10 +311,11 @@ config_error with_our_name(const config_error& error, std::string_view algorithm
   const auto* row = find_other_name(algorithm, name);
   if (!row) return error;
   const auto nearest = row->ours.substr(row->ours.rfind('.') + 1);
-  if (what.find(fmt::format("did you mean \"{}\"?", nearest)) != std::string_view::npos) return error;
+  if (what.find(fmt::format("did you mean \"{}\"?", nearest)) != std::string_view::npos)
+    return error;
   if (row->ours.empty()) {
-    return {pointer, fmt::format("unknown key \"{}\"; there is no such option here: {}", name,
-                                 row->note)};
+    return {pointer,
+            fmt::format("unknown key \"{}\"; there is no such option here: {}", name, row->note)};
   }
   return {pointer, fmt::format("{} \"{}\"; did you mean \"{}\"?{}{}",
                                unknown ? "unknown key" : "expected an object for", name, row->ours,

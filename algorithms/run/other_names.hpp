@@ -1,5 +1,6 @@
 #pragma once
-// The names of options in Stable-Baselines3 and TRL, each with ours or the reason why there is none.
+// The names of options in Stable-Baselines3 and TRL, each with ours or the reason why there is
+// none.
 
 #include <string_view>
 #include <vector>

@@ -53,8 +53,8 @@ TEST_CASE("plain_pickle: numbers, texts, lists of numbers and tensors are read",
 
 TEST_CASE("plain_pickle: what is written is read as it was", "[policy]") {
   const std::vector<std::int64_t> numbers{0, -1, 1 << 20, std::int64_t{-1} << 40};
-  const pickled_tensor held{.storage = "3", .offset = 5, .sizes = {2, 3}, .strides = {1, 2},
-                            .storage_size = 11};
+  const pickled_tensor held{
+      .storage = "3", .offset = 5, .sizes = {2, 3}, .strides = {1, 2}, .storage_size = 11};
   const auto read = read_plain_pickle(write_plain_pickle({{"number", numbers.back()},
                                                           {"truth", true},
                                                           {"score", 0.1 + 0.2},

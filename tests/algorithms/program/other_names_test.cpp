@@ -58,8 +58,8 @@ TEST_CASE("other_names: each option of another library is told ours, or why ther
         REQUIRE(at != paths.end());
         if (*at != name) CHECK_THAT(message, Catch::Contains("did you mean \"" + *at + "\"?"));
       } else if (row->ours.empty()) {
-        CHECK_THAT(message, Catch::Contains("there is no such option here: " +
-                                            std::string(row->note)));
+        CHECK_THAT(message,
+                   Catch::Contains("there is no such option here: " + std::string(row->note)));
       } else {
         const std::string ours(row->ours);
         CHECK(std::ranges::count(paths, ours) > 0);
