@@ -59,7 +59,8 @@ class fields {
   std::vector<std::pair<std::string, pickled_tensor>> tensors() const {
     std::vector<std::pair<std::string, pickled_tensor>> found;
     for (const auto& [key, value] : values_) {
-      if (const auto* tensor = std::get_if<pickled_tensor>(&value)) found.emplace_back(key, *tensor);
+      if (const auto* tensor = std::get_if<pickled_tensor>(&value))
+        found.emplace_back(key, *tensor);
     }
     return found;
   }
@@ -98,11 +99,12 @@ class archive {
   // Adds the storage of a tensor of floats as a record, and returns how a pickle tells the tensor.
   pickled_tensor add(const at::Tensor& tensor) {
     const auto& storage = tensor.storage();
-    pickled_tensor told{.storage = std::to_string(storages_++),
-                        .offset = tensor.storage_offset(),
-                        .sizes = tensor.sizes().vec(),
-                        .strides = tensor.strides().vec(),
-                        .storage_size = static_cast<std::int64_t>(storage.nbytes() / sizeof(float))};
+    pickled_tensor told{
+        .storage = std::to_string(storages_++),
+        .offset = tensor.storage_offset(),
+        .sizes = tensor.sizes().vec(),
+        .strides = tensor.strides().vec(),
+        .storage_size = static_cast<std::int64_t>(storage.nbytes() / sizeof(float))};
     writer_.writeRecord("data/" + told.storage, storage.data(), storage.nbytes());
     return told;
   }

@@ -39,9 +39,9 @@ struct saved_model {
 
 /// Writes a file that Python's torch.load reads with its defaults: PyTorch's zip format with a
 /// dictionary, and the SHA-256 of the rest as the zip's comment. The dictionary has the parameters
-/// as one block, views of it by the names and shapes of named_tensors.hpp, and those beside. It is written beside `path`, flushed to the
-/// disk and renamed, so `path` is either the complete old or the complete new model. Throws
-/// model_file_error; a full disk leaves the old file.
+/// as one block, views of it by the names and shapes of named_tensors.hpp, and those beside. It is
+/// written beside `path`, flushed to the disk and renamed, so `path` is either the complete old or
+/// the complete new model. Throws model_file_error; a full disk leaves the old file.
 void save_model(const std::filesystem::path& path, const saved_model& model);
 void save_model(const std::filesystem::path& path, const actor_critic& model,
                 std::uint64_t policy_version = 0);

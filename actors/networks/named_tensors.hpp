@@ -16,8 +16,8 @@ namespace troupe {
 /// Tensors by name.
 using named_tensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// Where a tensor lies in a block of parameters. Sizes are those of PyTorch's modules: the weight of
-/// a linear layer is [out, in], whose strides tell that the block has it as [in, out].
+/// Where a tensor lies in a block of parameters. Sizes are those of PyTorch's modules: the weight
+/// of a linear layer is [out, in], whose strides tell that the block has it as [in, out].
 struct tensor_place {
   std::string name;
   std::int64_t offset = 0;
@@ -39,9 +39,10 @@ struct tensor_layout {
   void add_transposed(std::string name, std::int64_t out, std::int64_t in);
 };
 
-/// Returns the layout of the parameters of a network. Names are "actor.N.weight", "critic.N.weight",
-/// "trunk.N.weight" and "log_std", for DQN "q_net.N.weight"; with normalize_obs the last ones are
-/// "obs_mean" and "obs_inverse_scale". Throws std::invalid_argument for an impossible shape.
+/// Returns the layout of the parameters of a network. Names are "actor.N.weight",
+/// "critic.N.weight", "trunk.N.weight" and "log_std", for DQN "q_net.N.weight"; with normalize_obs
+/// the last ones are "obs_mean" and "obs_inverse_scale". Throws std::invalid_argument for an
+/// impossible shape.
 tensor_layout layout_of(const network_shape& shape, const network_options& options);
 
 /// Returns copies of the tensors of a block of floats, each contiguous.

@@ -239,7 +239,8 @@ class reader {
       add(std::move(arguments[0]));  // the second one is the name of its type
     } else if (name == "torch._utils _rebuild_tensor_v2" && arguments.size() == 6) {
       auto from = as<storage>(std::move(arguments[0]), "a storage");
-      push(pickled_tensor{std::move(from.key), as<std::int64_t>(std::move(arguments[1]), "an offset"),
+      push(pickled_tensor{std::move(from.key),
+                          as<std::int64_t>(std::move(arguments[1]), "an offset"),
                           whole_numbers(std::move(arguments[2])),
                           whole_numbers(std::move(arguments[3])), from.size});
     } else if (name == "collections OrderedDict" && arguments.empty()) {

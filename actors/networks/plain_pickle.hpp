@@ -27,8 +27,8 @@ using plain_value = std::variant<bool, std::int64_t, double, std::string, std::v
 using plain_dictionary = std::map<std::string, plain_value, std::less<>>;
 
 /// Returns the pickle of a dictionary (pickle protocol 2, PEP 307), in this order, which Python's
-/// torch.load reads with weights_only=True. Tensors are on the CPU and need no gradient. A text must
-/// be UTF-8.
+/// torch.load reads with weights_only=True. Tensors are on the CPU and need no gradient. A text
+/// must be UTF-8.
 std::string write_plain_pickle(const std::vector<std::pair<std::string, plain_value>>& dictionary);
 
 /// Reads the pickle that write_plain_pickle, or torch::pickle_save, writes of a dictionary from

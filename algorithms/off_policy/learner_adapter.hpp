@@ -29,7 +29,8 @@ namespace troupe {
 ///   policy().parameters()              the parameters of the network that acts, float [P]
 ///   state() const, set_state(state)    the state, of an encodable type
 ///   start_from(acting, beside)         if it can begin with a model, as off_policy_learner
-///   beside() const                     if models have tensors that don't act, as off_policy_learner
+///   beside() const                     if models have tensors that don't act, as
+///   off_policy_learner
 template <class Learner>
 class learner_adapter : public off_policy_learner {
  public:

@@ -13,7 +13,8 @@ namespace troupe {
 void off_policy_learner::stepped(std::int64_t, std::int64_t) {}
 
 void off_policy_learner::start_from(std::span<const float>, const named_tensors&) {
-  throw std::invalid_argument("expected no model, because this learner can't begin with one, got one");
+  throw std::invalid_argument(
+      "expected no model, because this learner can't begin with one, got one");
 }
 
 off_policy_trainer::off_policy_trainer(const maker& make, std::size_t batch_size,

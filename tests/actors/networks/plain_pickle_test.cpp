@@ -51,6 +51,31 @@ TEST_CASE("plain_pickle: numbers, texts, lists of numbers and tensors are read",
   CHECK(held.strides == std::vector<std::int64_t>{3, 1});
 }
 
+TEST_CASE("plain_pickle: what is written is read as it was", "[policy]") {
+  const std::vector<std::int64_t> numbers{0, -1, 1 << 20, std::int64_t{-1} << 40};
+  const pickled_tensor held{
+      .storage = "3", .offset = 5, .sizes = {2, 3}, .strides = {1, 2}, .storage_size = 11};
+  const auto read = read_plain_pickle(write_plain_pickle({{"number", numbers.back()},
+                                                          {"truth", true},
+                                                          {"score", 0.1 + 0.2},
+                                                          {"text", std::string("relu")},
+                                                          {"numbers", numbers},
+                                                          {"none", std::vector<std::int64_t>{}},
+                                                          {"tensor", held}}));
+  CHECK(std::get<std::int64_t>(read.at("number")) == numbers.back());
+  CHECK(std::get<bool>(read.at("truth")));
+  CHECK(std::get<double>(read.at("score")) == 0.1 + 0.2);
+  CHECK(std::get<std::string>(read.at("text")) == "relu");
+  CHECK(std::get<std::vector<std::int64_t>>(read.at("numbers")) == numbers);
+  CHECK(std::get<std::vector<std::int64_t>>(read.at("none")).empty());
+  const auto& tensor = std::get<pickled_tensor>(read.at("tensor"));
+  CHECK(tensor.storage == "3");
+  CHECK(tensor.offset == 5);
+  CHECK(tensor.sizes == held.sizes);
+  CHECK(tensor.strides == held.strides);
+  CHECK(tensor.storage_size == 11);
+}
+
 TEST_CASE("plain_pickle: a pickle that calls something is refused with its name", "[policy]") {
   CHECK_THROWS_WITH(read_value("cos\nsystem\n(" + text("echo") + "tR"),
                     Contains("calls os system with 1 values"));
