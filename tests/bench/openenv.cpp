@@ -8,7 +8,9 @@
 //                                      one can't be installed
 //   served_32_sessions_ratio           of 32 sessions
 //   async_over_sync                    steps a second of the asynchronous loop over the synchronous
-//                                      one's on a slow server (openenv_loops.hpp)
+//                                      one's on a slow server, beside what its times allow; with
+//                                      stale_ and computing_ before it of harder cases
+//                                      (openenv_loops.hpp)
 //
 // --only served|client|held|loops: that part alone.
 
