@@ -47,7 +47,7 @@ TEST_CASE("GRPO's benchmark: the gradient is the same, however often a prompt is
   for (const auto& group : groups) learn(again, repeat_prompt(group));
   const double size = once.gradient.norm().item<double>();
   CHECK(size > 1.0);
-  CHECK((once.gradient - again.gradient).norm().item<double>() < 1e-5 * size);
+  CHECK((once.gradient - again.gradient).norm().item<double>() < 1e-4 * size);
 }
 
 }  // namespace

@@ -174,6 +174,9 @@ void measure_grpo_loops(nlohmann::ordered_json& results) {
   const auto sync = measure(url, false);
   const auto async = measure(url, true);
   results["grpo_async_over_sync"] = async.episodes_per_second / sync.episodes_per_second;
+  // The games of a group are of one deal, and so of one length.
+  results["grpo_async_over_sync_ceiling"] =
+      async_ceiling(groups, std::chrono::duration<double>(slow_update_time).count());
   results["grpo_start_return"] = sync.start_return;
   results["grpo_sync_return"] = sync.final_return;
   results["grpo_async_return"] = async.final_return;

@@ -10,9 +10,12 @@ namespace troupe {
 /// trains on, which symbols a run is stuck at is chance, in either loop.
 ///
 ///   grpo_async_over_sync                    episodes per second, the second over the first
+///   grpo_async_over_sync_ceiling            what the times of the server and of an update allow it
+///                                           to be at most: 2.98
 ///   grpo_start_return, grpo_sync_return,
 ///   grpo_async_return                       of 128 games on other deals, the likeliest moves; of
-///   20 grpo_async_staleness_max
+///                                           20
+///   grpo_async_staleness_max
 void measure_grpo_loops(nlohmann::ordered_json& results);
 
 }  // namespace troupe

@@ -42,9 +42,11 @@ def go_on_in_environment():
 def make_tokenizer():
     import tokenizers
     import transformers
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({f"w{i}": i for i in range(VOCABULARY)}, unk_token="w1"))
+    # A special token is found within words, too, so none may be the beginning of another.
+    ids = {"<pad>": 0, "<unk>": 1, "<eos>": 2} | {f"w{i}": i for i in range(3, VOCABULARY)}
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="<unk>"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="w0", eos_token="w2", unk_token="w1")
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")
 
 
 def train(model_folder, shape, out_folder, out):
@@ -72,7 +74,7 @@ def train(model_folder, shape, out_folder, out):
 
     def judge(completion_ids, prompts, **_):
         seen["answer_tokens"] += sum(map(len, completion_ids))
-        seen["prompt_tokens"] += sum(len(text.split()) for text in set(prompts))
+        seen["prompt_tokens"] += sum(map(len, tokenizer(list(set(prompts)))["input_ids"]))
         return [drawn.random() for _ in completion_ids]
 
     def count(_, arguments, named):
@@ -81,6 +83,7 @@ def train(model_folder, shape, out_folder, out):
             seen["computed_tokens"] += ids.numel()
 
     torch.set_num_threads(1)
+    tokenizer = make_tokenizer()
     drawn = random.Random(1)
     prompts = [" ".join(f"w{drawn.randrange(3, VOCABULARY)}" for _ in range(prompt_tokens)) for _ in range(64)]
     # No KL and no reference, as is its default; nothing ends an answer but its length.
@@ -94,7 +97,7 @@ def train(model_folder, shape, out_folder, out):
     model.register_forward_pre_hook(count, with_kwargs=True)
     trl.GRPOTrainer(model=model, reward_funcs=judge, args=config,
                     train_dataset=datasets.Dataset.from_list([{"prompt": text} for text in prompts]),
-                    processing_class=make_tokenizer(), callbacks=[OnDemand()]).train()
+                    processing_class=tokenizer, callbacks=[OnDemand()]).train()
 
 
 def main():

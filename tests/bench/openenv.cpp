@@ -12,7 +12,9 @@
 //   at_once_600_raw_load_failures, at_once_600_python_client_failures
 //                                      of 600 clients of `troupe serve-env` that come at once
 //   async_over_sync                    steps a second of the asynchronous loop over the synchronous
-//                                      one's on a slow server (openenv_loops.hpp)
+//                                      one's on a slow server, beside what its times allow; with
+//                                      stale_ and computing_ before it of harder cases
+//                                      (openenv_loops.hpp)
 //
 // --only served|client|held|loops: that part alone.
 

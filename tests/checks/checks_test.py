@@ -232,6 +232,16 @@ class Readme(CheckCase):
                 self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": f"\n{text}\n"},
                                     f"docs/b.md:2: names {target}, which does not exist")
 
+    def test_figures_say_their_day_and_which_run_they_are(self):
+        head = "## Measured\n\n| what | figure | machine, day, which run | command |\n|---|---|---|---|\n"
+        self.assert_accepted("readme.py", self.readme(head + "| a | 1 | Xeon, 2026-11-22, best of 3 | `x` |\n"))
+        self.assert_accepted("readme.py", self.readme("| a | 1 | `x` |\n"))
+        for row, part in [("| a | 1 | Xeon, best of 3 | `x` |", "README.md:5: expected a day"),
+                          ("| a | 1 | Xeon, 2026-11-22 | `x` |", "README.md:5: expected a median"),
+                          ("| a | 1 | `x` |", "README.md:5: expected a day")]:
+            with self.subTest(row=row):
+                self.assert_refused("readme.py", self.readme(head + row + "\n"), part)
+
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")
 

@@ -131,6 +131,20 @@ def find_problems_of_docs(root):
                     yield f"docs/{path.name}:{line}: includes {header}, which does not exist"
 
 
+def find_problems_of_figures(text):
+    """Each row of the table below "## Measured" says on which day its figure was measured, and which of several runs it is."""
+    section = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("## "):
+            section = line
+        if section != "## Measured" or not line.startswith("| ") or line.startswith("| what |"):
+            continue
+        for pattern, wanted in [(r"\b\d{4}-\d\d-\d\d\b", "day"),
+                                (r"\b(medians?|means?|best|runs?)\b", "median, mean, best or run")]:
+            if not re.search(pattern, (line.split(" | ") + ["", ""])[2]):
+                yield f"README.md:{number}: expected a {wanted} in the third cell of '{line[:40]}'"
+
+
 def find_problems(root):
     readme = root / "README.md"
     if not readme.exists():
@@ -153,6 +167,7 @@ def find_problems(root):
         target = match.group(1) or match.group(2)
         if not (root / target).exists():
             yield f"README.md: links {target}, which does not exist"
+    yield from find_problems_of_figures(text)
     yield from find_problems_of_docs(root)
 
 
