@@ -39,8 +39,9 @@ class EchoEnvironment(Environment):
             raise RuntimeError("the echo was told to raise")
         time.sleep(action.delay_ms / 1000)
         self._state.step_count += 1
+        reward = float("nan") if action.message == "nan" else 0.1 * len(action.message)
         return EchoObservation(echoed_message=action.message, message_length=len(action.message),
-                               reward=0.1 * len(action.message), done=action.message == "bye",
+                               reward=reward, done=action.message == "bye",
                                metadata={"step": self._state.step_count})
 
     @property

@@ -100,7 +100,10 @@ session::session(hub& of, tcp_socket socket, bool is_rpc)
       since_(steady::now()) {}
 
 session::~session() {
-  if (has_joined_) return hub_.named.detach(id_, std::move(conversation_));
+  if (has_joined_) {
+    hub_.named.detach(id_, std::move(conversation_));
+    return;
+  }
   if (has_slot_) hub_.free_slot();
   hub_.discard(std::move(conversation_));
 }

@@ -87,6 +87,39 @@ TEST_CASE("openenv real servers: echo", "[.worlds]") {
   sys.run(all(std::move(eight)));
 }
 
+task<std::optional<double>> reward_of(client echo, std::string message) {
+  auto game = echo.open();
+  co_await game.reset();
+  const json action{{"message", std::move(message)}};
+  const auto got = co_await game.step(action);
+  co_return got.reward;
+}
+
+TEST_CASE("openenv real servers: a reward of NaN comes as null, and is NaN to learners",
+          "[.worlds]") {
+  troupe::system sys;
+  const auto servers = sys.run(from_process(server_of("echo_server.py")));
+  const client echo({.urls = servers.urls()});
+  CHECK(sys.run(reward_of(echo, "four")) == 0.4);
+  CHECK_FALSE(sys.run(reward_of(echo, "nan")));
+
+  const numeric_view view{
+      .spec = {.id = "Echo-v0",
+               .observation_space = spaces::box(0, 100, {1}),
+               .action_space = spaces::discrete(1)},
+      .observe = [](const json& seen,
+                    std::span<float> obs) { obs[0] = seen["message_length"].get<float>(); },
+      .act = [](action_view) { return json{{"message", "nan"}}; },
+      .forbid = nullptr};
+  auto worlds = make_numeric_worlds(view, {.urls = servers.urls()}, 1);
+  worlds->reset(1);
+  env_actions only;
+  only.discrete = {0};
+  const auto after = worlds->step(only);
+  REQUIRE(after.failures.size() == 1);
+  CHECK(after.failures[0].reason == env_failure_reason::nonfinite);
+}
+
 using table = world<openspiel>;
 
 struct tally {
