@@ -33,7 +33,7 @@ task<pushed_update<Report>> learn_and_push(std::int64_t version, Train train, Pu
   const auto seconds_since = [](auto then) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
   };
-  for (int attempt = 1; attempt < update_attempts_max; ++attempt) {
+  for (int attempt = 1; attempt <= update_attempts_max; ++attempt) {
     const auto began = std::chrono::steady_clock::now();
     auto learned = co_await train();
     if (is_kind(learned.error(), error_kind::replica_lost)) continue;

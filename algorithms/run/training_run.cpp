@@ -115,7 +115,7 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   records = co_await serve<recorder>(std::move(options), std::move(recorded));
   const auto path = directory.path().string();
   if (output.directory.empty()) {
-    log::info("a run begins", {{"env", s.env.id}, {"directory", path}});
+    log::info("a run begins", {{"algo", s.algo}, {"env", s.env.id}, {"directory", path}});
   } else if (output.resumed_from_step == progress.steps) {
     log::info("a run goes on", {{"directory", path}, {"step", progress.steps}});
   }

@@ -116,8 +116,8 @@ refuses "an unknown algorithm has no configuration" 2 'did you mean "ppo"?' conf
 
 run train -n 4096 --seed 3 --json --metrics-port 0 trainer.n_epochs=2 "${short[@]}"
 report "a short run succeeds" $((code != 0))
-grep -q 'a run begins.*directory=runs/ppo/CartPole-v1_1' err
-report "stderr says where the run is" $?
+grep -q 'a run begins algo=ppo .*directory=runs/ppo/CartPole-v1_1' err
+report "stderr says which algorithm runs, and where" $?
 [[ $(wc -l <out) -eq 1 ]]
 report "with --json stdout has the JSON object alone" $?
 grep -q 'the newest weights were evaluated steps=2048 mean=.* episodes=2' err

@@ -2,7 +2,7 @@
 [--raw-advantages] [--json]
 
 Both have Stable-Baselines3's defaults and see the 147 bytes of the image as numbers; Stable-Baselines3 steps the environment
-itself, ours is behind an OpenEnv server (tests/worlds/gymnasium_server.py). --side troupe or stable_baselines3: only that
+itself, ours is behind an OpenEnv server (examples/gymnasium_server.py). --side troupe or stable_baselines3: only that
 one; --raw-advantages: they don't normalise advantages. What is done is kept below runs/learning/collapses and not done again;
 an interrupted command goes on where it stood. It judges nothing: it prints, for each seed, the mean return of the last 100
 episodes at the end, the lowest after it had come to 0.9, and the final policy's over 100 deterministic episodes; and how many
@@ -37,7 +37,9 @@ def serve():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([PYTHON, ROOT / "tests/worlds/gymnasium_server.py", "--port", str(port), "--id", ENVIRONMENT])
+    command = [PYTHON, ROOT / "examples/gymnasium_server.py", f"minigrid:{ENVIRONMENT}", "--port", str(port),
+               "--observation", "image"]
+    server = subprocess.Popen(command)
     while server.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port)).close()

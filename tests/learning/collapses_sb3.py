@@ -1,6 +1,6 @@
 """Stable-Baselines3's side of `./dev learning collapses`: collapses_sb3.py ENVIRONMENT SEED STEPS FOLDER NORMALIZE_ADVANTAGE
 
-Trains PPO with its defaults on what tests/worlds/gymnasium_server.py shows of the environment, by one thread, and leaves its
+Trains PPO with its defaults on what examples/gymnasium_server.py shows of the environment, by one thread, and leaves its
 progress.csv in FOLDER. Closes with the final policy's mean return over 100 deterministic episodes. Run in a virtual
 environment by collapses.py.
 """

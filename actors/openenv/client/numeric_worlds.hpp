@@ -47,6 +47,12 @@ numeric_view openspiel_view(const std::string& game);
 /// observation in the list "obs" and take {"action": ..} with a number or a list of numbers.
 numeric_view served_view(env_spec spec);
 
+/// Asks the first server, in its /schema, for the spaces of the environment that served_view plays:
+/// "obs" is a list of a fixed size, the action an integer or a list of numbers with bounds. The id
+/// is the server's address. Blocks for at most `connect_timeout`. Throws openenv::error, also for
+/// another schema.
+env_spec served_spec(const client_options& servers);
+
 /// Makes a vector environment of `size` sessions on the servers, which are stepped at the same
 /// time. Its calls block until the servers have answered, so it is for threads that may block:
 /// `env.placement=thread`, or a program of its own. An episode that fails is an env_failure, and

@@ -2,6 +2,7 @@
 
 #include "actors/trainer/trainer.hpp"
 
+#include "actors/trainer/learn_and_push.hpp"
 #include "tests/runtime/support.hpp"
 
 namespace troupe {
@@ -104,6 +105,19 @@ task<> restart(system& sys) {
   CHECK(newest == 2.5f);
 }
 
+/// An update whose trainer dies in every attempt but the last that is allowed.
+task<> survive_the_last_attempt(system&) {
+  int attempts = 0;
+  const auto train = [&]() -> task<outcome<int>> {
+    if (++attempts == update_attempts_max) co_return 7;
+    co_return std::make_exception_ptr(call_error(error_kind::replica_lost, "planted"));
+  };
+  const auto push_next = []() -> task<std::int64_t> { co_return 1; };
+  const auto pushed = co_await troupe::learn_and_push<int>(0, train, push_next);
+  CHECK(pushed.report == 7);
+  CHECK(attempts == update_attempts_max);
+}
+
 task<> push_to_the_dying(system& sys) {
   const auto c = co_await serve(sys);
   const auto one = co_await c.policies.session();
@@ -130,6 +144,10 @@ TEST_CASE("trainer: a push reaches the store and every policy replica") { play(p
 
 TEST_CASE("trainer: an update changes nobody else's weights until it is pushed") {
   play(keep_unpushed);
+}
+
+TEST_CASE("trainer: an update has as many attempts as its error says") {
+  play(survive_the_last_attempt);
 }
 
 TEST_CASE("trainer: a restarted one goes on from the newest weights that were pushed") {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "actors/openenv/client/client.hpp"
+#include "actors/openenv/client/numeric_worlds.hpp"
 #include "actors/openenv/client/world.hpp"
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
@@ -81,6 +82,23 @@ struct gate {
 const std::string reset = R"({"type":"reset","data":{"seed":1}})";
 const std::string step = R"({"type":"step","data":{"action":0}})";
 const std::string slow_step = R"({"type":"step","data":{"action":1}})";
+
+TEST_CASE("openenv server: a client learns the spaces of the environment from the schema") {
+  for (const std::string id : {"CartPole-v1", "Pendulum-v1", "LunarLanderContinuous-v3"}) {
+    CAPTURE(id);
+    const house here({}, [id] { return make_vector_environment(id, 1); });
+    const auto wanted = make_vector_environment(id, 1)->spec();
+    const auto url = "http://127.0.0.1:" + std::to_string(here.serving.port());
+    const auto told = openenv::served_spec({.urls = {url}});
+    CHECK(told.observation_space == wanted.observation_space);
+    CHECK(told.action_space == wanted.action_space);
+  }
+  const house pixels({}, [] { return make_vector_environment("CatchSmall-v0", 1); });
+  const auto url = "http://127.0.0.1:" + std::to_string(pixels.serving.port());
+  CHECK_THROWS_WITH(openenv::served_spec({.urls = {url}}),
+                    StartsWith("openenv: " + url +
+                               "/schema: /observation/properties/obs: " + "expected a list of "));
+}
 
 TEST_CASE("openenv server: a WebSocket is a session of its own") {
   const house here;
