@@ -19,8 +19,8 @@ namespace troupe {
 /// One action for each environment, row-major. Only the member that the action space needs is
 /// filled.
 struct env_actions {
-  recycled_vector<std::int64_t> discrete;  ///< [B]; [B, P] for multi_discrete, multi_binary.
-  recycled_vector<float> continuous;       ///< [B, A]; clipped to the box's bounds before use.
+  recycled_vector<std::int64_t> discrete = {};  ///< [B]; [B, P] for multi_discrete, multi_binary.
+  recycled_vector<float> continuous = {};       ///< [B, A]; clipped to the box's bounds before use.
 };
 
 /// The way in which an environment broke its contract.
@@ -77,17 +77,17 @@ struct env_reset {
 /// reward and both flags are 0, and its `obs` is the first observation of another episode. The
 /// caller must discard the steps that it has gathered of the failed episode.
 struct env_step {
-  recycled_vector<float> obs;                ///< [B, D]
-  recycled_vector<double> reward;            ///< [B]
-  recycled_vector<std::uint8_t> terminated;  ///< [B] 1 if a terminal state was reached.
+  recycled_vector<float> obs = {};                ///< [B, D]
+  recycled_vector<double> reward = {};            ///< [B]
+  recycled_vector<std::uint8_t> terminated = {};  ///< [B] 1 if a terminal state was reached.
   /// [B] 1 if the episode was cut short, by the environment or by the time limit. `terminated` and
   /// `truncated` may both be 1.
-  recycled_vector<std::uint8_t> truncated;
+  recycled_vector<std::uint8_t> truncated = {};
   /// [B] The running discounted sum of each environment's rewards (see discounted_returns), or
   /// empty if rewards are not normalised.
-  recycled_vector<double> discounted;
-  recycled_vector<finished_episode> finished;  ///< The episodes that ended in this step.
-  std::vector<env_failure> failures;           ///< The failures of this step and its resets.
+  recycled_vector<double> discounted = {};
+  recycled_vector<finished_episode> finished = {};  ///< The episodes that ended in this step.
+  std::vector<env_failure> failures = {};           ///< The failures of this step and its resets.
 };
 
 /// Thrown for too few or too many numbers, for a discrete action outside of the action space, and

@@ -44,11 +44,11 @@ enum class network_kind {
 /// The observations and actions of a network. Exactly one of the three kinds of action is set; the
 /// constructor of actor_critic refuses anything else.
 struct network_shape {
-  int obs_size = 0;                 ///< D, the number of floats in a flattened observation
-  int discrete_actions = 0;         ///< the number of discrete actions; 0 if not discrete
-  int continuous_size = 0;          ///< floats in a continuous action; 0 if not continuous
-  std::vector<int> multi_discrete;  ///< the number of options of each independent choice
-  std::vector<int> image;           ///< [channels, height, width] of bytes; empty means no image
+  int obs_size = 0;                      ///< D, the number of floats in a flattened observation
+  int discrete_actions = 0;              ///< the number of discrete actions; 0 if not discrete
+  int continuous_size = 0;               ///< floats in a continuous action; 0 if not continuous
+  std::vector<int> multi_discrete = {};  ///< the number of options of each independent choice
+  std::vector<int> image = {};  ///< [channels, height, width] of bytes; empty means no image
 
   bool is_continuous() const { return continuous_size > 0; }
   /// Returns the sizes of the categorical choices: one for a discrete action, none for a continuous

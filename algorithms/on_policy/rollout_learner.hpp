@@ -13,7 +13,7 @@ namespace troupe {
 class rollout_learner {
  public:
   struct batch {
-    std::vector<rollout> rollouts;
+    std::vector<rollout> rollouts = {};
     bool stale = false;             ///< True if older weights than the trainer's made a rollout.
     double progress_remaining = 1;  ///< Falls from 1 to 0 during training.
     std::optional<double> chosen_lr = {};  ///< Replaces lr and its schedule, if it is set.

@@ -159,7 +159,7 @@ struct grpo_evaluation_section {
 /// The configuration of a run.
 struct grpo_config {
   std::string algo = "grpo";
-  grpo_task_section task;
+  grpo_task_section task = {};
   grpo_code_section code;
   grpo_game_section game;
   grpo_model_section model;
