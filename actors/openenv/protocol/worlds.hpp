@@ -30,7 +30,7 @@ struct echo {
     std::string message = {};
   };
   struct observation {
-    std::string echoed_message = {};
+    std::string echoed_message;
     std::int64_t message_length = 0;
   };
 };
@@ -45,15 +45,15 @@ struct tools {
   };
   struct failure {
     std::string error_type;  ///< "tool_not_found", "invalid_args", "execution_error", "timeout", ..
-    std::string message = {};
+    std::string message;
   };
   /// The observation of a reset is empty.
   struct observation {
     /// The tools after list_tools: names, descriptions, schemas.
-    std::optional<nlohmann::json> tools = {};
-    std::optional<std::string> tool_name = {};
-    nlohmann::json result = {};  ///< {"content":[..],"data":..,"is_error":..}
-    std::optional<failure> error = {};
+    std::optional<nlohmann::json> tools;
+    std::optional<std::string> tool_name;
+    nlohmann::json result;  ///< {"content":[..],"data":..,"is_error":..}
+    std::optional<failure> error;
   };
   static action list() { return {.type = "list_tools"}; }
   static action call(std::string tool, nlohmann::json arguments) {
@@ -69,7 +69,7 @@ struct coding {
   };
   struct observation {
     std::string stdout_text;  ///< The field "stdout", a name that <cstdio> may define as a macro.
-    std::string stderr_text = {};
+    std::string stderr_text;
     std::int64_t exit_code = 0;
   };
 };
@@ -81,11 +81,11 @@ struct openspiel {
     std::int64_t action_id = 0;
   };
   struct observation {
-    std::vector<float> info_state = {};
-    std::vector<std::int64_t> legal_actions = {};
-    std::string game_phase = {};         ///< "initial", "playing", "terminal".
+    std::vector<float> info_state;
+    std::vector<std::int64_t> legal_actions;
+    std::string game_phase;              ///< "initial", "playing", "terminal".
     std::int64_t current_player_id = 0;  ///< -4 means that the game is over.
-    std::optional<std::int64_t> opponent_last_action = {};
+    std::optional<std::int64_t> opponent_last_action;
   };
 };
 
@@ -96,9 +96,9 @@ struct atari {
     std::int64_t action_id = 0;  ///< An index into legal_actions.
   };
   struct observation {
-    std::vector<std::uint8_t> screen = {};   ///< The pixels, row-major.
+    std::vector<std::uint8_t> screen;        ///< The pixels, row-major.
     std::vector<std::int64_t> screen_shape;  ///< [210, 160, 3], [210, 160], or [128] for memory.
-    std::vector<std::int64_t> legal_actions = {};
+    std::vector<std::int64_t> legal_actions;
     std::int64_t lives = 0;
     std::int64_t episode_frame_number = 0;
     std::int64_t frame_number = 0;
@@ -112,8 +112,8 @@ struct connect4 {
     std::int64_t column = 0;
   };
   struct observation {
-    std::vector<std::vector<std::int64_t>> board = {};  ///< [6, 7] of 1, -1 and 0.
-    std::vector<std::int64_t> legal_actions = {};
+    std::vector<std::vector<std::int64_t>> board;  ///< [6, 7] of 1, -1 and 0.
+    std::vector<std::int64_t> legal_actions;
   };
 };
 
@@ -125,15 +125,15 @@ struct textarena {
   };
   struct message {
     std::int64_t sender_id = 0;  ///< -1 means the game itself.
-    std::string content = {};
-    std::string category = {};
+    std::string content;
+    std::string category;
   };
   struct observation {
-    std::string prompt = {};
-    std::vector<message> messages = {};
+    std::string prompt;
+    std::vector<message> messages;
     std::int64_t current_player_id = 0;
-    std::vector<std::int64_t> legal_players = {};
-    nlohmann::json info = {};
+    std::vector<std::int64_t> legal_players;
+    nlohmann::json info;
   };
 };
 
@@ -149,10 +149,10 @@ struct git {
   };
   struct observation {
     bool success = false;
-    std::string message = {};
-    std::string output = {};
-    std::string error = {};
-    nlohmann::json repos = {};
+    std::string message;
+    std::string output;
+    std::string error;
+    nlohmann::json repos;
   };
 };
 
@@ -163,13 +163,13 @@ struct browsergym {
     std::string action_str = {};  ///< An action such as `click('12')`.
   };
   struct observation {
-    std::string text = {};
-    std::string url = {};
-    nlohmann::json screenshot = {};  ///< A nested list [H, W, C], or null.
-    std::string goal = {};
-    std::string axtree_txt = {};
-    std::string pruned_html = {};
-    std::string error = {};
+    std::string text;
+    std::string url;
+    nlohmann::json screenshot;  ///< A nested list [H, W, C], or null.
+    std::string goal;
+    std::string axtree_txt;
+    std::string pruned_html;
+    std::string error;
     bool last_action_error = false;
   };
 };
@@ -181,12 +181,12 @@ struct chat {
     std::vector<std::int64_t> tokens = {};  ///< At least one token.
   };
   struct message {
-    std::string role = {};
-    std::string content = {};
+    std::string role;
+    std::string content;
   };
   struct observation {
-    std::vector<message> messages = {};
-    std::vector<std::int64_t> tokens = {};
+    std::vector<message> messages;
+    std::vector<std::int64_t> tokens;
   };
 };
 
