@@ -71,7 +71,8 @@ sed -i "s/\"total_steps\": 4000000/\"total_steps\": $((made + 30000))/" kept/ppo
 run train --resume kept/ppo/Corridor-v0_1 --json --metrics-port 0
 holds "--resume goes on from there" "s['resumed_from_step'] == $made > 0 and s['steps'] >= $made + 30000 and
   s['env'] == 'Corridor-v0' and s['algo'] == 'ppo'"
-run eval kept/ppo/Corridor-v0_1 --episodes 20 --json
+run train -n 20480 --runs learned --json --metrics-port 0
+run eval learned/ppo/Corridor-v0_1 --episodes 20 --json
 holds "eval plays its own environment with the model" "s['env'] == 'Corridor-v0' and s['eval_episodes'] == 20 and
   s['eval_mean'] > 0.85"
 train_in_background -n 4000000 --runs lost --metrics-port 0 "${few[@]}"
