@@ -35,12 +35,12 @@ enum class zero_variance_rule {
 /// the defaults. Options without a value take that of the variant or of the kind of task; see
 /// completed in grpo_defaults.hpp.
 struct grpo_options : language_model_options {
-  std::optional<grpo_variant> variant;
-  std::optional<advantage_kind> advantage;
-  std::optional<policy_term> term;
-  std::optional<ratio_level> ratio;
-  std::optional<loss_aggregation> aggregation;
-  std::optional<double> clip_low, clip_high;
+  std::optional<grpo_variant> variant = {};
+  std::optional<advantage_kind> advantage = {};
+  std::optional<policy_term> term = {};
+  std::optional<ratio_level> ratio = {};
+  std::optional<loss_aggregation> aggregation = {};
+  std::optional<double> clip_low = {}, clip_high = {};
   double dual_clip = 3.0;
   double cispo_max = 5.0;
   double advantage_eps = 1e-4;
@@ -84,8 +84,8 @@ struct grpo_options : language_model_options {
 
 /// The number and the size of the task's problems. Options without a value take the task's own.
 struct grpo_problems_section {
-  std::optional<int> size;
-  std::optional<std::int64_t> training, held_out;
+  std::optional<int> size = {};
+  std::optional<std::int64_t> training = {}, held_out = {};
 };
 
 /// The task that the model learns.
@@ -106,7 +106,7 @@ struct grpo_code_section {
 
 /// The games if the task is a game.
 struct grpo_game_section {
-  std::vector<std::string> urls;
+  std::vector<std::string> urls = {};
   int worlds = 64;
   std::optional<int> turns = {};
   double illegal_reward = -1.1;
@@ -115,14 +115,14 @@ struct grpo_game_section {
 /// The model that learns: a path, or the name of a model that `troupe models get` has installed. An
 /// empty path means the letters model of actors/llm/tasks.
 struct grpo_model_section {
-  std::string path;
-  std::string system_prompt;
+  std::string path = {};
+  std::string system_prompt = {};
 };
 
 /// Supervised steps before the first update, on right answers to training problems. A model that
 /// never gets a reward at the start would otherwise have nothing to learn from.
 struct grpo_warm_start_section {
-  std::optional<int> batches;
+  std::optional<int> batches = {};
   int batch_size = 256;
   double lr = 1e-3;
   std::optional<bool> keep_moments = {};
@@ -130,8 +130,8 @@ struct grpo_warm_start_section {
 
 /// The generation of answers.
 struct grpo_rollout_section {
-  std::optional<int> prompts;
-  std::optional<int> group;
+  std::optional<int> prompts = {};
+  std::optional<int> group = {};
   int max_completion_tokens = 8;
   double temperature = 1.0;
   int rounds = 3;
@@ -160,20 +160,20 @@ struct grpo_evaluation_section {
 struct grpo_config {
   std::string algo = "grpo";
   grpo_task_section task = {};
-  grpo_code_section code;
-  grpo_game_section game;
-  grpo_model_section model;
+  grpo_code_section code = {};
+  grpo_game_section game = {};
+  grpo_model_section model = {};
   std::int64_t total_steps = 240;
   std::uint64_t seed = 1;
   training_mode mode = training_mode::sync;
-  grpo_warm_start_section warm_start;
-  grpo_rollout_section rollout;
-  grpo_options trainer;
-  grpo_evaluation_section evaluation;
-  checkpoint_section checkpoint;
-  grpo_samples_section samples;
+  grpo_warm_start_section warm_start = {};
+  grpo_rollout_section rollout = {};
+  grpo_options trainer = {};
+  grpo_evaluation_section evaluation = {};
+  checkpoint_section checkpoint = {};
+  grpo_samples_section samples = {};
   bool deterministic = false;
-  std::string faults;
+  std::string faults = {};
   /// Lets the task code run the model's programs without a sandbox. A configuration file can't set
   /// it; only the caller or the command line can.
   bool allow_unsandboxed_code = false;
