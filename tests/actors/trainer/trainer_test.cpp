@@ -105,13 +105,15 @@ task<> restart(system& sys) {
   CHECK(newest == 2.5f);
 }
 
+task<outcome<int>> die_before_the_last(int* attempts) {
+  if (++*attempts == update_attempts_max) co_return 7;
+  co_return std::make_exception_ptr(call_error(error_kind::replica_lost, "planted"));
+}
+
 /// An update whose trainer dies in every attempt but the last that is allowed.
 task<> survive_the_last_attempt(system&) {
   int attempts = 0;
-  const auto train = [&]() -> task<outcome<int>> {
-    if (++attempts == update_attempts_max) co_return 7;
-    co_return std::make_exception_ptr(call_error(error_kind::replica_lost, "planted"));
-  };
+  const auto train = [&] { return die_before_the_last(&attempts); };
   const auto push_next = []() -> task<std::int64_t> { co_return 1; };
   const auto pushed = co_await troupe::learn_and_push<int>(0, train, push_next);
   CHECK(pushed.report == 7);
