@@ -34,8 +34,14 @@ same_as_here "the trainer in a process" placement.trainer=process
 same_as_here "each in a process of its own" \
   env.placement=process placement.policy=process placement.trainer=process
 
-numbers_of trainer.replicas=2 >here
-same_as_here "two ranks, on threads and in processes" trainer.replicas=2 placement.trainer=process
+if grep -q '^GLOO_INCLUDE_DIR:PATH=.*-NOTFOUND$' "${troupe%/deploy/*}/CMakeCache.txt"; then
+  run train -n 1024 env.n_envs=2 trainer.replicas=2
+  [[ $code -ne 0 ]] && grep -q 'a libtorch that has no Gloo headers beside its own' err
+  report "two ranks are refused without Gloo" $?
+else
+  numbers_of trainer.replicas=2 >here
+  same_as_here "two ranks, on threads and in processes" trainer.replicas=2 placement.trainer=process
+fi
 run train -n 1024 env.n_envs=2 trainer.replicas=2 placement.trainer=shared
 [[ $code -eq 2 ]] && grep -q '/placement/trainer: expected auto, thread or process' err
 report "ranks that would wait on the pool are refused" $?
