@@ -62,13 +62,13 @@ class Models(unittest.TestCase):
 
     def run_of(self, *arguments):
         result = self.train(*arguments)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.returncode, 0, result.stdout)
         return self.folder / json.loads(result.stdout.splitlines()[-1])["run_directory"]
 
     def refusal(self, *arguments):
         result = self.train(*arguments)
-        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
-        return result.stderr
+        self.assertEqual(result.returncode, 2, result.stdout)
+        return result.stdout
 
     def ppo(self, *arguments):
         return self.run_of("--env", "CartPole-v1", "-n", 64, "rollout.n_steps=64", "policy.hidden=[8]", *arguments)
@@ -126,7 +126,7 @@ class Models(unittest.TestCase):
         self.assertIn("nowhere", self.refusal("--init", "nowhere"))
         both = deployment.run(deployment.troupe(), "train", "--resume", first, "--init", model, cwd=self.folder)
         self.assertEqual(both.returncode, 2)
-        self.assertRegex(both.stderr, "--(init|resume) excludes --(init|resume)")
+        self.assertRegex(both.stdout, "--(init|resume) excludes --(init|resume)")
 
 
 if __name__ == "__main__":
