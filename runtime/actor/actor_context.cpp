@@ -1,6 +1,7 @@
 #include "runtime/actor/actor_context.hpp"
 
 #include <algorithm>
+#include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <thread>
 
@@ -31,6 +32,9 @@ actor_context::actor_context(const actor_options& options)
     config_.set("scheduler.max-throughput", std::size_t{100});
   }
   actors_ = std::make_unique<caf::actor_system>(config_);
+  // CAF has made its logger this thread's, and the system's end would wait until the thread gives
+  // it back. Another thread may end the system.
+  caf::logger::set_current_actor_system(nullptr);
   if (!options.deterministic) spares_ = std::make_unique<spare_threads>(*actors_);
 }
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "runtime/metrics/registry.hpp"
@@ -323,6 +324,21 @@ TEST_CASE("system: those that share a registry count on from one to the next") {
 
 task<> outlive_for_a_negative_time(system& sys) {
   co_await sys.serve<worker>({.name = "workers", .outlive_controller = -1s});
+}
+
+TEST_CASE("system: one thread may make it and another end it") {
+  std::unique_ptr<troupe::system> sys;
+  std::promise<void> made, ended;
+  std::thread maker([&] {
+    sys = std::make_unique<troupe::system>();
+    made.set_value();
+    ended.get_future().wait();
+  });
+  made.get_future().wait();
+  auto end = std::async(std::launch::async, [&] { sys.reset(); });
+  CHECK(end.wait_for(10s) == std::future_status::ready);
+  ended.set_value();  // An end that waited for the maker's thread comes now.
+  maker.join();
 }
 
 TEST_CASE("system: negative times are refused") {
