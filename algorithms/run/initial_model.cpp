@@ -21,7 +21,7 @@ namespace {
 std::string first_difference(const saved_model& model, const network_shape& shape,
                              const network_options& network) {
   if (model.options.kind != network.kind) {
-    return fmt::format("its network is a {}, expected a {}", to_string(model.options.kind),
+    return fmt::format("its kind of network is {}, expected {}", to_string(model.options.kind),
                        to_string(network.kind));
   }
   const auto layout = layout_of(model.shape, model.options);
