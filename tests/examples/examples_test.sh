@@ -5,7 +5,8 @@ set -u
 build=$(cd "$1" && pwd)
 sources=$(cd "$(dirname "$0")/../../examples" && pwd)
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+server=
+trap 'rm -rf "$place"; [[ -z $server ]] || kill "$server"' EXIT
 cd "$place" || exit 1
 passed=0
 failed=0
@@ -22,6 +23,16 @@ check() {  # check NAME CONDITION...
   fi
 }
 
+# serve_cartpole: serves it to train_on_openenv, and keeps the URL in OPENENV_URL
+serve_cartpole() {
+  "$build/deploy/troupe/troupe" serve-env CartPole-v1 --port 0 --metrics-port 0 >"$place/server" 2>&1 &
+  server=$!
+  timeout 60 grep -q -m 1 "^serving" <(tail -f -n +1 --pid "$server" "$place/server")
+  OPENENV_URL=$(sed -n 's/^serving .* at \(http[^,]*\),.*/\1/p' "$place/server")
+  export OPENENV_URL
+}
+
+serve_cartpole
 for source in "$sources"/*.cpp; do
   name=$(basename "$source" .cpp)
   rm -f "$place/output"
@@ -30,6 +41,8 @@ for source in "$sources"/*.cpp; do
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
+  [[ $name != train_on_openenv ]] ||
+    arguments=(train -n 4096 --metrics-port 0 env.placement=thread evaluation.final_episodes=2)
   timeout 120 "$build/examples/$name" "${arguments[@]}" >"$place/output" 2>&1
   check "$name exits with 0" test $? -eq 0
   check "$name prints something" test -s "$place/output"
