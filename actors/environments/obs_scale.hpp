@@ -11,15 +11,23 @@
 namespace troupe::detail {
 
 inline constexpr float obs_clip = 10.0f;
+/// Added to variances before the square root.
+inline constexpr double obs_epsilon = 1e-8;
 
 /// Writes mean [D] and variance [D] as the 2 D floats at the end of the parameters.
 inline void write_obs_scale(std::span<const double> mean, std::span<const double> variance,
                             float* to) {
-  constexpr double epsilon = 1e-8;
   for (std::size_t i = 0; i < mean.size(); ++i) {
     to[i] = static_cast<float>(mean[i]);
-    to[mean.size() + i] = static_cast<float>(1.0 / std::sqrt(variance[i] + epsilon));
+    to[mean.size() + i] = static_cast<float>(1.0 / std::sqrt(variance[i] + obs_epsilon));
   }
+}
+
+/// Returns the variance of which write_obs_scale wrote this inverse scale, to the rounding of
+/// floats.
+inline double variance_of(float inverse_scale) {
+  const double scale = 1.0 / inverse_scale;
+  return std::max(0.0, scale * scale - obs_epsilon);
 }
 
 /// Writes obs [rows, width], normalised by the 2 * width floats at `scale`, to `seen`.

@@ -34,21 +34,15 @@ void action_scale::stretch(float* actions, std::size_t rows) const {
 
 namespace {
 
-bool is_greedy(network_kind kind) {
-  return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
-}
-
-int outputs_of(const network_shape& shape, const network_options& options) {
+int checked_outputs_of(const network_shape& shape, const network_options& options) {
   const auto kind = options.kind;
-  const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
+  const bool fits = has_action_values(kind) ? shape.discrete_actions > 0 : shape.is_continuous();
   const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
   if (!fits || !can_explore || kind == network_kind::actor_critic) {
     throw std::invalid_argument("a network of kind " + std::string(to_string(kind)) +
                                 " gives no actions for " + to_string(shape, options));
   }
-  if (kind == network_kind::squashed_gaussian && !options.use_sde) return 2 * shape.continuous_size;
-  if (kind == network_kind::dueling_q_values) return 1 + shape.discrete_actions;
-  return kind == network_kind::q_values ? shape.discrete_actions : shape.continuous_size;
+  return outputs_of(shape, options);
 }
 
 }  // namespace
@@ -57,7 +51,7 @@ single_network::single_network(const network_shape& shape, const network_options
     : kind_(options.kind),
       normalize_obs_(options.normalize_obs),
       actions_(shape.is_continuous() ? shape.continuous_size : shape.discrete_actions),
-      net_(shape, options, outputs_of(shape, options)) {
+      net_(shape, options, checked_outputs_of(shape, options)) {
   if (options.use_sde) noise_.emplace(net_.top().features(), actions_, options.use_expln);
   parameters_.resize(net_.parameter_count() + (noise_ ? noise_->size() : 0) +
                      (normalize_obs_ ? 2 * static_cast<std::size_t>(shape.obs_size) : 0));
@@ -116,7 +110,7 @@ void single_network::act(const float* obs, int rows, action_random& random, bool
   net_.infer(parameters_.data(), obs, rows, buffers_, outputs_.data());
   const float* out = outputs_.data();
   for (int row = 0; row < rows; ++row, out += width) {
-    if (is_greedy(kind_)) {  // the last outputs; a dueling network's value comes first
+    if (has_action_values(kind_)) {  // the last outputs; a dueling network's value comes first
       const float* end = out + width;
       actions.choice[row] = std::max_element(end - actions_, end) - (end - actions_);
       continue;

@@ -15,27 +15,6 @@
 namespace troupe {
 namespace {
 
-const char* name_of_top(network_kind kind) {
-  const bool greedy = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
-  return greedy ? "q_net" : "actor";
-}
-
-int outputs_of(const network_shape& shape, const network_options& options) {
-  switch (options.kind) {
-    case network_kind::actor_critic:
-      return shape.actor_outputs();
-    case network_kind::q_values:
-      return shape.discrete_actions;
-    case network_kind::dueling_q_values:
-      return 1 + shape.discrete_actions;
-    case network_kind::squashed_gaussian:
-      return options.use_sde ? shape.continuous_size : 2 * shape.continuous_size;
-    case network_kind::squashed:
-      break;
-  }
-  return shape.continuous_size;
-}
-
 std::string text_of(const std::vector<std::int64_t>& sizes) {
   return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
@@ -104,7 +83,7 @@ tensor_layout layout_of(const network_shape& shape, const network_options& optio
   const detail::mlp top(inputs, hidden(options.hidden), outputs_of(shape, options),
                         options.hidden_activation);
   tensor_layout made;
-  made.add(name_of_top(options.kind), top);
+  made.add(has_action_values(options.kind) ? "q_net" : "actor", top);
   const auto add_log_std = [&] {
     if (options.use_sde) {
       made.add("log_std", {top.features(), shape.continuous_size});

@@ -25,6 +25,26 @@ int network_shape::actor_outputs() const {
                               : std::accumulate(multi_discrete.begin(), multi_discrete.end(), 0);
 }
 
+bool has_action_values(network_kind kind) {
+  return kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+}
+
+int outputs_of(const network_shape& shape, const network_options& options) {
+  switch (options.kind) {
+    case network_kind::actor_critic:
+      return shape.actor_outputs();
+    case network_kind::q_values:
+      return shape.discrete_actions;
+    case network_kind::dueling_q_values:
+      return 1 + shape.discrete_actions;
+    case network_kind::squashed_gaussian:
+      return options.use_sde ? shape.continuous_size : 2 * shape.continuous_size;
+    case network_kind::squashed:
+      break;
+  }
+  return shape.continuous_size;
+}
+
 namespace {
 
 constexpr std::pair<network_kind, const char*> kinds[] = {

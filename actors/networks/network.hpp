@@ -94,6 +94,12 @@ struct network_options {
   bool operator==(const network_options&) const = default;
 };
 
+/// Returns whether outputs of that kind are values of discrete actions.
+bool has_action_values(network_kind kind);
+/// Returns the number of outputs of the network that acts, which options.kind decides. The shape
+/// must have actions of that kind.
+int outputs_of(const network_shape& shape, const network_options& options);
+
 /// Returns whether the network begins with convolutions. Throws std::invalid_argument if the
 /// options ask for convolutions but the observations are no image.
 bool has_convolutions(const network_shape& shape, const network_options& options);

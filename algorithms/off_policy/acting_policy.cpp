@@ -10,35 +10,24 @@
 namespace troupe {
 namespace {
 
-bool is_greedy(acting_kind kind) {
-  return kind == acting_kind::greedy || kind == acting_kind::greedy_dueling;
-}
-
-int outputs_of(const network_shape& shape, const network_options& options, acting_kind kind) {
-  switch (kind) {
-    case acting_kind::greedy:
-      return shape.discrete_actions;
-    case acting_kind::greedy_dueling:
-      return 1 + shape.discrete_actions;
-    case acting_kind::squashed_gaussian:
-      return options.use_sde ? shape.continuous_size : 2 * shape.continuous_size;
-    case acting_kind::deterministic:
-      break;
-  }
-  return shape.continuous_size;
+network_options with_kind(network_options options, network_kind kind) {
+  options.kind = kind;
+  return options;
 }
 
 const network_shape& checked(const network_shape& shape, const network_options& options,
-                             acting_kind kind) {
+                             network_kind kind) {
   const auto positive = [](int size) { return size > 0; };
-  const bool fits = is_greedy(kind) ? shape.discrete_actions > 0 && !shape.is_continuous()
-                                    : shape.continuous_size > 0 && shape.discrete_actions == 0;
-  const bool can_explore = kind == acting_kind::squashed_gaussian || !options.use_sde;
+  const bool fits = has_action_values(kind)
+                        ? shape.discrete_actions > 0 && !shape.is_continuous()
+                        : shape.continuous_size > 0 && shape.discrete_actions == 0;
+  const bool can_explore = kind == network_kind::squashed_gaussian || !options.use_sde;
   if (shape.obs_size < 1 || !fits || !can_explore || !shape.multi_discrete.empty() ||
       !std::ranges::all_of(options.hidden, positive)) {
-    throw std::invalid_argument("network (" + to_string(shape, options) + "): expected " +
-                                (is_greedy(kind) ? "one discrete choice" : "continuous actions") +
-                                ", obs_size >= 1, positive widths, and use_sde for SAC alone");
+    throw std::invalid_argument(
+        "network (" + to_string(shape, options) + "): expected " +
+        (has_action_values(kind) ? "one discrete choice" : "continuous actions") +
+        ", obs_size >= 1, positive widths, and use_sde for SAC alone");
   }
   return shape;
 }
@@ -46,12 +35,11 @@ const network_shape& checked(const network_shape& shape, const network_options& 
 }  // namespace
 
 acting_policy::acting_policy(const network_shape& shape, const network_options& options,
-                             acting_kind kind)
+                             network_kind kind)
     : shape_(checked(shape, options, kind)),
-      options_(options),
-      kind_(kind),
-      stack_(shape, options, outputs_of(shape, options, kind),
-             kind == acting_kind::deterministic ? activation::tanh : activation::linear) {
+      options_(with_kind(options, kind)),
+      stack_(shape, options, outputs_of(shape, options_),
+             kind == network_kind::squashed ? activation::tanh : activation::linear) {
   if (options.use_sde) {
     noise_.emplace(network().features(), shape.continuous_size, options.use_expln);
   }
@@ -60,7 +48,8 @@ acting_policy::acting_policy(const network_shape& shape, const network_options& 
 
 void acting_policy::initialise(action_random& random) {
   std::ranges::fill(parameters_, options_.log_std_init);  // the network overwrites its own part
-  stack_.initialise(random, options_.ortho_init, is_greedy(kind_) ? 1.0 : 0.01, parameters_.data());
+  stack_.initialise(random, options_.ortho_init, has_action_values(kind()) ? 1.0 : 0.01,
+                    parameters_.data());
 }
 
 void acting_policy::load_parameters(std::span<const float> parameters) {
@@ -95,7 +84,7 @@ void acting_policy::act(const float* obs, int rows, action_random& random, bool 
   float* outputs = detail::grown(outputs_, static_cast<std::size_t>(rows) * width);
   stack_.infer(parameters_.data(), obs, rows, buffers_, outputs);
   const double amount = deterministic ? 0.0 : exploration_;
-  if (is_greedy(kind_)) {
+  if (has_action_values(kind())) {
     const int count = shape_.discrete_actions;
     for (int row = 0; row < rows; ++row) {
       const float* best = outputs + static_cast<std::size_t>(row) * width + (width - count);
@@ -103,7 +92,7 @@ void acting_policy::act(const float* obs, int rows, action_random& random, bool 
       actions.choice[row] = explores ? static_cast<std::int64_t>(random.below(count))
                                      : std::max_element(best, best + count) - best;
     }
-  } else if (kind_ == acting_kind::deterministic) {
+  } else if (kind() == network_kind::squashed) {
     const auto count = static_cast<std::size_t>(rows) * width;
     for (std::size_t i = 0; i < count; ++i) {
       const double noise = amount > 0.0 ? amount * random.normal() : 0.0;

@@ -14,31 +14,23 @@
 
 namespace troupe {
 
-/// How the outputs of the acting network become an action.
-enum class acting_kind {
-  greedy,          ///< DQN: the action with the largest of n action values.
-  greedy_dueling,  ///< Dueling DQN: the action with the largest of n advantages.
-  /// SAC: tanh of a Gaussian whose outputs are mean [A] and log standard deviation [A]. With
-  /// use_sde the outputs are the mean [A] alone, to which state_dependent_noise is added.
-  squashed_gaussian,
-  deterministic,  ///< TD3 and DDPG: tanh of A outputs.
-};
-
-/// The network of an off-policy learner that acts, with its own weights. Continuous actions are
-/// within -1..1; the caller scales them to the environment's bounds. Calls share work buffers, so
-/// two threads must not use one object at the same time.
+/// The network of an off-policy learner that acts, with its own weights. Of action values it takes
+/// the action with the largest. Continuous actions are within -1..1; the caller scales them to the
+/// environment's bounds. With use_sde the kind squashed_gaussian has the mean [A] alone, to which
+/// state_dependent_noise is added. Calls share work buffers, so two threads must not use one object
+/// at the same time.
 class acting_policy {
  public:
   /// Weights are zero until initialise or load_parameters. Throws std::invalid_argument if the
-  /// actions of the shape don't fit the kind: the greedy kinds need one discrete choice, the others
-  /// continuous actions.
-  acting_policy(const network_shape& shape, const network_options& options, acting_kind kind);
+  /// actions of the shape don't fit the kind, which replaces options.kind: action values need one
+  /// discrete choice, the others continuous actions.
+  acting_policy(const network_shape& shape, const network_options& options, network_kind kind);
 
   /// Draws initial weights like PyTorch's nn.Linear, or orthogonal ones with options.ortho_init.
   void initialise(action_random& random);
 
   const network_shape& shape() const { return shape_; }
-  acting_kind kind() const { return kind_; }
+  network_kind kind() const { return options_.kind; }
   /// The whole network.
   const detail::network_stack& stack() const { return stack_; }
   /// The perceptron on top of the convolutions; the whole network if there are none.
@@ -55,8 +47,8 @@ class acting_policy {
   void load_parameters(std::span<const float> parameters);
 
   /// Sets the amount of exploration when the policy does not act deterministically; it is 0 at
-  /// first. The greedy kinds take a uniformly random choice with this probability, drawn for each
-  /// row. The kind deterministic adds Gaussian noise of this standard deviation and clips to -1..1.
+  /// first. With action values it is the probability of a uniformly random choice, drawn for each
+  /// row. The kind squashed adds Gaussian noise of this standard deviation and clips to -1..1.
   /// The kind squashed_gaussian explores by itself and ignores it. Throws std::invalid_argument if
   /// it is negative or not finite.
   void set_exploration(double amount);
@@ -69,7 +61,6 @@ class acting_policy {
  private:
   network_shape shape_;
   network_options options_;
-  acting_kind kind_;
   double exploration_ = 0.0;
   detail::network_stack stack_;
   std::optional<detail::state_dependent_noise> noise_;  // with use_sde

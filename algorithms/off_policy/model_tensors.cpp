@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/base/log.hpp"
-
 namespace troupe::detail {
 
 namespace {
@@ -27,10 +25,7 @@ named_tensors tensors_of(const critic_ensemble& critics) {
 }
 
 void load(critic_ensemble& critics, const named_tensors& from) {
-  if (from.empty()) {
-    log::warn("the model has no critics; they begin with random weights", {});
-    return;
-  }
+  if (from.empty()) return;
   const auto more = "qf" + std::to_string(critics.count()) + ".0.weight";
   for (const auto& [name, tensor] : from) {
     if (name != more) continue;

@@ -7,6 +7,7 @@
 #include "algorithms/off_policy/off_policy.hpp"
 #include "algorithms/run/initial_model.hpp"
 #include "algorithms/run/run_state.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 
@@ -74,7 +75,11 @@ task<> off_policy::serve_trainer(const checkpoint* from) {
   off_policy_trainer::maker make = [make = algorithm_.make_learner, shape = shape,
                                     init = from ? nullptr : in.settings.init] {
     auto learner = make(shape);
-    if (init) start_from(*learner, init->model);
+    if (!init) return learner;
+    if (init->model.beside.empty() && !learner->beside().empty()) {
+      log::warn("the model has no critics; they begin with random weights", {});
+    }
+    start_from(*learner, init->model);
     return learner;
   };
   serve_options learning{
@@ -159,8 +164,7 @@ namespace {
 
 /// Throws std::invalid_argument if the network can't choose the environment's kind of action.
 void require_actions(const run_settings& settings) {
-  const auto kind = settings.network.kind;
-  const bool discrete = kind == network_kind::q_values || kind == network_kind::dueling_q_values;
+  const bool discrete = has_action_values(settings.network.kind);
   const auto actions = spec_of(settings.env).action_space;
   const bool fits = discrete ? actions.get_if<spaces::discrete>() != nullptr
                              : actions.get_if<spaces::box>() != nullptr;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "actors/environments/obs_scale.hpp"
 #include "actors/networks/named_tensors.hpp"
 #include "actors/networks/shape_of.hpp"
 #include "actors/recorder/run_directory.hpp"
@@ -80,9 +81,7 @@ running_moments obs_statistics_of(const saved_model& model) {
   const float* inverse_scale = mean + width;
   std::vector<double> means(mean, mean + width), variances;
   for (std::size_t i = 0; i < width; ++i) {
-    constexpr double epsilon = 1e-8;  // as in write_obs_scale
-    const double scale = 1.0 / inverse_scale[i];
-    variances.push_back(std::max(0.0, scale * scale - epsilon));
+    variances.push_back(detail::variance_of(inverse_scale[i]));
   }
   const auto rows = static_cast<double>(std::max<std::int64_t>(model.steps, 1));
   return running_moments::of(rows, means, variances);

@@ -300,19 +300,17 @@ const other_name* find_other_name(std::string_view algorithm, std::string_view n
 }
 
 config_error with_our_name(const config_error& error, std::string_view algorithm) {
+  if (error.fault() == config_fault::other) return error;
   const auto& pointer = error.pointer();
-  const std::string_view what = error.what();
-  const auto slash = pointer.rfind('/');
-  if (slash == std::string::npos) return error;
-  const auto name = pointer.substr(slash + 1);
-  // An option such as env is a section here, which takes an object.
-  const bool unknown = what.find("unknown key") != std::string_view::npos;
-  if (!unknown && what.find("expected an object") == std::string_view::npos) return error;
+  const auto name = pointer.substr(pointer.rfind('/') + 1);
   const auto* row = find_other_name(algorithm, name);
   if (!row) return error;
   const auto nearest = row->ours.substr(row->ours.rfind('.') + 1);
+  const std::string_view what = error.what();
   if (what.find(fmt::format("did you mean \"{}\"?", nearest)) != std::string_view::npos)
     return error;
+  // An option such as env is a section here, which takes an object.
+  const bool unknown = error.fault() == config_fault::unknown_key;
   if (row->ours.empty()) {
     return {pointer,
             fmt::format("unknown key \"{}\"; there is no such option here: {}", name, row->note)};

@@ -47,7 +47,10 @@ void struct_kind::add_rule(field_rule rule) {
 
 void struct_kind::read(const json& from, void* to, const std::string& pointer,
                        const value_limits&) const {
-  if (!from.is_object()) throw config_error(pointer, "expected an object, got " + show(from));
+  if (!from.is_object()) {
+    throw config_error(pointer, "expected an object, got " + show(from),
+                       config_fault::not_an_object);
+  }
   std::vector<std::string> known;
   for (const auto& field : fields_)
     if (field.listed_) known.push_back(field.name_);
@@ -62,9 +65,10 @@ void struct_kind::read(const json& from, void* to, const std::string& pointer,
                 {{"option", at}, {"now", now}});
       continue;
     }
-    throw config_error(child_pointer(pointer, key),
-                       unknown_name_message("key", key, known, find_field(key)) +
-                           ", got the value " + show(value));
+    throw config_error(
+        child_pointer(pointer, key),
+        unknown_name_message("key", key, known, find_field(key)) + ", got the value " + show(value),
+        config_fault::unknown_key);
   }
   for (const auto& field : fields_) {
     auto found = from.find(field.name_);

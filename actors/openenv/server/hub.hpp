@@ -97,8 +97,8 @@ struct hub {
   const server_metrics metrics;
   pace steps;
   std::list<guest*> guests;  ///< In the order in which they began to wait.
-  std::size_t sessions =
-      0;  ///< The open sessions, also those of HTTP; never above options.sessions_max.
+  /// The open sessions, also those that HTTP has made; never above options.sessions_max.
+  std::size_t sessions = 0;
   std::size_t connections = 0;  ///< The connections that are no sessions, or not yet.
   std::size_t refusals = 0;     ///< The connections that are being refused; not in the above.
   bool is_draining = false;

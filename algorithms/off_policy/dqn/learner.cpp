@@ -12,7 +12,7 @@ namespace troupe {
 dqn_learner::dqn_learner(const network_shape& shape, const dqn_options& options, std::uint64_t seed)
     : options_(checked_options(options, "dqn")),
       online_(shape, options.network,
-              options.dueling ? acting_kind::greedy_dueling : acting_kind::greedy),
+              options.dueling ? network_kind::dueling_q_values : network_kind::q_values),
       target_(online_.parameters().size()),
       gradient_(target_.size()),
       optimizer_(target_.size(), {.eps = options.adam_eps, .max_grad_norm = options.max_grad_norm}),

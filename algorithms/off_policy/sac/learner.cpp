@@ -12,7 +12,7 @@ namespace troupe {
 
 sac_learner::sac_learner(const network_shape& shape, const sac_options& options, std::uint64_t seed)
     : options_(checked_options(options, "sac")),
-      actor_(shape, options.network, acting_kind::squashed_gaussian),
+      actor_(shape, options.network, network_kind::squashed_gaussian),
       critics_(shape, options.network, options.n_critics),
       log_ent_coef_(1, static_cast<float>(std::log(options.initial_ent_coef))),
       actor_optimizer_(actor_.parameters().size(), {.eps = options.adam_eps, .max_grad_norm = 0.0}),

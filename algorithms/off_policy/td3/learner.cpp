@@ -14,7 +14,7 @@ td3_learner::td3_learner(const network_shape& shape, const td3_options& options,
                          bootstrap_rule bootstrap)
     : options_(checked_options(options, "td3")),
       bootstrap_(std::move(bootstrap)),
-      actor_(shape, options.network, acting_kind::deterministic),
+      actor_(shape, options.network, network_kind::squashed),
       target_actor_(actor_.parameters().size()),
       critics_(shape, options.network, options.n_critics),
       actor_optimizer_(target_actor_.size(), {.eps = options.adam_eps, .max_grad_norm = 0.0}),

@@ -136,7 +136,7 @@ TEST_CASE("off-policy algorithm: DQN plain, double and dueling, each told by its
             (dueling ? network_kind::dueling_q_values : network_kind::q_values));
       // What the evaluator and `troupe eval` play with chooses as what the collectors do.
       acting_policy acted(model.shape, model.options,
-                          dueling ? acting_kind::greedy_dueling : acting_kind::greedy);
+                          dueling ? network_kind::dueling_q_values : network_kind::q_values);
       action_random random(1);
       acted.initialise(random);
       CHECK(std::ssize(acted.parameters()) == model.parameters.numel());

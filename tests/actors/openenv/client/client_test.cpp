@@ -357,7 +357,7 @@ TEST_CASE("openenv client: of sessions that share one seat each gets its turn", 
   std::vector<task<>> all_games;
   for (int i = 0; i < 8; ++i) sessions.push_back(games.open());
   for (auto& each : sessions) all_games.push_back(play_one_episode(each));
-  sys.run(all(std::move(all_games)));
+  sys.run(with_timeout(all(std::move(all_games)), 30s));
   CHECK(server.accepted() == 8);
 }
 
@@ -423,9 +423,9 @@ TEST_CASE("openenv client: a request ends when its session is closed meanwhile",
                          },
                      .http = {}});
   const client on_today({.urls = {today.url()}});
-  CHECK(sys.run(close_while_asking(on_today, asked)) == failure::cancelled);
+  CHECK(sys.run(with_timeout(close_while_asking(on_today, asked), 30s)) == failure::cancelled);
   asked = false;
-  CHECK(sys.run(close_while_asking(on_today, asked)) == failure::cancelled);
+  CHECK(sys.run(with_timeout(close_while_asking(on_today, asked), 30s)) == failure::cancelled);
 
   asked = false;
   std::promise<void> over;
@@ -436,7 +436,8 @@ TEST_CASE("openenv client: a request ends when its session is closed meanwhile",
                        }
                        return answer_as_older(what);
                      }});
-  CHECK(sys.run(close_while_asking(client({.urls = {older.url()}}), asked)) == failure::cancelled);
+  CHECK(sys.run(with_timeout(close_while_asking(client({.urls = {older.url()}}), asked), 30s)) ==
+        failure::cancelled);
   over.set_value();
 }
 
@@ -457,7 +458,8 @@ TEST_CASE("openenv client: a reset ends when its session is closed meanwhile", "
                         },
                     .http = {}});
   troupe::system sys;
-  CHECK(sys.run(close_while_waiting(client({.urls = {full.url()}}), asked)) == failure::cancelled);
+  CHECK(sys.run(with_timeout(close_while_waiting(client({.urls = {full.url()}}), asked), 30s)) ==
+        failure::cancelled);
 }
 
 TEST_CASE("openenv client: its headers go with every request and handshake", "[openenv]") {

@@ -381,7 +381,7 @@ TEST_CASE("openenv server: one slot is enough for sixteen replicas") {
   const house here({.sessions_max = 1});
   troupe::system sys;
   const auto url = "http://127.0.0.1:" + std::to_string(here.serving.port());
-  const auto steps = sys.run(play_48_episodes(sys, url));
+  const auto steps = sys.run(with_timeout(play_48_episodes(sys, url), 60s));
   CHECK(steps == std::vector<int>(48, steps[0]));
 }
 
@@ -555,7 +555,9 @@ TEST_CASE("openenv server: a session begins over HTTP, and WebSockets play in it
   // It goes on where the WebSocket before has left it, once the server has seen that one end.
   std::optional<raw_websocket> next;
   std::string state;
+  const auto limit = std::chrono::steady_clock::now() + 30s;
   while (!state.starts_with(R"({"type":"state")")) {
+    REQUIRE(std::chrono::steady_clock::now() < limit);
     next.emplace(here.client("/ws?session_id=" + id));
     state = next->ask(R"({"type":"state"})");
   }
