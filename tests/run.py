@@ -2,19 +2,24 @@
 
 Suites are Catch2 executables (BUILD_DIR/tests/suites.txt), scripts are executables that take the
 build directory and close with `N passed, N failed[, N skipped]` (BUILD_DIR/tests/scripts.txt). With
-NAMEs only those whose path contains one are run. The last line is `N passed, N failed, N skipped`,
-where a Catch2 test case counts one. Exits 1 if a test failed or none ran.
+NAMEs only those whose path contains one are run. A suite and a script run side by side, as many as
+TROUPE_TEST_JOBS says (the cores, at most 2). The last line is `N passed, N failed, N skipped`, where a
+Catch2 test case counts one. Exits 1 if a test failed or none ran.
 """
+import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as xml
 
 TIME_LIMIT_SECONDS = 600
+DEFAULT_JOBS = min(2, os.cpu_count() or 1)
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 
@@ -54,6 +59,8 @@ def run_limited(command, log, on_wait, limit, environment=None, folder=None):
         while process.poll() is None:
             if time.monotonic() > deadline:
                 return f"did not end within {limit} s"
+            if stopping.is_set():
+                return "was interrupted"
             on_wait()
             try:
                 process.wait(0.2)
@@ -118,16 +125,19 @@ def describe_failure(element, indent="  "):
     return lines
 
 
+reporting = threading.Lock()
+stopping = threading.Event()  # Ctrl-C: every test that runs is ended
+
+
 def show_progress(text):
     if sys.stdout.isatty():
         print(f"\r\033[K{text[:100]}", end="", flush=True)
 
 
 def report(name, tally, started, problems):
-    show_progress("")
-    print(f"{name}: {tally} ({time.monotonic() - started:.1f} s)", flush=True)
-    for line in problems:
-        print(line, flush=True)
+    with reporting:
+        show_progress("")
+        print("\n".join([f"{name}: {tally} ({time.monotonic() - started:.1f} s)"] + problems), flush=True)
 
 
 def run_suite(executable, folder, limit):
@@ -199,6 +209,19 @@ def read_paths(build, file, names):
     return [path for path in paths if path and is_wanted(path)]
 
 
+def read_jobs():
+    text = os.environ.get("TROUPE_TEST_JOBS", str(DEFAULT_JOBS))
+    if not re.fullmatch("[1-9][0-9]?", text):
+        sys.exit(f"TROUPE_TEST_JOBS: expected 1 to 99 tests at once, got '{text}'")
+    return int(text)
+
+
+def take_in_turn(first, second):
+    """The elements of both lists, one of each list after the other as long as both have some."""
+    pairs = itertools.zip_longest(first, second)
+    return [element for pair in pairs for element in pair if element is not None]
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -207,11 +230,17 @@ def main():
     folder = build / "tests" / "results"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["XDG_STATE_HOME"] = str(folder / "state")  # the user's own is left alone
+    suites = [(run_suite, suite, folder, limit) for suite in read_paths(build, "suites.txt", names)]
+    scripts = [(run_script, script, build, folder, limit) for script in read_paths(build, "scripts.txt", names)]
     total = Tally()
-    for suite in read_paths(build, "suites.txt", names):
-        total.add(run_suite(suite, folder, limit))
-    for script in read_paths(build, "scripts.txt", names):
-        total.add(run_script(script, build, folder, limit))
+    with concurrent.futures.ThreadPoolExecutor(read_jobs()) as pool:
+        try:
+            for tally in pool.map(lambda test: test[0](*test[1:]), take_in_turn(scripts, suites)):
+                total.add(tally)
+        except KeyboardInterrupt:
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     if not (total.passed or total.failed):
         print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
     print(total)
