@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int format = 2;
+constexpr int format = 3;
 constexpr std::string_view prefix = "ckpt-";
 constexpr std::string_view unfinished = ".tmp";
 constexpr std::string_view replaced = ".old";

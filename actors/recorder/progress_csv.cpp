@@ -6,9 +6,17 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <system_error>
 
 namespace troupe {
+
+void require_column_name(const std::string& name) {
+  if (!name.empty() && name.find_first_of(",\"\r\n") == name.npos) return;
+  throw std::invalid_argument(fmt::format(
+      "expected the name of a column, without commas, quotes and line breaks, got \"{}\"", name));
+}
+
 namespace {
 
 std::string quoted(const std::string& field) {

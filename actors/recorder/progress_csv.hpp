@@ -11,6 +11,10 @@
 
 namespace troupe {
 
+/// Throws std::invalid_argument if a value can't be recorded under `name`: if it is empty or has a
+/// comma, a quote or a line break.
+void require_column_name(const std::string& name);
+
 /// `progress.csv` in the form of Stable-Baselines3's CSVOutputFormat: one row per call of `write`,
 /// one column per key. New keys of a later row become new columns on the right, sorted among
 /// themselves. The file is then rewritten, and earlier rows are empty in the new columns. Fields

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <iostream>
+#include <utility>
 
 #include "actors/checkpoint/state_codec.hpp"
 #include "actors/recorder/file_io.hpp"
@@ -55,6 +56,7 @@ void recorder::begin() {
 struct recorder::state {
   episode_history history;
   std::vector<curve_evaluation> evaluations;
+  std::map<std::string, double> noted;
   std::int64_t last_step;
   std::chrono::duration<double> elapsed, next_curve;
   bool curve_is_old;
@@ -67,6 +69,7 @@ struct recorder::state {
 std::string recorder::save() {
   const state now{history_,
                   evaluations_,
+                  noted_,
                   last_step_,
                   elapsed(),
                   next_curve_,
@@ -83,6 +86,7 @@ void recorder::restore() {
   auto saved = state_of<state>(options_.saved);
   history_ = std::move(saved.history);
   evaluations_ = std::move(saved.evaluations);
+  noted_ = std::move(saved.noted);
   last_step_ = saved.last_step;
   started_ -= std::chrono::round<time_point::duration>(saved.elapsed);
   next_curve_ = saved.next_curve;
@@ -118,6 +122,8 @@ bool recorder::attempt(Write&& write) {
 
 void recorder::record(progress_row row) {
   const double seconds = elapsed().count();
+  for (const auto& [name, value] : std::exchange(noted_, {}))
+    row.values.insert_or_assign(name, value);
   if (!history_.empty()) {
     row.values.try_emplace("rollout/ep_rew_mean", history_.mean_return());
     row.values.try_emplace("rollout/ep_len_mean", history_.mean_length());
@@ -128,6 +134,12 @@ void recorder::record(progress_row row) {
   row.values.try_emplace("time/total_timesteps", static_cast<double>(row.step));
   write_row(row);
   show_progress(row.step);
+}
+
+void recorder::note(std::string name, double value) {
+  require_column_name(name);
+  if (options_.noted) options_.noted(name, value);
+  noted_.insert_or_assign(std::move(name), value);
 }
 
 void recorder::episode(std::int64_t step, double episode_return, std::int64_t length) {

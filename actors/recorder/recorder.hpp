@@ -47,6 +47,9 @@ struct recorder_options {
   /// be null.
   std::function<void(std::string)> board_changed = {};
 
+  /// Called with each value that recorder::note is given, for a metric. It may be null.
+  std::function<void(const std::string& name, double value)> noted = {};
+
   /// Called with the message of the first failed write; null means that it is printed on stderr.
   std::function<void(const std::string&)> on_failure = {};
   /// Called at every failed write, for a metric. It may be null.
@@ -80,6 +83,16 @@ class recorder {
   /// row lacks them: `rollout/ep_rew_mean` and `rollout/ep_len_mean` (over the last 100 episodes),
   /// `time/fps`, `time/time_elapsed` (seconds) and `time/total_timesteps`.
   void record(progress_row row);
+
+  /// Records a value in the column `name`, such as "custom/minutes". It appears in the next row
+  /// that `record` adds, where it replaces a value of the same name. If a name is noted several
+  /// times before that, the last value counts. The value isn't checked. Throws
+  /// std::invalid_argument if the name is empty or has a comma, a quote or a line break.
+  ///
+  /// Any role or hook that holds the recorder's service may call it, in any process:
+  ///
+  ///   co_await records.route<&recorder::note>("custom/minutes", 1.5);
+  void note(std::string name, double value);
 
   /// Records an episode of training that ended at `step`, with its undiscounted return and its
   /// length in steps. An episode whose return is not finite is ignored.
@@ -129,6 +142,7 @@ class recorder {
   std::optional<progress_bar> bar_;
   episode_history history_;
   std::vector<curve_evaluation> evaluations_;
+  std::map<std::string, double> noted_;  ///< Values of `note` that the next row will have.
   std::int64_t last_step_ = 0;
   std::int64_t write_failures_ = 0;
   bool curve_is_old_ = false;  ///< True if something was recorded since the curve was drawn.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "actors/recorder/progress_csv.hpp"
+
 namespace troupe {
 
 void run_control::set_learning_rate(double lr) {
@@ -16,10 +18,7 @@ void run_control::set_learning_rate(double lr) {
 }
 
 void run_control::record(std::string name, double value) {
-  if (name.empty() || name.find_first_of(",\"\r\n") != std::string::npos) {
-    throw std::invalid_argument(fmt::format(
-        "run_control: expected the name of a column, without commas and quotes, got \"{}\"", name));
-  }
+  require_column_name(name);
   state_.values.insert_or_assign(std::move(name), value);
 }
 

@@ -32,11 +32,12 @@ class run_control {
   void clear_learning_rate() { state_.learning_rate.reset(); }
 
   /// Records a value in the column `name` of progress.csv, the table and TensorBoard, and at once
-  /// in /metrics as `troupe_recorded_value{column="name"}`. It appears in this update's row or, if
-  /// this update writes none, in the next row that is written. If a name is recorded several times,
-  /// the last value counts; it also replaces a value that the algorithm records under that name.
-  /// The value isn't checked. Throws std::invalid_argument if the name is empty or has a comma, a
-  /// quote or a line break.
+  /// on the status page and in /metrics as `troupe_recorded_value{column="name"}`. It appears in
+  /// this update's row or, if this update writes none, in the next row that is written. If a name
+  /// is recorded several times, the last value counts; it also replaces a value that the algorithm
+  /// records under that name. The value isn't checked. Throws std::invalid_argument if the name is
+  /// empty or has a comma, a quote or a line break. Roles and hooks of an algorithm of one's own
+  /// call recorder::note.
   void record(std::string name, double value);
 
   /// The actions in the experience that the last update trained on. The histogram is empty before

@@ -23,6 +23,7 @@
 
 #include "actors/checkpoint/checkpoint_directory.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "algorithms/run/run_control.hpp"  // callbacks use it
 #include "algorithms/run/settings.hpp"
 #include "runtime/system/system.hpp"
 

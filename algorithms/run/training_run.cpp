@@ -39,6 +39,15 @@ loops::progress whole_progress(const run_progress& progress, const run_progress&
   return now;
 }
 
+/// Shows a recorded value in /metrics and on the status page.
+void show_recorded(metrics_registry& metrics, const std::string& column, double value) {
+  metrics
+      .gauge("troupe_recorded_value", "Values that a callback, a hook or a role recorded.",
+             {{"column", column}})
+      .set(value);
+  metrics.show("recorded", R"({"tiles": [{"each": "column", "metric": "troupe_recorded_value"}]})");
+}
+
 }  // namespace
 
 bool reaches_goal(const loops::score_history& scores, const evaluation_section& of) {
@@ -108,6 +117,8 @@ task<> training_run::serve_recorder(const checkpoint* from) {
       .progress_bar = output.progress_bar,
       .board_changed = [metrics = &sys.metrics(), name = output.prefix + "run"](
                            std::string board) { metrics->show(name, std::move(board)); },
+      .noted = [metrics = &sys.metrics()](const std::string& column,
+                                          double value) { show_recorded(*metrics, column, value); },
       .on_failure = [](const std::string& what) { log::error(what); },
       .write_failed = [metrics = metrics] { metrics.write_failed(); }};
   // The recorder stands for the disk, so it is not restarted and no faults are injected into it.
@@ -196,11 +207,7 @@ task<> training_run::tell_update(loops::progress now) {
   } catch (...) {
     failure = std::current_exception();
   }
-  for (const auto& [name, value] : control.kept().values) {
-    sys.metrics()
-        .gauge("troupe_recorded_value", "Values that a callback recorded.", {{"column", name}})
-        .set(value);
-  }
+  for (const auto& [name, value] : control.kept().values) show_recorded(sys.metrics(), name, value);
   if (auto row = std::exchange(row_, std::nullopt)) {
     control.write(row->values);
     co_await records.route<&recorder::record>(std::move(*row));

@@ -32,10 +32,10 @@ seal() { (cd "$1" && sha256sum manifest.json >manifest.sha256); }
 
 cp -r whole damaged
 for checkpoint in "$run"/checkpoints/ckpt-*; do
-  sed -i 's/"format": 2/"format": 1/' "$checkpoint/manifest.json" && seal "$checkpoint"
+  sed -i 's/"format": 3/"format": 2/' "$checkpoint/manifest.json" && seal "$checkpoint"
 done
 refuses "checkpoints of an older format are refused, and the run is left alone" \
-  'ckpt-1024/manifest.json: expected format 2, got 1; another version of this program has written it: go on with that one, or begin a new run' train --resume "$run" --metrics-port 0
+  'ckpt-1024/manifest.json: expected format 3, got 2; another version of this program has written it: go on with that one, or begin a new run' train --resume "$run" --metrics-port 0
 rm -r damaged
 
 cp -r whole damaged

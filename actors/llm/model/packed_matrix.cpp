@@ -41,85 +41,101 @@ struct fetch {
   int lines = 0;
 };
 
-// Multiplies `rows` rows with one panel.
+/// A block of one panel: the inputs from `begin` to `end` for panel_width outputs. It fits into the
+/// L1 cache, so that the tiles of all rows read it from there.
+struct panel_block {
+  const float* weights;
+  index begin, end;
+};
+
+// Adds the products of `rows` rows with a block to their sums.
 template <int rows>
-TROUPE_ALWAYS_INLINE void tile(const product& p, const float* panel, index row, index column,
+TROUPE_ALWAYS_INLINE void tile(const product& p, panel_block block, index row, float* sums,
                                fetch ahead) {
-  lanes sum[rows][vectors] = {};
+  lanes part[rows][vectors] = {};
   const float* x = p.x + row * p.inputs;
-  for (index begin = 0; begin < p.inputs; begin += sum_block) {
-    lanes part[rows][vectors] = {};
-    const index end = std::min(begin + sum_block, p.inputs);
-    for (index k = begin; k < end; ++k) {
-      for (int line = 0; line < ahead.lines; ++line) {
-        __builtin_prefetch(ahead.from + (k * ahead.lines + line) * lane_count, 0, 2);
-      }
-      lanes w[vectors];
-      TROUPE_UNROLL
-      for (int v = 0; v < vectors; ++v) w[v] = lanes_at(panel + k * panel_width + v * lane_count);
-      TROUPE_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float value = x[r * p.inputs + k];
-        TROUPE_UNROLL
-        for (int v = 0; v < vectors; ++v) part[r][v] += value * w[v];
-      }
+  for (index k = block.begin; k < block.end; ++k) {
+    const index at = k - block.begin;
+    for (int line = 0; line < ahead.lines; ++line) {
+      __builtin_prefetch(ahead.from + (at * ahead.lines + line) * lane_count, 0, 2);
     }
+    float values[rows];
     TROUPE_UNROLL
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < rows; ++r) values[r] = x[r * p.inputs + k];
+    // One vector of weights at a time: with all of them at once AVX2 has too few registers, and
+    // sums would go through memory.
+    TROUPE_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      const lanes w = lanes_at(block.weights + at * panel_width + v * lane_count);
       TROUPE_UNROLL
-      for (int v = 0; v < vectors; ++v) sum[r][v] += part[r][v];
+      for (int r = 0; r < rows; ++r) part[r][v] += values[r] * w;
     }
   }
-  const index width = std::min(panel_width, p.outputs - column);
   TROUPE_UNROLL
   for (int r = 0; r < rows; ++r) {
-    float* y = p.y + (row + r) * p.outputs + column;
-    if (width == panel_width) {
-      TROUPE_UNROLL
-      for (int v = 0; v < vectors; ++v) {
-        lanes& to = lanes_at(y + v * lane_count);
-        to = p.add ? to + sum[r][v] : sum[r][v];
-      }
-    } else {
-      float all[panel_width];
-      TROUPE_UNROLL
-      for (int v = 0; v < vectors; ++v) lanes_at(all + v * lane_count) = sum[r][v];
-      for (index c = 0; c < width; ++c) y[c] = p.add ? y[c] + all[c] : all[c];
+    TROUPE_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      lanes_at(sums + r * panel_width + v * lane_count) += part[r][v];
     }
   }
 }
 
 template <int rows>
-TROUPE_ALWAYS_INLINE void last_rows(const product& p, const float* panel, index row, index end,
-                                    index column, fetch ahead) {
+TROUPE_ALWAYS_INLINE void last_rows(const product& p, panel_block block, index row, index end,
+                                    float* sums, fetch ahead) {
   if constexpr (rows > 0) {
-    if (end - row == rows) return tile<rows>(p, panel, row, column, ahead);
-    last_rows<rows - 1>(p, panel, row, end, column, ahead);
+    if (end - row == rows) return tile<rows>(p, block, row, sums, ahead);
+    last_rows<rows - 1>(p, block, row, end, sums, ahead);
+  }
+}
+
+/// Multiplies the rows from `begin` to `end` with one panel, and leaves the products in `sums`.
+template <int rows>
+TROUPE_ALWAYS_INLINE void multiply_panel(const product& p, const float* panel,
+                                         const float* panels_end, index begin, index end,
+                                         float* sums) {
+  std::fill_n(sums, (end - begin) * panel_width, 0.0f);
+  // The next block is prefetched while the tiles of this one are computed, in as many parts as
+  // there are tiles, but at most three. It follows in memory, also behind the last of a panel.
+  const index tiles = (end - begin + rows - 1) / rows;
+  const int lines = tiles >= 3 ? 1 : tiles == 2 ? 2 : 3;
+  for (index k = 0; k < p.inputs; k += sum_block) {
+    const panel_block block{panel + k * panel_width, k, std::min(k + sum_block, p.inputs)};
+    const index inputs = block.end - block.begin;
+    const float* next = block.weights + inputs * panel_width;
+    const float* next_end = next + std::min(inputs * panel_width, panels_end - next);
+    const auto next_ahead = [&]() -> fetch {
+      if (next >= next_end) return {};
+      const fetch ahead{next, lines};
+      next += lines * inputs * lane_count;
+      return ahead;
+    };
+    index row = begin;
+    float* to = sums;
+    for (; row + rows <= end; row += rows, to += rows * panel_width) {
+      tile<rows>(p, block, row, to, next_ahead());
+    }
+    last_rows<rows - 1>(p, block, row, end, to, next_ahead());
   }
 }
 
 template <int rows>
 TROUPE_ALWAYS_INLINE void multiply_tiles(const product& p) {
+  alignas(64) float sums[row_block * panel_width];
   const index panel_size = p.inputs * panel_width;
+  const index panel_count = (p.outputs + panel_width - 1) / panel_width;
+  const float* panels_end = p.panels + panel_count * panel_size;
   for (index begin = 0; begin < p.rows; begin += row_block) {
     const index end = std::min(begin + row_block, p.rows);
     for (index column = 0; column < p.outputs; column += panel_width) {
       const float* panel = p.panels + column / panel_width * panel_size;
-      // The next panel is prefetched while the tiles of this one are computed, in as many parts as
-      // there are tiles, but at most three.
-      const index tiles = (end - begin + rows - 1) / rows;
-      const int lines = tiles >= 3 ? 1 : tiles == 2 ? 2 : 3;
-      const float* next = panel + panel_size;
-      const float* next_end = column + panel_width < p.outputs ? next + panel_size : next;
-      const auto next_ahead = [&]() -> fetch {
-        if (next >= next_end) return {};
-        const fetch ahead{next, lines};
-        next += lines * p.inputs * lane_count;
-        return ahead;
-      };
-      index row = begin;
-      for (; row + rows <= end; row += rows) tile<rows>(p, panel, row, column, next_ahead());
-      last_rows<rows - 1>(p, panel, row, end, column, next_ahead());
+      multiply_panel<rows>(p, panel, panels_end, begin, end, sums);
+      const index width = std::min(panel_width, p.outputs - column);
+      for (index row = begin; row < end; ++row) {
+        float* y = p.y + row * p.outputs + column;
+        const float* sum = sums + (row - begin) * panel_width;
+        for (index c = 0; c < width; ++c) y[c] = p.add ? y[c] + sum[c] : sum[c];
+      }
     }
   }
 }

@@ -54,7 +54,8 @@ void describe(options_schema<sft_options>& s) {
       .also_known_as({"bf16"})
       .help(
           "The type in which linear layers are computed. Weights and optimiser are float with "
-          "either.");
+          "either. bf16 is faster on CPUs with AVX-512 BF16, and many times slower on CPUs without "
+          "AVX-512.");
   s.field("recompute_layers", &sft_options::recompute_layers)
       .also_known_as({"gradient_checkpointing"})
       .help(

@@ -228,12 +228,12 @@ TEST_CASE("checkpoint: an unknown format is not passed over") {
   kept.write(of_step(1));
   const auto place = kept.write(of_step(2));
   auto manifest = read_text(place / "manifest.json");
-  const std::string format = "\"format\": 2";
-  put_manifest(place, manifest.replace(manifest.find(format), format.size(), "\"format\": 3"));
+  const std::string format = "\"format\": 3";
+  put_manifest(place, manifest.replace(manifest.find(format), format.size(), "\"format\": 4"));
   refusals seen;
   CHECK_THROWS_AS(newest(kept, seen), checkpoint_mismatch);
   CHECK_THROWS_WITH(newest(kept, seen),
-                    Catch::Contains("ckpt-2/manifest.json: expected format 2, got 3"));
+                    Catch::Contains("ckpt-2/manifest.json: expected format 3, got 4"));
   CHECK(seen.folders.empty());
 }
 

@@ -106,6 +106,36 @@ TEST_CASE("recorder: what a row brings itself is not replaced", "[recorder]") {
              Catch::EndsWith("\n10,7,8,0,100\n"));
 }
 
+TEST_CASE("recorder: a noted value is in the next row, also in that of a recorder that goes on",
+          "[recorder]") {
+  fixture run;
+  auto options = run.options();
+  std::map<std::string, double> told;
+  options.noted = [&](const std::string& name, double value) { told[name] = value; };
+  std::string directory, saved;
+  {
+    recorder record(options);
+    directory = record.directory();
+    record.note("custom/wins", 1);
+    record.note("custom/wins", 2);
+    CHECK(told == std::map<std::string, double>{{"custom/wins", 2}});
+    record.record({10, {{"custom/wins", 7}, {"time/fps", 8}}});
+    record.note("custom/wins", 3);
+    saved = record.save();
+  }
+  options.directory = directory;
+  options.saved = saved;
+  recorder next(options);
+  next.record({20, {{"time/fps", 8}}});
+  next.record({30, {{"time/fps", 8}}});
+  CHECK(read_text(run_directory::open(directory).progress_csv()) ==
+        "custom/wins,time/fps,time/time_elapsed,time/total_timesteps\n"
+        "2,8,0,10\n"
+        "3,8,0,20\n"
+        ",8,0,30\n");
+  CHECK_THROWS_WITH(next.note("a,b", 1), Catch::Contains("expected the name of a column"));
+}
+
 TEST_CASE("recorder: the curve is drawn every few seconds at most", "[recorder]") {
   fixture run;
   recorder record(run.options());

@@ -207,6 +207,7 @@ TEST_CASE("run_control: a recorded value is a metric from then on") {
   const auto text = metrics->text();
   CHECK_THAT(text, Catch::Contains("troupe_recorded_value{column=\"custom/twice\"} 16\n"));
   CHECK_THAT(text, Catch::Contains("troupe_recorded_value{column=\"custom/odd\"} 7\n"));
+  CHECK_THAT(metrics->boards(), Catch::Contains("\"metric\": \"troupe_recorded_value\""));
 }
 
 TEST_CASE("run_control: a name that is no column's is refused") {
