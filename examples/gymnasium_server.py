@@ -6,7 +6,7 @@
 ID is an id of Gymnasium, or MODULE:ID, which imports the module first. Each session has an environment of its own. The
 messages are those of `troupe serve-env`: observations are a flat list of numbers, "obs", as gymnasium.spaces.flatten makes
 them, beside "terminated" and "truncated"; actions are {"action": number or list}. /schema says how many there are, and
-their bounds. It serves until it is stopped. docs/gymnasium.md shows how Troupe trains on it.
+their bounds. It serves until it is stopped. docs/guides/gymnasium.md shows how Troupe trains on it.
 """
 import argparse
 import json

@@ -7,7 +7,7 @@
 //   build/release/examples/train_on_openenv train -n 50000 env.placement=thread
 //   build/release/examples/train_on_openenv eval runs/ppo/Served_1
 //
-// OPENENV_URL names another server than http://127.0.0.1:8000. docs/gymnasium.md has more.
+// OPENENV_URL names another server than http://127.0.0.1:8000. docs/guides/gymnasium.md has more.
 
 #include <cstdlib>
 

@@ -111,7 +111,7 @@ def blank_blocks(text):
 
 
 def find_problems_of_docs(root):
-    for path in sorted((root / "docs").glob("*.md")):
+    for path in sorted((root / "docs").rglob("*.md")):
         text = path.read_text()
         prose = blank_blocks(text)
         targets = [(match, root, match.group(1)) for match in _PATH.finditer(prose)]
@@ -119,16 +119,16 @@ def find_problems_of_docs(root):
         for match, folder, target in targets:
             if not (folder / target).exists():
                 line = source.line_of(prose, match.start())
-                yield f"docs/{path.name}:{line}: names {target}, which does not exist"
+                yield f"{path.relative_to(root)}:{line}: names {target}, which does not exist"
         for line, language, _, content in read_blocks(text):
             if language not in CPP:
                 continue
             included = _INCLUDE.findall(content)
             if not included:
-                yield f"docs/{path.name}:{line}: this code doesn't say what is to be included"
+                yield f"{path.relative_to(root)}:{line}: this code doesn't say what is to be included"
             for header in included:
                 if not (root / header).exists():
-                    yield f"docs/{path.name}:{line}: includes {header}, which does not exist"
+                    yield f"{path.relative_to(root)}:{line}: includes {header}, which does not exist"
 
 
 def find_problems_of_figures(text):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What docs/deploy.md, Compose and Kubernetes have users and containers type: commands_test.py BUILD_DIR"""
+"""What docs/operations/deploy.md, Compose and Kubernetes have users and containers type: commands_test.py BUILD_DIR"""
 import functools
 import re
 import shlex
@@ -13,7 +13,7 @@ import deployment
 sys.path.insert(0, str(deployment.ROOT / "tests/checks"))
 import readme  # noqa: E402
 
-PAGE = deployment.ROOT / "docs/deploy.md"
+PAGE = deployment.ROOT / "docs/operations/deploy.md"
 MADE_BY_HAND = ["deploy/compose/certs"]  # what the page has `troupe certs` make
 
 

@@ -1,4 +1,4 @@
-"""The lines of docs/coming_from.md that read a model in Python, and torch's own layers with a model's tensors:
+"""The lines of docs/coming_from/stable_baselines3.md that read a model in Python, and torch's own layers with a model's tensors:
 torch_check.py PROBE FOLDER. torch.load is called with its defaults."""
 import json
 import os
@@ -22,7 +22,7 @@ EXPECTED = {"ppo": ("critic.2.weight", "obs_mean", "obs_inverse_scale"), "sac": 
 
 
 def documented_lines():
-    text = (ROOT / "docs/coming_from.md").read_text()
+    text = (ROOT / "docs/coming_from/stable_baselines3.md").read_text()
     return re.search(r"```python\n(import torch\n.*?)```", text, re.S)[1]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The commands of docs/gymnasium.md, as they stand there, with the real OpenEnv package and the real Gymnasium.
+"""The commands of docs/guides/gymnasium.md, as they stand there, with the real OpenEnv package and the real Gymnasium.
 
 Usage: gymnasium_page_test.py BUILD_DIR; with TROUPE_WORLDS set, as `./dev test --worlds` sets it.
 """
@@ -29,7 +29,7 @@ def skip(why):
 
 def read_commands(build):
     """The page's commands; build/release is the build that is tested."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs/gymnasium.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs/guides/gymnasium.md").read_text(), re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     return [[word.replace("build/release", str(build)).replace("examples/gymnasium_server", f"{ROOT}/examples/gymnasium_server")
              for word in shlex.split(line)] for line in lines]

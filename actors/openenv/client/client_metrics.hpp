@@ -18,7 +18,7 @@ class client_metrics {
     for (std::size_t i = 0; i < failures; ++i) {
       failed_[i] = registry->counter(
           "troupe_openenv_failures_total",
-          "Requests to OpenEnv servers that failed, by reason; see docs/openenv.md.",
+          "Requests to OpenEnv servers that failed, by reason; see docs/guides/openenv.md.",
           {{"reason", std::string(to_string(static_cast<failure>(i)))}});
     }
     replies_ = registry->counter("troupe_openenv_replies_total", "Replies of OpenEnv servers.");

@@ -1,4 +1,4 @@
-// What each side of a link may have the other do about sessions. docs/deploy.md has the table.
+// What each side of a link may have the other do about sessions. docs/operations/deploy.md has the table.
 
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
