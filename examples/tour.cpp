@@ -1,11 +1,9 @@
 // An agent learns to leave a corridor. docs/tour.md explains this program. The roles:
-//
 //   corridor   the environment, ten places in a row with the exit at the right end
 //   policy     chooses the steps, by one weight for each place
 //   learner    improves the weights by REINFORCE with a baseline (Williams 1992)
 //
-// Run it: build/release/examples/tour
-// It ends in a few seconds and prints the mean return, which rises from below 0 to about 0.9.
+// Run build/release/examples/tour: in seconds the mean return rises from below 0 to near 0.87.
 
 #include <array>
 #include <cmath>
@@ -63,6 +61,7 @@ struct policy {
 };
 // readme: end
 
+// readme: learner
 struct episode {
   std::vector<decision> decisions;
   double total = 0;          // the return
@@ -91,6 +90,7 @@ struct roles {
   troupe::service<learner> trainer;
   troupe::service<troupe::replay_queue<episode>> replay;
 };
+// readme: end
 
 // readme: episode
 troupe::task<episode> play(roles r) {
