@@ -32,13 +32,13 @@ def plays(python, url):
     return done.returncode == 0
 
 
-def runs_readme(python, url):
-    """The README's program, at this server's address."""
-    readme = (HERE.parent.parent / "README.md").read_text()
-    program = re.search(r"^```python\n(.*?GenericEnvClient.*?)^```$", readme, re.MULTILINE | re.DOTALL).group(1)
+def runs_guide(python, url):
+    """The program of the guide to OpenEnv, at this server's address."""
+    guide = (HERE.parent.parent / "docs/guides/openenv.md").read_text()
+    program = re.search(r"^```python\n(.*?GenericEnvClient.*?)^```$", guide, re.MULTILINE | re.DOTALL).group(1)
     program = program.replace("http://localhost:8000", url)
     done = subprocess.run([python, "-c", program], timeout=120, capture_output=True, text=True)
-    print(f"the README's program: {done.stdout.strip()}{done.stderr.strip()}")
+    print(f"the guide's program: {done.stdout.strip()}{done.stderr.strip()}")
     return "'terminated': True, 'truncated': False" in done.stdout
 
 
@@ -69,7 +69,7 @@ def main():
         skip(python)
     server, url = serve(build)
     try:
-        results = [plays(python, url), runs_readme(python, url), validates(python, url), ends(server)]
+        results = [plays(python, url), runs_guide(python, url), validates(python, url), ends(server)]
     finally:
         server.kill()
     print(f"{results.count(True)} passed, {results.count(False)} failed")
