@@ -9,6 +9,7 @@
 #include "actors/worlds/registry.hpp"
 #include "algorithms/on_policy/ppo/ppo.hpp"
 #include "algorithms/program/main.hpp"
+#include "runtime/system/run.hpp"
 
 // readme: corridor
 #include <algorithm>
