@@ -10,6 +10,6 @@ struct policy {
 troupe::task<> demo(troupe::system& sys) {
   auto policies = co_await sys.serve<policy>({.name = "policy", .replicas = 4});
   const std::string reply = co_await policies.route<&policy::generate>("hello");
-  co_await sys.stop(policies);
+  sys.stop(policies);
 }
 // readme: end
