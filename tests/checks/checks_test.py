@@ -233,14 +233,18 @@ class Readme(CheckCase):
                                     f"docs/b.md:2: names {target}, which does not exist")
 
     def test_figures_say_their_day_and_which_run_they_are(self):
-        head = "## Measured\n\n| what | figure | machine, day, which run | command |\n|---|---|---|---|\n"
-        self.assert_accepted("readme.py", self.readme(head + "| a | 1 | Xeon, 2026-11-22, best of 3 | `x` |\n"))
-        self.assert_accepted("readme.py", self.readme("| a | 1 | `x` |\n"))
-        for row, part in [("| a | 1 | Xeon, best of 3 | `x` |", "README.md:5: expected a day"),
-                          ("| a | 1 | Xeon, 2026-11-22 | `x` |", "README.md:5: expected a median"),
-                          ("| a | 1 | `x` |", "README.md:5: expected a day")]:
-            with self.subTest(row=row):
-                self.assert_refused("readme.py", self.readme(head + row + "\n"), part)
+        self.assert_accepted("readme.py", self.readme("## Algorithms\n\n| a | 1 | `x` |\n"))
+        table = "| what | figure | machine, day, which run | command |\n|---|---|---|---|\n"
+        for path, head in [("README.md", "## How fast\n\n"), ("docs/benchmarks.md", "## Build\n\n")]:
+            def page(row):
+                return {**self.readme(""), path: head + table + row + "\n"}
+            self.assert_accepted("readme.py", page("| a | 1 | Xeon, 2026-11-22, best of 3 | `x` |"))
+            self.assert_accepted("readme.py", page("| a | 1 | Xeon | 2026-11-22 | one run | `x` |"))
+            for row, part in [("| a | 1 | Xeon, best of 3 | `x` |", f"{path}:5: expected a day"),
+                              ("| a | 1 | Xeon, 2026-11-22 | `x --runs y` |", f"{path}:5: expected a median"),
+                              ("| the best of 2026-11-22 | 1 | `x` |", f"{path}:5: expected a day")]:
+                with self.subTest(path=path, row=row):
+                    self.assert_refused("readme.py", page(row), part)
 
     def test_a_missing_readme_is_refused(self):
         self.assert_refused("readme.py", {}, "README.md: is missing")

@@ -131,18 +131,19 @@ def find_problems_of_docs(root):
                     yield f"{path.relative_to(root)}:{line}: includes {header}, which does not exist"
 
 
-def find_problems_of_figures(text):
-    """Each row of the table below "## Measured" says on which day its figure was measured, and which of several runs it is."""
-    section = None
-    for number, line in enumerate(text.splitlines(), 1):
+def find_problems_of_figures(path, text, wanted_section):
+    """Each row of the tables in these sections says on which day its figure was measured, and which of several runs it is."""
+    section = ""
+    for number, line in enumerate(blank_blocks(text).splitlines(), 1):
         if line.startswith("## "):
-            section = line
-        if section != "## Measured" or not line.startswith("| ") or line.startswith("| what |"):
+            section = line.lower()
+        if not re.search(wanted_section, section) or not line.startswith("| ") or line.startswith("| what |"):
             continue
+        said = re.sub("`[^`]*`", "", line.split(" | ", 1)[-1])
         for pattern, wanted in [(r"\b\d{4}-\d\d-\d\d\b", "day"),
                                 (r"\b(medians?|means?|best|runs?)\b", "median, mean, best or run")]:
-            if not re.search(pattern, (line.split(" | ") + ["", ""])[2]):
-                yield f"README.md:{number}: expected a {wanted} in the third cell of '{line[:40]}'"
+            if not re.search(pattern, said):
+                yield f"{path}:{number}: expected a {wanted} behind '{line[:40]}'"
 
 
 def find_problems(root):
@@ -167,7 +168,10 @@ def find_problems(root):
         target = match.group(1) or match.group(2)
         if not (root / target).exists():
             yield f"README.md: links {target}, which does not exist"
-    yield from find_problems_of_figures(text)
+    yield from find_problems_of_figures("README.md", text, "fast|measured")
+    benchmarks = root / "docs/benchmarks.md"
+    if benchmarks.exists():
+        yield from find_problems_of_figures("docs/benchmarks.md", benchmarks.read_text(), "^## ")
     yield from find_problems_of_docs(root)
 
 
