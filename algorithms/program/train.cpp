@@ -259,6 +259,17 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   return {.what = std::move(what), .from = std::nullopt};
 }
 
+/// Refuses a configuration that places replicas on nodes where none can join. Throws config_error.
+void refuse_nodes_without_listener(const run_settings& settings) {
+  const auto options = nlohmann::json::parse(settings.config).flatten();
+  for (const auto& [path, value] : options.items()) {
+    const bool places = path.ends_with("/placement") || path.starts_with("/placement/");
+    if (!places || !value.is_string() || !value.get<std::string>().starts_with("node:")) continue;
+    throw config_error(path, "expected --listen HOST:PORT beside it, where nodes join, got " +
+                                 value.get<std::string>() + " alone");
+  }
+}
+
 /// Handles the first SIGINT or SIGTERM by asking the run to stop. Before the run has begun, it ends
 /// the process.
 class stop_request {
@@ -382,6 +393,7 @@ int train(const train_arguments& arguments, const context& of) {
   beginning start;
   try {
     start = begin(arguments, *metrics, of);
+    if (arguments.listen.empty()) refuse_nodes_without_listener(start.what.settings);
   } catch (const std::exception& e) {
     complain(e);
     return 2;

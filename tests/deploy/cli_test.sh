@@ -313,6 +313,9 @@ rm -rf runs
 run_beside 0 train -n 100 --metrics-port @
 [[ $code -eq 2 ]] && grep -q "$port" err && [[ ! -e runs ]]
 report "a busy port that was asked for is refused by number" $?
+run train -n 100 'env.placement=node:*'
+[[ $code -eq 2 ]] && grep -qF '/env/placement: expected --listen HOST:PORT beside it' err && [[ ! -e runs ]]
+report "a placement on nodes where none can join is refused before anything is made" $?
 run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
 [[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
 report "an address that this machine doesn't have is refused by its text" $?
