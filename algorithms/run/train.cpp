@@ -58,7 +58,7 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
     stopped = true;
   }
   if (stopped) co_return std::nullopt;
-  if (run.progress.version < until) {
+  if (run.progress.version < until || (run.stop_asked && run.stop_asked())) {
     const auto last = co_await run.newest();
     run.keep_last_model(last);
   }

@@ -90,6 +90,7 @@ TEST_CASE(
     const auto half =
         train(config, {.root = folder.path}, {.stop_asked = stop, .callbacks = noting(first)});
     CHECK_FALSE(half.summary);
+    CHECK(std::filesystem::exists(run_directory::open(half.run_directory).last_model()));
     metrics_registry metrics;
     auto again = open_run<ppo_config>(half.run_directory, metrics);
     const auto end = train(again.config, {.directory = half.run_directory},
