@@ -10,8 +10,6 @@
 
 #include "actors/environments/environment.hpp"
 
-namespace {
-
 /// A row of ten places, of which the last is the exit; see examples/own_program.cpp.
 class corridor final : public troupe::environment {
  public:
@@ -74,8 +72,6 @@ const openenv::text_game corridor_game{
     .turns = 12,
     .view = {.rules = "The exit is at place 10.", .show = show, .act = act, .practise = practise}};
 // readme: end
-
-}  // namespace
 
 // readme: text_episode
 #include "actors/text/text_episode.hpp"
