@@ -79,7 +79,10 @@ const openenv::text_game corridor_game{
 /// Plays one hand on a server. `write` asks the model for its next text.
 troupe::task<double> play_a_hand(troupe::openenv::client games, troupe::text_writer write) {
   auto game = games.open();
-  const troupe::text_task item{.prompt = {{"user", "Play one hand."}}, .reset = {{"seed", 7}}};
+  const troupe::text_task item{.prompt = {{"user", "Play one hand."}},
+                               .reset = {{"seed", 7}},
+                               .world = "blackjack",
+                               .expected = ""};
   const auto played = co_await troupe::play_text_episode(game, troupe::blackjack_chat_view(), item,
                                                          write, {.turns_max = 8});
   co_return played.world_return;

@@ -40,7 +40,7 @@ troupe::run_result learn_blackjack(const std::string& url) {
                           {.urls = {url}});
   troupe::ppo_config config;
   config.env = {.id = "BlackJack-OpenEnv", .n_envs = 8, .placement = "thread"};
-  return troupe::train(config, {.root = "runs"});
+  return troupe::train(config, {.root = "runs"}, {});
 }
 // readme: end
 
