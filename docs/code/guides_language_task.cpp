@@ -41,11 +41,13 @@ using nlohmann::json;
 
 openenv::wording place_in_words(int place) {
   const auto number = std::to_string(place);
-  return {.words = "You are at place " + number + " of 10. LEFT or RIGHT?", .letters = number + ">"};
+  return {.words = "You are at place " + number + " of 10. LEFT or RIGHT?",
+          .letters = number + ">"};
 }
 
 openenv::wording show(const json& observation) {
-  return place_in_words(static_cast<int>(std::lround(10 * observation.at("obs").at(0).get<double>())));
+  const double place = 10 * observation.at("obs").at(0).get<double>();
+  return place_in_words(static_cast<int>(std::lround(place)));
 }
 
 std::optional<json> act(const json&, std::string_view said) {
