@@ -19,7 +19,8 @@ at::Tensor logits_after_hello(const std::string& path) {
   const auto m = llm::read_model(path);
   const auto tokens = llm::read_tokenizer(path);
   llm::decoder d(llm::pack_weights(m.config, m.weights));
-  auto ids = llm::encode_chat(tokens, llm::read_chat_style(path), {{{"user", "Hello"}}});
+  const std::vector<llm::chat_message> said{{"user", "Hello"}};
+  const auto ids = llm::encode_chat(tokens, llm::read_chat_style(path), said);
   llm::kv_sequence sequence(m.config, 100);
   const llm::token_run run{&sequence, ids};
   return d.forward({&run, 1});  // [1, vocab_size]: after the last token
