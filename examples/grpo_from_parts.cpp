@@ -2,11 +2,12 @@
 // are this program's own, and the other parts are those of `troupe train --algo grpo`.
 //
 // The roles:
-//   prompts     draws numbers of two digits, whose sum is asked; an evaluation asks each of them
-//   once generator   writes a group of answers to each prompt with the newest weights judges scores
-//   an answer; its class is in this file replay      hands each group to the trainer once, unless
-//   it is too stale trainer     updates the weights by GRPO, which go to the store and the
-//   generator weights     stores the weights
+//   prompts     draws numbers of two digits, whose sum is asked; an evaluation asks each once
+//   generator   writes a group of answers to each prompt with the newest weights
+//   judges      score an answer; their class is in this file
+//   replay      hands each group to the trainer once, unless it is too stale
+//   trainer     updates the weights by GRPO, which go to the store and the generator
+//   weights     stores the weights
 //
 //   build/release/examples/grpo_from_parts
 //
@@ -28,12 +29,14 @@
 namespace llm = troupe::llm;
 namespace loops = troupe::loops;
 
+// readme: judge
 /// A role is any class. This one could also ask a model or a server.
 struct judge {
   double score(llm::problem asked, std::string answer) const {
     return answer == asked.expected ? 1.0 : 0.0;
   }
 };
+// readme: end
 
 /// The roles of generate_answers, and this program's own.
 struct roles : troupe::answer_roles {
@@ -42,9 +45,10 @@ struct roles : troupe::answer_roles {
   troupe::service<troupe::prompt_source> held_out;
 };
 
-constexpr std::ptrdiff_t kept =
-    4;  // the number of best answers, and of worst answers, that are kept
+// The number of best answers, and of worst answers, that are kept.
+constexpr std::ptrdiff_t kept = 4;
 
+// readme: episode_of_parts
 /// The episode. The loops below all run it, and so does the evaluation, with a group of one.
 troupe::task<troupe::answer_group> generate(roles r) {
   auto drawn = co_await r.prompts.route<&troupe::prompt_source::next>();
@@ -60,6 +64,7 @@ troupe::task<troupe::answer_group> generate(roles r) {
   }
   co_return group;
 }
+// readme: end
 
 /// One update: the trainer learns, and the generator gets its weights.
 troupe::task<std::int64_t> train(roles r, std::vector<troupe::answer_group> groups) {

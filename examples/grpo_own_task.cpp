@@ -21,6 +21,7 @@
 namespace llm = troupe::llm;
 namespace loops = troupe::loops;
 
+// readme: draw
 /// Draws a problem in words for models that read English, and in letters for the letters model. The
 /// warm start shows the expected answers to the model before it gets rewards.
 llm::problem draw_letters(troupe::action_random& random, int size) {
@@ -32,7 +33,9 @@ llm::problem draw_letters(troupe::action_random& random, int size) {
           .letters = text + ">",
           .expected = sorted};
 }
+// readme: end
 
+// readme: rewards
 double is_right(const llm::answered_problem& a) { return a.answer == a.asked.expected ? 1.0 : 0.0; }
 
 /// Partial credit for an answer with the given letters in any order.
@@ -44,12 +47,15 @@ double same_letters(const llm::answered_problem& a) {
 double in_order(const llm::answered_problem& a) {
   return a.answer.size() > 1 && std::ranges::is_sorted(a.answer) ? 1.0 : 0.0;
 }
+// readme: end
 
+// readme: task
 const llm::problem_task alphabet{
     .name = "alphabet",
     .draw = draw_letters,
     .rewards = {
         {"right", is_right, 0.6}, {"letters", same_letters, 0.2}, {"order", in_order, 0.2}}};
+// readme: end
 
 troupe::grpo_config usual(bool letters) {
   troupe::grpo_config config;

@@ -28,11 +28,19 @@ def skip(why):
 
 
 def read_commands(build):
-    """The page's commands; build/release is the build that is tested."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs/guides/gymnasium.md").read_text(), re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [[word.replace("build/release", str(build)).replace("examples/gymnasium_server", f"{ROOT}/examples/gymnasium_server")
-             for word in shlex.split(line)] for line in lines]
+    """The commands of the page's first two blocks; `./train_on_openenv` is that of the build that is tested."""
+    text = (ROOT / "docs/guides/gymnasium.md").read_text()
+    blocks = re.findall(r"^```sh by-hand\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    places = {"./train_on_openenv": f"{build}/examples/train_on_openenv",
+              "examples/gymnasium_server.py": f"{ROOT}/examples/gymnasium_server.py"}
+    return [[places.get(word, word) for word in shlex.split(line)]
+            for block in blocks[:2] for line in block.splitlines()]
+
+
+def read_own_environment():
+    """The page's module with an environment of its own."""
+    text = (ROOT / "docs/guides/gymnasium.md").read_text()
+    return re.search(r"^```python\n(# corridor.py\n.*?)^```$", text, re.MULTILINE | re.DOTALL).group(1)
 
 
 def free_port():
@@ -46,6 +54,21 @@ def runs(command, folder, environment):
                           timeout=1800)
     print(f"$ {' '.join(command)}\n{done.stdout[-3000:]}", flush=True)
     return done.returncode == 0
+
+
+def serves_own_environment(python, folder):
+    """Whether the page's own environment is served."""
+    (folder / "corridor.py").write_text(read_own_environment())
+    port = str(free_port())
+    command = [python, ROOT / "examples/gymnasium_server.py", "corridor:Corridor-v0", "--port", port]
+    server = subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": "."}, stdout=subprocess.PIPE, text=True)
+    try:
+        said = server.stdout.readline()
+    finally:
+        server.kill()
+        server.wait()
+    print(said, end="")
+    return said == f"serving corridor:Corridor-v0 at http://127.0.0.1:{port}, at most 64 sessions\n"
 
 
 def refuses(python, arguments, wanted):
@@ -79,6 +102,7 @@ def main():
         finally:
             server.kill()
             server.wait()
+        results.append(serves_own_environment(python, folder))
         results += [refuses(python, arguments, wanted) for arguments, wanted in REFUSED.items()]
     finally:
         shutil.rmtree(folder)

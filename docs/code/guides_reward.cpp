@@ -1,0 +1,106 @@
+// The code of docs/guides/reward.md that is in no example.
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/program/main.hpp"
+#include "runtime/system/system.hpp"
+
+// readme: functions
+#include "actors/reward/text_reward.hpp"
+#include "actors/reward/weighted_reward.hpp"
+
+struct answered {  // the sample that is judged: any type of your own
+  std::string text, expected;
+};
+
+const std::vector<troupe::reward_function<answered>> functions{
+    {"right", [](const answered& a) { return troupe::numeric_match(a.text, a.expected); }},
+    {"format", [](const answered& a) { return troupe::tag_format(a.text, {"answer"}); }, 0.1},
+    {"bytes", [](const answered& a) { return double(a.text.size()); }, 0}};  // only measured
+// readme: end
+
+// readme: served
+#include "runtime/system/run.hpp"
+
+troupe::task<double> judge_one(troupe::system& sys) {
+  using judge = troupe::weighted_reward<answered>;
+  auto rewards = co_await sys.serve<judge>({.name = "reward", .replicas = 2}, functions,
+                                           &sys.metrics());
+  const answered a{"<answer>6 * 7 = 42</answer>", "42"};
+  const auto judged = co_await rewards.route<&judge::evaluate>(a);
+  co_return judged.total;  // 1.1; judged.values are 1, 1 and 27
+}
+// readme: end
+
+// readme: role
+#include "runtime/service/service.hpp"
+
+/// Asks another service about a text. The replica serves other calls while it waits.
+struct critic {
+  std::string ask(std::string question);
+};
+
+class opinion {
+ public:
+  explicit opinion(troupe::service<critic> critics) : critics_(std::move(critics)) {}
+
+  troupe::task<double> evaluate(std::string text) {
+    const auto said = co_await critics_.route<&critic::ask>("Is this polite? " + text);
+    co_return said == "yes" ? 1.0 : 0.0;
+  }
+
+ private:
+  troupe::service<critic> critics_;
+};
+// readme: end
+
+// readme: wrapper
+#include "actors/worlds/registry.hpp"
+
+/// MountainCar-v0 with a reward for height: its own reward is -1 a step until the goal is reached.
+class climbing final : public troupe::environment {
+ public:
+  explicit climbing(std::unique_ptr<troupe::environment> inner) : inner_(std::move(inner)) {}
+
+  troupe::env_spec spec() const override {
+    auto spec = inner_->spec();
+    spec.reward_threshold = std::nullopt;  // that of the other reward
+    return spec;
+  }
+  void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
+    inner_->reset(seed, obs);
+    potential_ = height(obs);
+  }
+  troupe::step_result step(troupe::action_view action, std::span<float> obs) override {
+    auto result = inner_->step(action, obs);
+    const double before = std::exchange(potential_, result.terminated ? 0 : height(obs));
+    result.reward += gamma * potential_ - before;
+    return result;
+  }
+
+ private:
+  static constexpr double gamma = 0.99;  // as trainer.gamma
+  static double height(std::span<const float> obs) { return 10 * std::sin(3 * obs[0]); }
+
+  std::unique_ptr<troupe::environment> inner_;
+  double potential_ = 0;
+};
+// readme: end
+
+std::string critic::ask(std::string question) { return question.empty() ? "no" : "yes"; }
+
+// readme: program
+#include "algorithms/program/main.hpp"
+
+std::unique_ptr<troupe::environment> make_climbing() {
+  return std::make_unique<climbing>(troupe::make_environment("MountainCar-v0", {}));
+}
+
+int main(int argc, char** argv) {
+  return troupe::main(argc, argv, {.environments = {{"Climbing-v0", make_climbing}}});
+}
+// readme: end
