@@ -11,7 +11,7 @@ def escape(text):
     """The text for a cell; what is in backticks stays as it is, but for bars, which end a cell."""
     parts = text.replace("\n", " ").split("`")
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"([*<>_\[\]])", r"\\\1", parts[i])
+        parts[i] = re.sub(r"([*\[\]])", r"\\\1", parts[i]).replace("<", "&lt;")
     return "`".join(parts).replace("|", "\\|")
 
 
@@ -25,13 +25,11 @@ def table(head, rows):
 
 
 def split_sentences(text, limit=CELL_MAX):
-    """The first sentences that fit, and the rest."""
-    if len(text) <= limit:
+    """The first sentences that fit, and the rest. A text whose first sentence is longer stays whole."""
+    ends = [match.end() for match in re.finditer(r"\.(?= )", text) if match.end() <= limit]
+    if len(text) <= limit or not ends:
         return text, ""
-    ends = [match.end() for match in re.finditer(r"[.;](?= )", text) if match.end() <= limit]
-    at = ends[-1] if ends else text.rindex(" ", 0, limit)
-    head, rest = text[:at].rstrip(), text[at:].strip()
-    return (head[:-1] + "." if head.endswith(";") else head), rest[:1].upper() + rest[1:]
+    return text[:ends[-1]], text[ends[-1]:].strip()
 
 
 def table_with_rest(head, rows):

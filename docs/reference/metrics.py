@@ -19,12 +19,15 @@ def read_source(root):
             text = path.read_text()
             for match in _NAME.finditer(text):
                 told = _TEXT.match(text, match.end())
+                if not told:
+                    continue
                 kinds = re.findall(r"\b(counter|gauge|histogram)\(", text[max(0, match.start() - 60):match.start()])
-                if not told or not kinds:
+                kinds += re.findall(r"^,\s*MetricType::(\w+)", text[told.end():])
+                if not kinds:
                     continue
                 help_text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', told.group(1)))
                 rest = text[told.end():text.find(";", told.end())]
-                families.setdefault(match.group(1), {"type": kinds[-1], "help": help_text, "labels": _LABEL.findall(rest)})
+                families.setdefault(match.group(1), {"type": kinds[-1].lower(), "help": help_text, "labels": _LABEL.findall(rest)})
     return families
 
 

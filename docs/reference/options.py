@@ -132,7 +132,10 @@ def render(told, name, page):
     if name == "shared":
         rows = [(option, row_of(option, schema, "depends on the algorithm" if default is None else default))
                 for option, (schema, default) in shared.items()]
-        return render_sections(rows, sections_of(told, "ppo"))
+        described = [sections_of(told, algo) for algo in program.ON_POLICY + program.OFF_POLICY]
+        alike = {section: one for section, one in described[0].items()
+                 if all(section in others and others[section]["description"] == one["description"] for others in described)}
+        return render_sections(rows, alike)
     if name not in told.schemas:
         raise program.Unknown(f"no such algorithm; known: {', '.join(told.schemas)}")
     sections = sections_of(told, name)

@@ -17,8 +17,8 @@ OFF_POLICY = ["dqn", "sac", "td3", "ddpg"]
 LIMIT_S = 400  # of one question; a machine may be busy
 
 _SMALL = ["policy.hidden=[8]", "evaluation.final_episodes=1"]
-_ROLLOUTS = ["-n", "600", "rollout.n_steps=200", *_SMALL]
-_COLLECTIONS = ["-n", "300", "collection.learning_starts=100", *_SMALL]
+_ROLLOUTS = ["-n", "600", "rollout.n_steps=200", "log.every_updates=1", *_SMALL]
+_COLLECTIONS = ["-n", "300", "collection.learning_starts=100", "log.episodes=1", *_SMALL]
 _ANSWERS = ["-n", "2", "evaluation.final_problems=1", "evaluation.problems=1", "rollout.prompts=2", "rollout.group=2",
             "warm_start.batches=1", "warm_start.batch_size=8"]
 _TASKS = ["env.tasks=" + json.dumps([{"id": "CartPole-v1", "target": 100}, {"id": "MountainCar-v0", "floor": -200, "target": -110}])]
@@ -28,16 +28,18 @@ RUNS = {**{algo: _ROLLOUTS for algo in ON_POLICY}, **{algo: _COLLECTIONS for alg
 SPECIAL_RUNS = {
     ("ppo", "continuous actions"): ["--env", "Pendulum-v1", *_ROLLOUTS],
     ("ppo", "`env.tasks`"): [*_ROLLOUTS, *_TASKS],
-    ("grpo", "games"): ["--task", "catch", *_ANSWERS[:4], *_ANSWERS[5:], "rollout.prompts=1"],
+    ("grpo", "games"): ["--task", "tic_tac_toe", *_ANSWERS[:4], *_ANSWERS[5:], "rollout.prompts=1"],
 }
 # Metrics of a run that are there only after its first update.
 _LATE = {"troupe_train_loss", "troupe_train_kl", "troupe_train_entropy", "troupe_train_grad_norm", "troupe_train_clip_ratio",
          "troupe_train_learning_rate", "troupe_policy_version", "troupe_weight_sync_duration_seconds", "troupe_requests_total"}
+_JUDGED = {"troupe_reward_value", "troupe_llm_steps_total"}
 _SERVED = {"troupe_openenv_server_sessions"}
 # Programs that serve metrics, and the metrics to wait for.
 SERVERS = [
     (["train", "-n", "1000000000", "rollout.n_steps=64", "checkpoint.every_updates=1", "evaluation.every_steps=0",
       "--listen", "127.0.0.1:0", "--join-secret", "{folder}/secret", "--runs", "{folder}/runs"], _LATE),
+    (["train", "--algo", "grpo", *_ANSWERS[2:], "-n", "1000000", "--runs", "{folder}/runs"], _JUDGED),
     (["serve-env", "CartPole-v1", "--port", "0"], _SERVED),
 ]
 
@@ -101,7 +103,7 @@ class Program:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         words = [word.format(folder=self._folder.name) for word in words]
-        with open(pathlib.Path(self._folder.name) / f"{words[0]}.log", "w+b") as log:
+        with open(pathlib.Path(self._folder.name) / f"{port}.log", "w+b") as log:
             process = subprocess.Popen([self._troupe, *words, "--metrics-port", str(port)], cwd=self._folder.name,
                                        env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             try:

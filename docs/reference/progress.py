@@ -35,7 +35,7 @@ def read_columns(told):
         elif not line.startswith("|"):
             is_in = False
         elif is_in and not line.startswith("|---"):
-            names, algorithms, when, meaning = (cell.strip() for cell in line.strip("|").split(" | "))
+            names, algorithms, when, meaning = (cell.strip() for cell in line.strip("|").split("|"))
             for name in names.split(", "):
                 columns.append(Column(number, name.strip("`"), list_algorithms(algorithms, told.algorithms), when, meaning))
     return columns
