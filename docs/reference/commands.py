@@ -36,9 +36,9 @@ def names_of(option):
     return f"`{names} {argument}`" if argument else f"`{names}`"
 
 
-def list_in_words(names):
+def list_in_words(names, last):
     names = [f"`{name}`" for name in names]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" {last} " + names[-1]
 
 
 def meaning_of(option):
@@ -55,9 +55,9 @@ def meaning_of(option):
     if option.get("environment"):
         sentences.append(f"The environment variable `{option['environment']}` sets it, too.")
     if option.get("needs"):
-        sentences.append(f"Needs {list_in_words(option['needs'])}.")
+        sentences.append(f"Needs {list_in_words(option['needs'], 'and')}.")
     if option.get("excludes"):
-        sentences.append(f"Not together with {list_in_words(option['excludes'])}.")
+        sentences.append(f"Not together with {list_in_words(option['excludes'], 'or')}.")
     return markdown.escape(" ".join(sentences))
 
 
@@ -79,14 +79,12 @@ def render(told, name, _page):
     if shown:
         parts.append(markdown.table_with_rest(["option", "default", "meaning"], [row_of(names_of(one), one) for one in shown]))
     if command["commands"]:
-        rows = [[f"[`{' '.join([told.tree['program'], *words, one['name']])}`](#{anchor([told.tree['program'], *words, one['name']])})",
-                 markdown.escape(one["description"])] for one in command["commands"]]
+        rows = []
+        for one in command["commands"]:
+            whole = [told.tree["program"], *words, one["name"]]
+            rows.append([f"[`{' '.join(whole)}`](#{'-'.join(whole)})", markdown.escape(one["description"])])
         parts.append(markdown.table(["command", "meaning"], rows))
     return "\n\n".join(parts)
-
-
-def anchor(words):
-    return "-".join(words)
 
 
 def places(told):

@@ -11,7 +11,7 @@ def escape(text):
     """The text for a cell; what is in backticks stays as it is, but for bars, which end a cell."""
     parts = text.replace("\n", " ").split("`")
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"([*\[\]])", r"\\\1", parts[i]).replace("<", "&lt;")
+        parts[i] = re.sub(r"([*\[\]])", r"\\\1", parts[i]).replace("<", "&lt;").replace("&lt; ", "< ")
     return "`".join(parts).replace("|", "\\|")
 
 

@@ -31,7 +31,7 @@ def list_options(schema, before=""):
 
 
 def number(value):
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e12:
         value = int(value)
     if isinstance(value, float):
         mantissa, _, exponent = f"{value:g}".partition("e")
@@ -145,8 +145,8 @@ def render(told, name, page):
                        for option, schema in options if is_shared(shared, option, schema)})
     to = markdown.link(page, told.root, SHARED_PAGE)
     words = ", ".join(left_out[:-1]) + " and " + left_out[-1]
-    first = markdown.wrap(f"The tables leave out what all algorithms share of {words}: "
-                          f"[Configuration]({to}#shared-options) has it.")
+    first = markdown.wrap(f"These tables leave out the options that all algorithms share, of {words}. "
+                          f"[Configuration]({to}#shared-options) lists those.")
     return first + "\n\n" + render_sections(rows, sections)
 
 
