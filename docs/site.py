@@ -40,12 +40,17 @@ class Pages:
         for path in sorted(DOCS.rglob("*")):
             inside = path.relative_to(DOCS)
             if path.suffix == ".md":
-                self._write(inside, self._convert(path))
+                self._write(inside, self._convert(path, inside))
             elif path.suffix in (".svg", ".png"):
                 self._write(inside, path.read_bytes())
         self._write("site.css", (DOCS / "reference/site.css").read_text())
-        for target in sorted(self._sources):
-            self._write(self._page_of(target), self._show(target))
+        shown = set()
+        while shown != self._sources:  # what is shown may link more
+            for target in sorted(self._sources - shown):
+                page = self._page_of(target)
+                is_text = target.endswith(".md")
+                self._write(page, self._convert(ROOT / target, pathlib.PurePosixPath(page)) if is_text else self._show(target))
+                shown.add(target)
 
     def _write(self, inside, content):
         path = self._folder / inside
@@ -57,7 +62,8 @@ class Pages:
         """The page that shows a file or a folder of the repository."""
         return f"{SOURCES}/{target}.md" if (ROOT / target).is_file() else f"{SOURCES}/{target}/index.md"
 
-    def _convert(self, page):
+    def _convert(self, page, inside):
+        """The text of a page for its place in the copy."""
         lines, fence, is_in_list = [], "", False
         for line in page.read_text().splitlines():
             opening = _FENCE.match(line)
@@ -76,20 +82,21 @@ class Pages:
                     is_in_list = True
                 elif line.strip() and not line.startswith(" "):
                     is_in_list = is_in_list and bool(lines and lines[-1].strip())
-                line = _LINK.sub(lambda link: link.group(1) + self._lead(page, link.group(2)), line)
+                line = _LINK.sub(lambda link: link.group(1) + self._lead(page, inside, link.group(2)), line)
             if line == "<!-- api -->":
                 line = f"[Open the C++ reference]({API}/index.html)"
             lines.append(line)
         return "\n".join(lines) + "\n"
 
-    def _lead(self, page, target):
-        """Where a link of that page leads on the site."""
+    def _lead(self, page, inside, target):
+        """Where a link of that page leads from its place in the copy."""
         path = pathlib.Path(os.path.normpath(page.parent / target))
-        if path.is_relative_to(DOCS) and path.suffix in (".md", ".svg", ".png") or not path.is_relative_to(ROOT) or not path.exists():
+        if path.is_relative_to(DOCS) and path.suffix in (".md", ".svg", ".png"):
+            return os.path.relpath(path.relative_to(DOCS), inside.parent)
+        if not path.is_relative_to(ROOT) or not path.exists():
             return target
-        inside = path.relative_to(ROOT).as_posix()
-        self._sources.add(inside)
-        return os.path.relpath(DOCS / self._page_of(inside), page.parent)
+        self._sources.add(path.relative_to(ROOT).as_posix())
+        return os.path.relpath(self._page_of(path.relative_to(ROOT).as_posix()), inside.parent)
 
     def _show(self, target):
         """The page of a source file, or of a folder: not found by the search, which is for the documentation."""
@@ -118,7 +125,7 @@ def main():
     pages.mkdir(parents=True)
     Pages(pages).add_all()
     build_reference(pages)
-    subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--clean"], cwd=ROOT, check=True)
+    subprocess.run(["mkdocs", "build", "--strict", "--clean"], cwd=ROOT, check=True)
     print(f"The site is in {os.path.relpath(folder / 'site')}; to read it: python3 -m http.server -d "
           f"{os.path.relpath(folder / 'site')} 8001")
 
