@@ -36,7 +36,7 @@ def definitions(text):
 def main():
     root = source.root_argument()
     places = collections.defaultdict(list)
-    for path in source.list_sources(root, [f for f in source.FOLDERS if f not in ("tests", "examples")]):
+    for path in source.list_sources(root, [f for f in source.FOLDERS if f not in ("tests", "examples", "docs")]):
         text = (root / path).read_text()
         for name, position in definitions(text):
             places[name].append(f"{path}:{source.line_of(text, position)}")
