@@ -31,7 +31,7 @@ LAYERS = [
         ("process/", "child processes"), ("cluster/", "other machines"),
         ("actor/", "mailboxes, threads"), ("net/", "sockets, timers")]),
 ]
-WIDTH, LEFT, NAMES, GAP, COLUMNS, CHIP, ROW = 1000, 24, 196, 8, 4, 182, 46
+WIDTH, LEFT, NAMES, GAP, COLUMNS, CHIP, ROW = 1000, 24, 196, 8, 4, 179, 46
 
 
 def draw():
@@ -49,7 +49,7 @@ def draw():
     for number, (name, meaning, folders) in enumerate(LAYERS):
         tall = (len(folders) + COLUMNS - 1) // COLUMNS * ROW + 24 - (ROW - 38)
         p.rect(LEFT, y, WIDTH - 2 * LEFT, tall, GREY, GRID, radius=8)
-        middle = y + tall / 2 - 8 * len(meaning) + 2
+        middle = y + tall / 2 - 8 * len(meaning) + 5
         p.text(LEFT + 14, middle, name + ("/" if "," not in name else ""), HEAD + 1, INK, bold=True)
         p.lines(LEFT + 14, middle + 18, meaning, SMALL, SOFT_INK, within=NAMES - 22)
         for i, (folder, what) in enumerate(folders):
