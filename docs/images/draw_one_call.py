@@ -24,8 +24,8 @@ def draw_service(p):
     p.rect(366, 56, 252, 318, GREY, SOFT_INK)
     p.text(380, 78, "Service", HEAD, INK, bold=True)
     p.box(380, 92, 224, 76, "Table of replicas", ["those that serve now, and how", "many calls each one holds"], GREEN)
-    p.box(380, 184, 224, 92, "Queue for room", ["calls that no replica has room", "for, in order of arrival;",
-                                                "at most max_waiting"], GREEN)
+    p.box(380, 184, 224, 92, "Queue for room", ["for calls that find no room;", "control calls first, then by",
+                                                "arrival; at most max_waiting"], GREEN)
     p.box(380, 292, 224, 68, "Supervisor", ["starts, restarts, scales and", "replaces replicas"], GREEN)
 
 
@@ -47,12 +47,13 @@ def draw_way(p):
     p.arrow((273, 246), (379, 246))
     p.arrow((273, 214), (312, 214), (312, 46), (660, 46), (660, 122), (711, 122), line=2)
     p.arrow((605, 240), (672, 240), (672, 136), (711, 136))
-    p.arrow((711, 270), (650, 270), (650, 392), (326, 392), (326, 332), (273, 332), line=2)
-    p.arrow((605, 340), (697, 340), colour=SOFT_INK, dashed=True)
+    p.arrow((711, 270), (642, 270), (642, 392), (326, 392), (326, 332), (273, 332), line=2)
+    p.arrow((605, 352), (697, 352), colour=SOFT_INK, dashed=True)
+    p.arrow((660, 122), (660, 330), (697, 330), dashed=True)
     for x, y, number in ((38, 92, "1"), (38, 200, "2"), (660, 84, "3"), (312, 246, "4"), (712, 176, "5"),
                          (488, 392, "6")):
         p.badge(x, y, number, INK)
-    for x, y, letter, colour in ((272, 92, "D", RED), (688, 122, "H", VIOLET), (688, 312, "R", BLUE),
+    for x, y, letter, colour in ((272, 92, "D", RED), (660, 178, "H", VIOLET), (660, 206, "R", BLUE),
                                  (380, 292, "S", GREEN), (962, 176, "D", RED)):
         p.badge(x, y, letter, colour)
 
@@ -60,7 +61,7 @@ def draw_way(p):
 STEPS = [("1", "co_await begins the call."),
          ("2", "The router chooses a replica and takes one of its places."),
          ("3", "The call goes to the replica's mailbox."),
-         ("4", "Without room it waits here, or ends as overloaded if wait is false."),
+         ("4", "Without room it waits, or ends as overloaded if wait is false."),
          ("5", "The endpoint runs in the replica's own turn."),
          ("6", "The answer comes back, and its place goes to the first in the queue.")]
 CARDS = [("D", RED, "Deadline", ["Counted from co_await, in every stage.", "The call ends as deadline_exceeded,",
