@@ -16,7 +16,7 @@ def draw(words):
     lines = []
     for line in words.rstrip("\n").split("\n"):
         lines += [line] if len(line) <= LETTERS else textwrap.wrap(
-            line, LETTERS, initial_indent=line[:len(line) - len(line.lstrip())], subsequent_indent="  ")
+            line.strip(), LETTERS, initial_indent="  ", subsequent_indent="  ")
     lines = ["$ troupe status"] + lines
     width = 1000
     p = Picture(width, 58 + STEP * len(lines), None, "A terminal with the output of troupe status")

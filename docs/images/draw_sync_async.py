@@ -14,8 +14,8 @@ import sys
 
 from drawing import BLUE, GREEN, GRID, HEAD, INK, ORANGE, PALE, SMALL, SOFT_INK, TEXT, THIN, WHITE, Picture
 
-UPDATES = 6
-WIDTH, LEFT, RIGHT, LANE, ROOM = 1000, 176, 976, 46, 12
+UPDATES = 5
+WIDTH, LEFT, RIGHT, LANE, ROOM = 1000, 140, 976, 54, 12
 
 
 def read(path):
@@ -74,14 +74,12 @@ def draw(paths):
                                     ("trainer", ("Trainer",), GREEN)):
             busy = within(times[lane], begin, end)
             idle = 1 - sum(last - first for first, last in busy) / (end - begin)
-            p.text(24, y + (LANE / 2 + 4 if len(words) == 1 else 19), words[0], TEXT, INK)
-            if len(words) > 1:
-                p.text(24, y + 35, words[1], TEXT, INK)
+            p.lines(24, y + LANE / 2 + 4 - 9 * len(words), words, TEXT, INK, step=18)
+            p.text(24, y + LANE / 2 + 4 + 9 * len(words), f"{round(100 * idle)} % idle", SMALL, SOFT_INK)
             wide = (end - begin) * scale
             p.rect(LEFT, y, wide, LANE, WHITE, SOFT_INK, line=THIN, radius=0, dashed=True)
             for first, last in busy:
                 p.rect(LEFT + (first - begin) * scale, y, max((last - first) * scale, 0.6), LANE, colour, radius=0)
-            p.text(160, y + LANE / 2 + 4, f"{round(100 * idle)} % idle", SMALL, SOFT_INK, "end")
             y += LANE + ROOM
         y += 28
     step = next(s for s in (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if longest / s <= 10)
