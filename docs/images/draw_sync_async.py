@@ -7,14 +7,15 @@ SYNC and ASYNC are what these commands wrote:
   troupe train --mode async -n 40960 --trace async.json trainer.n_epochs=4 evaluation.every_steps=0
 
 Of each trace the picture has the shortest part in which the trainer begins UPDATES updates, so that other work on
-the machine shows the least. A lane is busy while a rollout is under way, or while the trainer is at work.
+the machine shows the least. Each mode needs a core for the rollouts and one for the trainer: where other work keeps
+them busy, take several traces and draw those with the shortest parts. A lane is busy while a rollout is under way, or while the trainer is at work.
 """
 import json
 import sys
 
 from drawing import BLUE, GREEN, GRID, HEAD, INK, ORANGE, PALE, SMALL, SOFT_INK, TEXT, THIN, WHITE, Picture
 
-UPDATES = 5
+UPDATES = 6
 WIDTH, LEFT, RIGHT, LANE, ROOM = 1000, 140, 976, 54, 12
 
 
