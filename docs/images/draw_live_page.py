@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-WIDTH, HEIGHT, WAIT = 1200, 1090, 12
+WIDTH, HEIGHT, WAIT = 1200, 1090, 30
 
 
 def wrapper(url):
