@@ -76,7 +76,7 @@ def draw(runs):
         p.text(LEFT + ((count - 1) * ACROSS + PANEL_WIDTH) / 2, 94 + row * DOWN + PANEL_HEIGHT + 42, "environment steps",
                SMALL, INK, "middle")
     p.lines(LEFT + 2 * ACROSS - 28, 94 + DOWN + 20,
-            ["Each line is a run with a seed of its own.", "A dot is the mean of ten episodes, played", "during training "
+            ["Each line is one run.", "A dot is the mean of ten episodes, played", "during training "
              "with the likeliest actions.", "", "The dashed line is the return at which", "CartPole-v1 is solved, 475."],
             SMALL, SOFT_INK, step=19)
     return p

@@ -52,7 +52,7 @@ def draw():
              ("5", "insert: the replay takes the rollout, and drops what is too stale."),
              ("6", "The loop samples rollout.batch rollouts and calls train_step."),
              ("7", "put: the trainer stores the new version of the weights."),
-             ("8", "update: every policy gets it by a control message, which overtakes."),
+             ("8", "update: every policy gets it by a control message, which overtakes queued calls."),
              ("9", "trained: the replay learns the version, drops what became too stale, and admits more.")]
     for i, (number, words) in enumerate(steps):
         y = 398 + 20 * i
