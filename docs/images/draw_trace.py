@@ -57,12 +57,14 @@ class Picture:
         return LABELS + (min(max(time, self.begin), self.end) - self.begin) * self.scale
 
     def draw(self):
+        shapes = [shape for tid in self.rows for shape in self.row(tid)]
+        shapes.sort(key=lambda shape: shape.startswith("<text"))  # no block covers a text
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{WIDTH}" '
             f'height="{self.height}" font-family="{FONT}" font-size="{SMALL}">',
             f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{self.height - 1}" rx="8" fill="{WHITE}" '
             f'stroke="{GRID}"/>', *self.ruler(),
-            *(shape for tid in self.rows for shape in self.row(tid)), *self.arrows(), "</svg>\n"])
+            *shapes, *self.arrows(), "</svg>\n"])
 
     def ruler(self):
         whole = (self.end - self.begin) / 1000
