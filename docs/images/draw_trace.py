@@ -9,9 +9,10 @@ import json
 import sys
 from xml.sax.saxutils import escape
 
-WIDTH, LABELS, ROW, TOP = 1000, 118, 20, 24  # pixels
-LETTER = 6.2  # a letter's width, in pixels
-COLOURS = {"execution": "#6f9bd8", "wait": "#d9d9d9", "span": "#7fbf87"}
+from drawing import FONT, GRID, INK, RED, SMALL, SOFT_INK, WHITE, width_of
+
+WIDTH, LABELS, ROW, TOP = 1000, 140, 20, 32  # pixels
+COLOURS = {"execution": "#8fb4ec", "wait": "#dfe3e8", "span": "#8fcfae"}
 
 
 def choose_part(slices, name):
@@ -42,7 +43,7 @@ class Picture:
         self.names = {e["tid"]: e["args"]["name"] for e in self.events if e["name"] == "thread_name"}
         slices = [e for e in self.events if e["ph"] == "X"]
         self.begin, self.end = choose_part(slices, name)
-        self.scale = (WIDTH - LABELS) / (self.end - self.begin)
+        self.scale = (WIDTH - LABELS - 16) / (self.end - self.begin)
         self.seen = [e for e in slices if e["ts"] < self.end and e["ts"] + e["dur"] > self.begin]
         # A row on which less than three pixels would be painted is left out.
         painted = {}
@@ -50,29 +51,33 @@ class Picture:
             painted[e["tid"]] = painted.get(e["tid"], 0) + e["dur"] * self.scale
         kept = [tid for tid in sorted(painted) if painted[tid] >= 3]
         self.rows = {tid: TOP + ROW * i for i, tid in enumerate(kept)}
-        self.height = TOP + ROW * len(kept) + 4
+        self.height = TOP + ROW * len(kept) + 14
 
     def x(self, time):
         return LABELS + (min(max(time, self.begin), self.end) - self.begin) * self.scale
 
     def draw(self):
+        shapes = [shape for tid in self.rows for shape in self.row(tid)]
+        shapes.sort(key=lambda shape: shape.startswith("<text"))  # no block covers a text
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{WIDTH}" '
-            f'height="{self.height}" font-family="sans-serif" font-size="11">',
-            '<rect width="100%" height="100%" fill="white"/>', *self.ruler(),
-            *(shape for tid in self.rows for shape in self.row(tid)), *self.arrows(), "</svg>\n"])
+            f'height="{self.height}" font-family="{FONT}" font-size="{SMALL}">',
+            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{self.height - 1}" rx="8" fill="{WHITE}" '
+            f'stroke="{GRID}"/>', *self.ruler(),
+            *shapes, *self.arrows(), "</svg>\n"])
 
     def ruler(self):
         whole = (self.end - self.begin) / 1000
         step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if whole / s <= 12)
         for i in range(int(whole / step) + 1):
             x = self.x(self.begin + i * step * 1000)
-            yield f'<path d="M{x:.1f} {TOP - 6}V{self.height}" stroke="#eee"/>'
-            yield f'<text x="{x:.1f}" y="{TOP - 10}" fill="#666">{i * step} ms</text>'
+            yield f'<path d="M{x:.1f} {TOP - 6}V{self.height - 10}" stroke="{GRID}"/>'
+            if x < WIDTH - 60:
+                yield f'<text x="{x:.1f}" y="{TOP - 10}" fill="{SOFT_INK}">{i * step} ms</text>'
 
     def row(self, tid):
         y = self.rows[tid]
-        yield f'<text x="4" y="{y + 13}">{escape(self.names[tid])}</text>'
+        yield f'<text x="16" y="{y + 13}" fill="{INK}">{escape(self.names[tid])}</text>'
         mine = [e for e in self.seen if e["tid"] == tid]
         outer = [e for e in mine if e["cat"] != "wait"]
         inner = [e for e in mine if e["cat"] == "wait"]
@@ -87,8 +92,8 @@ class Picture:
                f'fill="{COLOURS[e["cat"]]}"/>')
         names = sorted({name.split(" x")[0] for name in e["names"]})
         text = ", ".join(names[:3] + ["..."] * (len(names) > 3))
-        if height > 8 and right - left > LETTER * len(text):
-            yield f'<text x="{left + 3:.1f}" y="{y + 12}" fill="#222">{escape(text)}</text>'
+        if height > 8 and right - left > width_of(text, SMALL) + 6:
+            yield f'<text x="{left + 3:.1f}" y="{y + 12}" fill="{INK}">{escape(text)}</text>'
 
     def arrows(self):
         ends = {}
@@ -103,8 +108,8 @@ class Picture:
             place = (x1 // 40, y1, y2)
             if place not in drawn:
                 drawn.add(place)
-                yield f'<path d="M{x1:.1f} {y1}L{x2:.1f} {y2}" stroke="#d1495b" stroke-width=".6"/>'
-                yield f'<circle cx="{x2:.1f}" cy="{y2}" r="1.6" fill="#d1495b"/>'
+                yield f'<path d="M{x1:.1f} {y1}L{x2:.1f} {y2}" stroke="{RED}" stroke-width=".6"/>'
+                yield f'<circle cx="{x2:.1f}" cy="{y2}" r="1.6" fill="{RED}"/>'
 
 
 if __name__ == "__main__":
