@@ -22,7 +22,7 @@ def plant(root, files):
 def run(script, *arguments):
     return subprocess.run([sys.executable, str(script), *map(str, arguments)], text=True,
                           capture_output=True, check=False,
-                          env={**os.environ, "TROUPE_TEST_SECONDS": "2"})
+                          env={**os.environ, "TROUPE_TEST_SECONDS": "2", "TROUPE_TEST_JOBS": "2"})
 
 
 class CheckCase(unittest.TestCase):
@@ -342,6 +342,21 @@ class Runner(CheckCase):
         code, closing, _ = self.run_scripts(
             {"a": 'echo "2 passed, 0 failed"', "b": '[[ -d $1 ]] && echo "1 passed, 0 failed, 3 skipped"'})
         self.assertEqual((code, closing), (0, "3 passed, 0 failed, 3 skipped"))
+
+    def test_a_suite_and_a_script_run_side_by_side(self):
+        plant(self.root, {"test_x": """\
+            #!/bin/bash
+            while [[ $1 != -o ]]; do shift; done
+            mkfifo "$(dirname "$0")/pipe"
+            read -r passed <"$(dirname "$0")/pipe"
+            echo "<Catch><TestCase name='a'><OverallResult success='$passed'/></TestCase></Catch>" >"$2"
+            """})
+        (self.root / "test_x").chmod(0o755)
+        code, closing, output = self.run_scripts(
+            {"a": f"""while [[ ! -p {self.root}/pipe ]]; do :; done
+                      echo true >{self.root}/pipe
+                      echo "1 passed, 0 failed" """}, suites=[f"{self.root}/test_x"])
+        self.assertEqual((code, closing), (0, "2 passed, 0 failed, 0 skipped"), output)
 
     def test_whatever_goes_wrong_counts_as_a_failure(self):
         for text in ['echo "1 passed, 2 failed"; exit 1', 'echo "1 passed, 0 failed"; exit 1',

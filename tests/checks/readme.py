@@ -36,8 +36,8 @@ _PATH = re.compile(rf"`((?:{'|'.join(source.FOLDERS)})/[^`\s]*)`")
 _INCLUDE = re.compile(r'^#include "([^"]+)"[^\n]*$', re.MULTILINE)
 _COMMAND = re.compile(r"^##+ troupe(?: ([^\n]+))?\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _OPTION_ROW = re.compile(r"^\| `(-[^`]+)` \|", re.MULTILINE)
-_TOOLS = """apt apt-get awk cat cd cmake cp curl cut docker dpkg echo exec exit export find for git grep head jq kill kubectl
-    less ls man mkdir mv ninja openssl pip podman promtool ps python3 rm sbatch scp sed seq set sleep sort source squeue srun ssh
+_TOOLS = """apt apt-get awk cat cd chown cmake cp curl cut docker dpkg echo exec exit export find for git grep head jq kill kubectl
+    less ls man mkdir mv ninja openssl pip podman promtool ps python python3 rm sbatch scp sed seq set sleep sort source squeue srun ssh
     ssh-keygen sudo systemctl tail tar tee tensorboard test umask uvicorn wait watch wget""".split()
 _WORDS = {"do", "done", "then", "fi", "if", "while", "else", "!", "{", "}"}  # of the shell, before a command
 BENCHMARKS = "build/release/tests/bench/bench_"
