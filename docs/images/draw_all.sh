@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Draws every picture of this folder from new runs of a built program: docs/images/draw_all.sh BUILD [PICTURE...]
 #
-# BUILD is a build folder such as build/release, with deploy/troupe/troupe in it, or a prefix with bin/troupe. PICTURE is
-# the name of a picture, such as weights.svg; without one, all are drawn. Each command is printed before it runs. The runs
-# take about a minute and a half of CPU and lie in a folder of their own, which is removed. live_page.png needs Debian's
-# chromium. grpo_smollm2.png is not drawn here, because its run takes 20 minutes: README.md has its command.
+# BUILD is a build folder with deploy/troupe/troupe in it, or a prefix with bin/troupe. PICTURE is a picture's name,
+# such as weights.svg; without one, all are drawn. Each command is printed before it runs. The runs take about a minute
+# and a half of CPU and lie in a folder of their own, which is removed. live_page.png needs Debian's chromium.
+# grpo_smollm2.png is not drawn here, because its run takes 20 minutes: README.md has its command.
 set -euo pipefail
 
 [[ $# -ge 1 && -d $1 ]] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }

@@ -73,11 +73,12 @@ def draw(runs):
     for row in range(2):
         p.text(36, 94 + row * DOWN + PANEL_HEIGHT / 2, "mean return of an evaluation", SMALL, INK, "middle", turn=-90)
         count = 3 if row == 0 else 2
-        p.text(LEFT + ((count - 1) * ACROSS + PANEL_WIDTH) / 2, 94 + row * DOWN + PANEL_HEIGHT + 42, "environment steps",
-               SMALL, INK, "middle")
+        p.text(LEFT + ((count - 1) * ACROSS + PANEL_WIDTH) / 2, 94 + row * DOWN + PANEL_HEIGHT + 42,
+               "environment steps", SMALL, INK, "middle")
     p.lines(LEFT + 2 * ACROSS - 28, 94 + DOWN + 20,
             ["Each line is one run.", "A dot is the mean of ten episodes, played", "during training "
-             "with the likeliest actions.", "", "The dashed line is the return at which", "CartPole-v1 is solved, 475."],
+             "with the likeliest actions.", "", "The dashed line is the return at which",
+             "CartPole-v1 is solved, 475."],
             SMALL, SOFT_INK, step=19)
     return p
 

@@ -27,8 +27,9 @@ class DevTools:
         path = next(page for page in opened if page["type"] == "page")["webSocketDebuggerUrl"].split("/", 3)[3]
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(f"GET /{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.socket.sendall(f"GET /{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+                            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+                            "Sec-WebSocket-Version: 13\r\n\r\n".encode())
         self.stream, self.number = self.socket.makefile("rb"), 0
         while self.stream.readline().strip():
             pass

@@ -75,7 +75,7 @@ CARDS = [("D", RED, "Deadline", ["Counted from co_await, in every stage.", "The 
 
 
 def draw():
-    p = Picture(WIDTH, HEIGHT, None, "The life of one routed call, from the caller's coroutine to the endpoint and back")
+    p = Picture(WIDTH, HEIGHT, None, "The life of one routed call, from the coroutine to the endpoint and back")
     p.text(24, 36, "The life of one call", 18, INK, bold=True)
     draw_caller(p)
     draw_service(p)

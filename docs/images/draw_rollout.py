@@ -11,13 +11,14 @@ def draw():
     p = Picture(WIDTH, HEIGHT, "The life of a PPO rollout",
                 "A rollout of PPO: the episode function makes it, the replay holds it, the trainer learns from it")
     # The services.
-    p.box(24, 84, 216, 112, "policy", ["answers observations with", "actions; requests that come", "at the same time share one",
-                                       "forward pass"], GREEN)
-    p.box(24, 256, 216, 112, "environments", ["a replica holds env.n_envs", "environments; a rollout has", "it alone: an exclusive",
-                                             "session"], GREEN)
-    p.box(616, 176, 150, 130, "replay", ["first in, first out;", "each rollout once;", "max_staleness", "versions old at",
-                                         "most"], ORANGE)
-    p.box(826, 176, 150, 130, "trainer", ["advantages (GAE),", "n_epochs of", "minibatches; then", "version + 1"], VIOLET)
+    p.box(24, 84, 216, 112, "policy", ["answers observations with", "actions; requests that come",
+                                       "at the same time share one", "forward pass"], GREEN)
+    p.box(24, 256, 216, 112, "environments", ["a replica holds env.n_envs", "environments; a rollout has",
+                                             "it alone: an exclusive", "session"], GREEN)
+    p.box(616, 176, 150, 130, "replay", ["first in, first out;", "each rollout once;", "max_staleness",
+                                         "versions old at", "most"], ORANGE)
+    p.box(826, 176, 150, 130, "trainer", ["advantages (GAE),", "n_epochs of", "minibatches; then",
+                                          "version + 1"], VIOLET)
     p.box(826, 84, 150, 52, "weight store", ["keeps 3 versions"], VIOLET)
     # The episode function.
     p.rect(326, 120, 226, 232, PALE[BLUE], BLUE)
@@ -62,8 +63,8 @@ def draw():
     p.text(654, 408, "The bound on staleness", HEAD, INK, bold=True)
     p.lines(654, 432, ["Staleness is the version of the weights in", "use minus the version that made the rollout.", "",
                        "Rollout k = 0, 1, 2 ... may begin once", "version >= floor(k / batch) - max_staleness.", "",
-                       "In sync mode no rollout is under way during", "an update, so that the staleness is 0."], SMALL, INK, step=17.5,
-            within=312)
+                       "In sync mode no rollout is under way during", "an update, so that the staleness is 0."],
+            SMALL, INK, step=17.5, within=312)
     return p
 
 

@@ -8,7 +8,8 @@ SYNC and ASYNC are what these commands wrote:
 
 Of each trace the picture has the shortest part in which the trainer begins UPDATES updates, so that other work on
 the machine shows the least. Each mode needs a core for the rollouts and one for the trainer: where other work keeps
-them busy, take several traces and draw those with the shortest parts. A lane is busy while a rollout is under way, or while the trainer is at work.
+them busy, take several traces and draw those with the shortest parts. A lane is busy while a rollout is under way,
+or while the trainer is at work.
 """
 import json
 import sys
@@ -28,7 +29,8 @@ def read(path):
         return sorted((e["ts"] / 1000, (e["ts"] + e["dur"]) / 1000) for e in slices
                       if e["name"] in names and e["cat"] != "wait")
 
-    return {"rollouts": times("rollout"), "trainer": times("train_step", "push_weights"), "updates": times("train_step")}
+    return {"rollouts": times("rollout"), "trainer": times("train_step", "push_weights"),
+            "updates": times("train_step")}
 
 
 def shortest_part(updates):
@@ -91,7 +93,8 @@ def draw(paths):
         p.line([(x, base), (x, base + 5)], SOFT_INK, THIN)
         p.text(x, base + 20, f"{i * step} ms", SMALL, SOFT_INK, "middle" if x < RIGHT - 20 else "end")
     y = base + 46
-    for x, colour, words in ((24, BLUE, "a rollout is under way"), (218, GREEN, "the trainer learns or gives its weights"),
+    for x, colour, words in ((24, BLUE, "a rollout is under way"),
+                             (218, GREEN, "the trainer learns or gives its weights"),
                              (508, None, "idle: nothing to do, because the other lane works")):
         p.rect(x, y - 11, 14, 14, colour or WHITE, None if colour else SOFT_INK, THIN, radius=2, dashed=not colour)
         p.text(x + 22, y, words, TEXT, SOFT_INK)

@@ -90,7 +90,8 @@ class Picture:
         if arrow:
             self.markers.add(colour)
             more += f' marker-end="url(#end{colour[1:]})"'
-        self.add(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{line}" stroke-linejoin="round"{more}/>')
+        self.add(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{line}" stroke-linejoin="round"'
+                 f'{more}/>')
 
     def arrow(self, *points, colour=INK, line=LINE, dashed=False):
         self.line(points, colour, line, dashed, arrow=True)
