@@ -1,5 +1,7 @@
 #include "runtime/service/replica/local_replica.hpp"
 
+#include <algorithm>
+
 #include "runtime/base/log.hpp"
 
 namespace troupe::detail {
@@ -74,7 +76,8 @@ void local_replica::begin_call(call_base& call, time_point time) {
   call.begun.store(true, std::memory_order_release);
   call.began = time;
   slice = call.slice = lane ? call.traced : reinterpret_cast<std::uintptr_t>(&call);
-  const auto waited = std::chrono::duration<double>(time - call.sent).count();
+  // A call that was sent during the turn that takes it has not waited.
+  const auto waited = std::chrono::duration<double>(std::max(time, call.sent) - call.sent).count();
   slot_->tally_of(call.statistics).queue_wait.add(waited, duration_bounds);
 }
 
