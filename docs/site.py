@@ -5,6 +5,7 @@ FOLDER/pages gets a copy of the pages that MkDocs can read, FOLDER/site the site
 In the copy a link to a file outside of docs/ leads to a page that shows this file, and lists are indented as
 Python-Markdown wants them. mkdocs.yml names both folders.
 """
+import json
 import os
 import pathlib
 import re
@@ -99,8 +100,8 @@ class Pages:
         return os.path.relpath(self._page_of(path.relative_to(ROOT).as_posix()), inside.parent)
 
     def _show(self, target):
-        """The page of a source file, or of a folder: not found by the search, which is for the documentation."""
-        head = f"---\nsearch:\n  exclude: true\n---\n\n# {target}\n\n"
+        """The page of a source file, or of a folder."""
+        head = f"# {target}\n\n"
         path = ROOT / target
         if path.is_dir():
             files = subprocess.run(["git", "ls-files", "--", target], cwd=ROOT, text=True, capture_output=True, check=True)
@@ -111,9 +112,22 @@ class Pages:
 
 
 def build_reference(folder):
-    """The C++ reference, into the pages: MkDocs takes it to the site as it is."""
-    extra = f"INPUT = {' '.join(list_public_headers())}\nOUTPUT_DIRECTORY = {folder}\n"
+    """The C++ reference, into the pages: MkDocs takes it to the site as it is. Its first page is the table of the headers."""
+    first = folder.parent / "cpp_reference.md"
+    section = _HEADERS.search((DOCS / "architecture.md").read_text())
+    table = re.sub(r"`([^`\s]+\.hpp)`", r'@ref "\1"', section.group(1) if section else "")
+    first.write_text(f"# C++ reference\n\n{table}")
+    extra = (f"INPUT = {first} {' '.join(list_public_headers())}\nUSE_MDFILE_AS_MAINPAGE = {first}\n"
+             f"OUTPUT_DIRECTORY = {folder}\n")
     subprocess.run(["doxygen", "-"], cwd=ROOT, input=(DOCS / "Doxyfile").read_text() + extra, text=True, check=True)
+
+
+def leave_out_sources(index):
+    """Takes the pages of source files out of the search, which is for the documentation."""
+    content = json.loads(index.read_text())
+    content["docs"] = [one for one in content["docs"]
+                       if not one["location"].startswith(SOURCES + "/") or ".md.html" in one["location"]]
+    index.write_text(json.dumps(content, separators=(",", ":")))
 
 
 def main():
@@ -126,6 +140,7 @@ def main():
     Pages(pages).add_all()
     build_reference(pages)
     subprocess.run(["mkdocs", "build", "--strict", "--clean"], cwd=ROOT, check=True)
+    leave_out_sources(folder / "site/search/search_index.json")
     print(f"The site is in {os.path.relpath(folder / 'site')}; to read it: python3 -m http.server -d "
           f"{os.path.relpath(folder / 'site')} 8001")
 

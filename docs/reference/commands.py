@@ -37,7 +37,7 @@ def names_of(option):
 
 
 def list_in_words(names, last):
-    names = [f"`{name}`" for name in names]
+    names = [f"`{name}`" for name in sorted(names)]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" {last} " + names[-1]
 
 
@@ -66,6 +66,13 @@ def row_of(name, option):
     return [name, f"`{default}`" if option["default"] else default, meaning_of(option)]
 
 
+def table_of(what, rows):
+    """A table of options or arguments; the column of defaults is left out where there is none."""
+    if not any(default for _, default, _ in rows):
+        return markdown.table_with_rest([what, "meaning"], [[name, meaning] for name, _, meaning in rows])
+    return markdown.table_with_rest([what, "default", "meaning"], rows)
+
+
 def render(told, name, _page):
     words = name.split()
     command = find(told.tree, words)
@@ -74,10 +81,10 @@ def render(told, name, _page):
         parts.append(markdown.wrap(markdown.escape(command["description"])))
     if command["positionals"]:
         rows = [row_of(f"`{one['names'][0].upper()}`", one) for one in command["positionals"]]
-        parts.append(markdown.table_with_rest(["argument", "default", "meaning"], rows))
+        parts.append(table_of("argument", rows))
     shown = [one for one in command["options"] if not words or "--help" not in one["names"]]
     if shown:
-        parts.append(markdown.table_with_rest(["option", "default", "meaning"], [row_of(names_of(one), one) for one in shown]))
+        parts.append(table_of("option", [row_of(names_of(one), one) for one in shown]))
     if command["commands"]:
         rows = []
         for one in command["commands"]:
