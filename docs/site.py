@@ -115,7 +115,7 @@ def build_reference(folder):
     """The C++ reference, into the pages: MkDocs takes it to the site as it is. Its first page is the table of the headers."""
     first = folder.parent / "cpp_reference.md"
     section = _HEADERS.search((DOCS / "architecture.md").read_text())
-    table = re.sub(r"`([^`\s]+\.hpp)`", r'@ref "\1"', section.group(1) if section else "")
+    table = re.sub(r"`([^`\s]+\.hpp)`", r"\1", section.group(1) if section else "")
     first.write_text(f"# C++ reference\n\n{table}")
     extra = (f"INPUT = {first} {' '.join(list_public_headers())}\nUSE_MDFILE_AS_MAINPAGE = {first}\n"
              f"OUTPUT_DIRECTORY = {folder}\n")

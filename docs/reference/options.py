@@ -145,8 +145,8 @@ def render(told, name, page):
                        for option, schema in options if is_shared(shared, option, schema)})
     to = markdown.link(page, told.root, SHARED_PAGE)
     words = ", ".join(left_out[:-1]) + " and " + left_out[-1]
-    first = markdown.wrap(f"These tables leave out the options that all algorithms share, of {words}. "
-                          f"[Configuration]({to}#shared-options) lists those.")
+    first = markdown.wrap(f"These tables leave out the options that all algorithms share. Those of {words} are in "
+                          f"[Configuration]({to}#shared-options).")
     return first + "\n\n" + render_sections(rows, sections)
 
 
