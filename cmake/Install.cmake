@@ -1,7 +1,8 @@
-# `cmake --install`: the libraries with their headers, for find_package(troupe), and the troupe command. With
-# `--component command` that alone.
+# `cmake --install`: the libraries with their headers, for find_package(troupe), and the troupe command with its manual
+# page and completion. With `--component command` the command alone. The target `installed` builds what is installed.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 # What is installed finds a libtorch that does not lie in the system's folders.
 foreach(target troupe troupe_work troupe_serve_env troupe_language_model)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
@@ -10,7 +11,9 @@ endforeach()
 set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
               run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
               llm sft grpo)
+add_custom_target(installed DEPENDS troupe)
 foreach(library ${libraries})
+  add_dependencies(installed troupe_${library})
   set_target_properties(troupe_${library} PROPERTIES EXPORT_NAME ${library})
   install(TARGETS troupe_${library} EXPORT troupe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
@@ -22,6 +25,12 @@ install(TARGETS troupe_work troupe_serve_env troupe_language_model
 if(TROUPE_UNUSED_LIBRARIES)
   install(DIRECTORY ${TROUPE_UNUSED_LIBRARIES} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/troupe COMPONENT command)
 endif()
+install(FILES ${TROUPE_PRINTED}/troupe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+install(FILES ${TROUPE_PRINTED}/troupe.bash RENAME troupe COMPONENT command
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${TROUPE_PRINTED}/_troupe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+install(FILES ${TROUPE_PRINTED}/troupe.fish COMPONENT command
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # The include root is the repository's: #include "runtime/service/service.hpp".
 install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe

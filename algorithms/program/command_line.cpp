@@ -3,11 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "algorithms/program/completion.hpp"
+#include "algorithms/program/description.hpp"
+#include "algorithms/program/manual.hpp"
 #include "runtime/config/nearest_name.hpp"
 
 namespace troupe::command {
@@ -19,8 +23,10 @@ namespace {
 void require_command(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) return;
   std::vector<std::string> known;
-  for (const auto* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
-  if (std::ranges::find(known, word) != known.end()) return;
+  for (const auto* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == word) return;
+    if (!command->get_group().empty()) known.push_back(command->get_name());
+  }
   const auto nearest = nearest_name(word, known);
   std::string message = "unknown command \"" + word + "\";";
   if (!nearest.empty()) message += " did you mean \"" + nearest + "\"?";
@@ -69,22 +75,92 @@ void refuse_unknown_options(const std::string& program, CLI::App& app) {
   throw std::invalid_argument(message);
 }
 
-std::string examples_of(const program_words& words) {
-  const auto& name = words.name;
-  return "Examples:\n  " + name + " train --env " + words.environment +
-         " -n 100000 checkpoint.every_updates=10\n  " + name + " train --resume runs/ppo/" +
-         words.environment + "_1\n  " + name + " eval runs/ppo/" + words.environment + "_1\n  " +
-         name + " config ppo\n";
+/// The two commands about the command line itself. A program that has a command of such a name
+/// keeps its own.
+class commands_about_commands {
+ public:
+  commands_about_commands(CLI::App& app, const program_words& words) {
+    const auto is_free = [&](const char* name) {
+      return app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; })
+          .empty();
+    };
+    if (is_free("completion")) add_completion(app, words);
+    if (is_free("describe")) add_describe(app);
+  }
+
+  /// Prints the answer and returns true if the command line that was read asks for one of the two.
+  bool answered(const CLI::App& app, const program_words& words) const {
+    if (completion_ && completion_->parsed()) {
+      std::fputs(completion_script(shell_, words.name).c_str(), stdout);
+      return true;
+    }
+    if (!describe_ || !describe_->parsed()) return false;
+    const auto description = describe_command_line(app, words);
+    if (json_) std::puts(description.dump(2).c_str());
+    if (man_) std::fputs(manual_page(description).c_str(), stdout);
+    return true;
+  }
+
+ private:
+  void add_completion(CLI::App& app, const program_words& words) {
+    const auto& name = words.name;
+    completion_ = app.add_subcommand("completion",
+                                     "Print a script that has a shell complete the command line.");
+    completion_->footer(
+        "In ~/.bashrc: source <(" + name + " completion bash)\nIn ~/.zshrc: source <(" + name +
+        " completion zsh)\nIn ~/.config/fish/config.fish: " + name + " completion fish | source\n");
+    completion_->add_option("shell", shell_, "The shell.")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->required();
+  }
+
+  /// The help does not show this command. Programs that write pages call it.
+  void add_describe(CLI::App& app) {
+    describe_ = app.add_subcommand("describe", "Print a description of the command line.");
+    describe_->group("")->footer("")->require_option(1);
+    describe_->add_flag("--json", json_, "Print it as JSON.");
+    describe_->add_flag("--man", man_, "Print it as a manual page.");
+  }
+
+  CLI::App* completion_ = nullptr;
+  CLI::App* describe_ = nullptr;
+  std::string shell_;
+  bool json_ = false;
+  bool man_ = false;
+};
+
+/// Answers a shell's script, or another program that asks for names: `__complete WORD...` and
+/// `__names KIND ALGORITHM`. Returns false if the words ask for neither.
+bool answered_script(const CLI::App& app, const program_words& words, int argc, char** argv) {
+  if (argc < 2) return false;
+  const std::string asked = argv[1];
+  if (asked == "__complete") {
+    std::fputs(complete(app, {argv + 2, argv + argc}, words.names).c_str(), stdout);
+    return true;
+  }
+  if (asked != "__names" || argc != 4 || !words.names) return false;
+  for (const auto& one : words.names(argv[2], argv[3]))
+    std::printf("%s\t%s\n", one.name.c_str(), one.help.c_str());
+  return true;
 }
 
 }  // namespace
+
+std::vector<std::string> examples_of(const program_words& words) {
+  const auto& name = words.name;
+  const auto run = "runs/ppo/" + words.environment + "_1";
+  return {name + " train --env " + words.environment + " -n 100000 checkpoint.every_updates=10",
+          name + " train --resume " + run, name + " eval " + run, name + " config ppo"};
+}
 
 std::variant<command_line, int> read_command_line(int argc, char** argv, const program_words& words,
                                                   const std::vector<program_command>& commands) {
   CLI::App app(words.help, words.name);
   app.require_subcommand(1);
   app.set_version_flag("--version", "troupe " TROUPE_VERSION);
-  app.footer(examples_of(words));
+  std::string examples = "Examples:\n";
+  for (const auto& example : examples_of(words)) examples += "  " + example + '\n';
+  app.footer(examples);
   app.fallthrough();
   std::string log_level = "info";
   app.add_option("--log-level", log_level,
@@ -96,6 +172,8 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
     auto* options = app.add_subcommand(command.name, command.help)->footer("");
     declared.emplace_back(options, command.declare(*options));
   }
+  const commands_about_commands further(app, words);
+  if (answered_script(app, words, argc, argv)) return 0;
 
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stderr);
@@ -113,6 +191,7 @@ std::variant<command_line, int> read_command_line(int argc, char** argv, const p
     std::fprintf(stderr, "%s: %s\n", words.name.c_str(), e.what());
     return 2;
   }
+  if (further.answered(app, words)) return 0;
   const auto asked =
       std::ranges::find_if(declared, [](const auto& d) { return d.first->parsed(); });
   return command_line{log_level, asked->second};

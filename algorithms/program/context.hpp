@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/program/command_line.hpp"
 #include "algorithms/run/named_algorithm.hpp"
 
 namespace troupe::command {
@@ -27,5 +28,9 @@ struct context {
   /// True if any of the algorithms trains language models.
   bool has_tasks() const;
 };
+
+/// The name_source of the program.
+std::vector<known_name> known_names(const context& of, const std::string& kind,
+                                    const std::string& algorithm);
 
 }  // namespace troupe::command

@@ -45,7 +45,12 @@ context context_of(const program& what) {
 }
 
 program_words words_of(const program& what, const context& of) {
-  program_words words{.name = what.name, .help = what.help, .has_tasks = of.has_tasks()};
+  program_words words{.name = what.name,
+                      .help = what.help,
+                      .has_tasks = of.has_tasks(),
+                      .names = [&of](const std::string& kind, const std::string& algorithm) {
+                        return known_names(of, kind, algorithm);
+                      }};
   if (!what.environments.empty()) words.environment = what.environments.front().id;
   if (words.help.empty()) words.help = "Trains agents, and evaluates them.";
   return words;

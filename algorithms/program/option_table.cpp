@@ -81,7 +81,34 @@ void add_options(const json& schema, const std::string& section, rows& to) {
   }
 }
 
+/// The values of an option that has few, as one types them.
+std::vector<std::string> values_of(const json& schema) {
+  if (schema.contains("anyOf")) return values_of(schema["anyOf"][0]);
+  if (schema.contains("enum")) return schema["enum"].get<std::vector<std::string>>();
+  if (schema.value("type", std::string()) == "boolean") return {"true", "false"};
+  return {};
+}
+
+void add_names(const json& schema, const std::string& section, std::vector<known_name>& to) {
+  for (const auto& [name, option] : schema["properties"].items()) {
+    if (option.contains("properties")) {
+      add_names(option, section + name + '.', to);
+      continue;
+    }
+    const auto before = section + name + '=';
+    const auto usual = default_of(option);
+    to.push_back({before, (usual.empty() ? "" : '[' + usual + "] ") + meaning_of(option)});
+    for (const auto& value : values_of(option)) to.push_back({before + value});
+  }
+}
+
 }  // namespace
+
+std::vector<known_name> option_names(const json& schema) {
+  std::vector<known_name> names;
+  add_names(schema, "", names);
+  return names;
+}
 
 std::string option_table(const json& schema) {
   rows options{{"option", "default", "range", "meaning"}};

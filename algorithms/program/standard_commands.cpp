@@ -15,11 +15,12 @@ namespace {
 std::pair<CLI::Option*, CLI::Option*> add_identity_options(CLI::App& command, std::string& certs,
                                                            std::string& join_secret) {
   auto* folder =
-      command.add_option("--certs", certs, "The directory of ca.pem, cert.pem and key.pem.");
+      command.add_option("--certs", certs, "The directory of ca.pem, cert.pem and key.pem.")
+          ->type_name("DIR");
   auto* file = command.add_option("--join-secret", join_secret,
                                   "The file of the secret that both ends share where there is no "
                                   "--certs. The default is ~/.local/state/troupe/join.secret.");
-  file->excludes(folder);
+  file->type_name("FILE")->excludes(folder);
   return {folder, file};
 }
 
@@ -32,28 +33,36 @@ void add_code_permission(CLI::App& command, bool& to) {
 
 /// `train`.
 void add_train(CLI::App& options, train_arguments& to, const program_words& words) {
-  options.add_option("--algo", to.algo,
-                     "The algorithm. The default is the --config file's, or else ppo.");
-  options.add_option("--env", to.env, "The environment.");
+  options
+      .add_option("--algo", to.algo,
+                  "The algorithm. The default is the --config file's, or else ppo.")
+      ->type_name("ALGORITHM");
+  options.add_option("--env", to.env, "The environment.")->type_name("ENVIRONMENT");
   if (words.has_tasks) {
-    options.add_option(
-        "--task", to.task,
-        "The task that a language model learns (--algo grpo); see `" + words.name + " list`.");
+    options
+        .add_option(
+            "--task", to.task,
+            "The task that a language model learns (--algo grpo); see `" + words.name + " list`.")
+        ->type_name("TASK");
     add_code_permission(options, to.allow_unsandboxed_code);
   }
   options.add_option("-n,--steps", to.total_steps,
                      std::string("The least number of environment steps to train for.") +
                          (words.has_tasks ? " For grpo it is the number of updates." : ""));
   options.add_option("--seed", to.seed, "The seed of all random numbers.");
-  options.add_option("--mode", to.mode,
-                     "The composition of generation and training: sync or async.");
+  options
+      .add_option("--mode", to.mode, "The composition of generation and training: sync or async.")
+      ->type_name("{sync,async}");
   options
       .add_option("--config", to.config_file,
                   "A JSON or YAML file of options; see `" + words.name + " config ppo`.")
       ->check(CLI::ExistingFile);
-  options.add_option("overrides", to.overrides,
-                     "Options as a.b=value, which replace those of the file.");
+  options
+      .add_option("overrides", to.overrides,
+                  "Options as a.b=value, which replace those of the file.")
+      ->type_name("OPTION=VALUE");
   options.add_option("--runs", to.runs, "The folder in which run directories are made.")
+      ->type_name("DIR")
       ->capture_default_str();
   options.add_flag("-P,--progress", to.progress_bar, "Show a progress bar on stderr.");
   options.add_flag("-v,--verbose", to.verbose, "Print a table of numbers after each update.");
@@ -71,14 +80,16 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       .add_option("--faults", to.faults,
                   "The faults to inject: random, or a list such as crash=0.001,delay=0.01:50ms.")
       ->needs(deterministic);
-  options.add_option("--trace", to.trace,
-                     "The file to which a trace of the actors is written, for chrome://tracing or "
-                     "ui.perfetto.dev.");
+  options
+      .add_option("--trace", to.trace,
+                  "The file to which a trace of the actors is written, for chrome://tracing or "
+                  "ui.perfetto.dev.")
+      ->type_name("FILE");
   auto* listen = options.add_option("--listen", to.listen,
                                     "The address HOST:PORT at which nodes (" + words.name +
                                         " node) join. env.placement=node:PATTERN places "
                                         "environments on them.");
-  listen->excludes(deterministic);
+  listen->type_name("HOST:PORT")->excludes(deterministic);
   options
       .add_option("--wait-for-nodes", to.nodes, "The number of nodes to wait for before the start.")
       ->needs(listen);
@@ -90,6 +101,7 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
       "--resume", to.resume,
       "Resume the run in this directory from its newest complete checkpoint. --steps gives it a "
       "later end, also if it has reached its goal.");
+  resume->type_name("RUN");
   options
       .add_flag(
           "--continue", to.go_on,
@@ -97,12 +109,14 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
           "these options, or begin one if there is none. This is for commands that are started "
           "again after they were killed.")
       ->excludes(resume);
-  options.add_option(
-      "--init", to.init,
-      std::string("The model file whose weights a new run begins with, or a run directory, which "
-                  "means its best_model. Its statistics of observations and its critics come "
-                  "along.") +
-          (words.has_tasks ? " For grpo, model.path says the language model instead." : ""));
+  options
+      .add_option(
+          "--init", to.init,
+          std::string("The model file whose weights a new run begins with, or a run directory, "
+                      "which means its best_model. Its statistics of observations and its critics "
+                      "come along.") +
+              (words.has_tasks ? " For grpo, model.path says the language model instead." : ""))
+      ->type_name("RUN");
   for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
                            "--runs", "--faults", "--init"}) {
     if (auto* other = options.get_option_no_throw(name)) resume->excludes(other);
@@ -113,7 +127,9 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
 
 /// `eval`.
 void add_eval(CLI::App& options, eval_arguments& to, const program_words& words) {
-  options.add_option("run_dir", to.run_directory, "The run directory.")->required();
+  options.add_option("run_dir", to.run_directory, "The run directory.")
+      ->type_name("RUN")
+      ->required();
   const char* of_problems =
       words.has_tasks
           ? " For a language model it is the number of held-out problems, by default as many as "
@@ -138,7 +154,7 @@ void add_eval(CLI::App& options, eval_arguments& to, const program_words& words)
 
 /// `config`.
 void add_config(CLI::App& options, config_arguments& to) {
-  options.add_option("algo", to.algo, "The algorithm.")->required();
+  options.add_option("algo", to.algo, "The algorithm.")->type_name("ALGORITHM")->required();
   options.add_flag("--json", to.json, "Print the JSON schema.");
 }
 
@@ -156,7 +172,9 @@ void add_status(CLI::App& options, status_arguments& to) {
 
 /// `node`.
 void add_node(CLI::App& options, node_arguments& to) {
-  options.add_option("--join", to.join, "The address HOST:PORT of the controller.")->required();
+  options.add_option("--join", to.join, "The address HOST:PORT of the controller.")
+      ->type_name("HOST:PORT")
+      ->required();
   options.add_option("--name", to.name, "The name of this node, which placements refer to.")
       ->required();
   options

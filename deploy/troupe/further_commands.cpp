@@ -12,7 +12,9 @@ namespace {
 
 /// `troupe serve-env`.
 void add_serve_env(CLI::App& options, serve_env_arguments& to) {
-  options.add_option("env", to.env, "The environment; see `troupe list`.")->required();
+  options.add_option("env", to.env, "The environment; see `troupe list`.")
+      ->type_name("ENVIRONMENT")
+      ->required();
   options.add_option("--host", to.host, "The address to listen at. 0.0.0.0 means every interface.")
       ->capture_default_str();
   options.add_option("--port", to.port, "The port to listen at. 0 means any free one.")
@@ -72,7 +74,9 @@ void add_serve_env(CLI::App& options, serve_env_arguments& to) {
 
 /// `troupe samples`.
 void add_samples(CLI::App& options, samples_arguments& to) {
-  options.add_option("run_dir", to.run_directory, "The run directory.")->required();
+  options.add_option("run_dir", to.run_directory, "The run directory.")
+      ->type_name("RUN")
+      ->required();
   options.add_option("--last", to.last, "The number of groups of answers to show, from the last.")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -97,7 +101,9 @@ void add_certs(CLI::App& options, certs_arguments& to) {
   options.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* what, certs_arguments::verb verb) {
     auto* made = options.add_subcommand(name, what);
-    made->add_option("dir", to.directory, "The directory of the authority.")->required();
+    made->add_option("dir", to.directory, "The directory of the authority.")
+        ->type_name("DIR")
+        ->required();
     made->add_flag("--json", to.json, "Print the result as one line of JSON.");
     made->callback([&to, verb] { to.what = verb; });
     return made;
@@ -134,6 +140,7 @@ void add_chat(CLI::App& options, chat_arguments& to) {
   options
       .add_option("model", to.model,
                   "A Hugging Face folder, a GGUF file, or a name of `troupe models list`.")
+      ->type_name("FILE")
       ->required();
   options.add_option("--system", to.system,
                      "The system message. The default is the one of the model's chat template.");

@@ -27,6 +27,14 @@ for argument in "$@"; do
   esac
 done
 """
+INSTALLING_CMAKE = """#!/bin/sh
+[ "$1" = --install ] || exit 0
+for file in bin/troupe $(cat more 2>/dev/null); do
+  mkdir -p "$(dirname "$4/$file")"
+  touch "$4/$file"
+  echo "$4/$file"
+done >$2/install_manifest.txt
+"""
 NO_PACKAGE_IS_MISSING = "#!/bin/sh\n"
 
 
@@ -77,11 +85,15 @@ class Dev(unittest.TestCase):
         self.let_go()
         self.assertEqual(second.wait(60), 0)
 
+    def run_with(self, cmake, *words, **options):
+        (self.root / "bin/cmake").write_text(cmake)
+        environment = {**os.environ, "HOME": str(self.root / "home"), "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}"}
+        return subprocess.run(["./dev", *words], cwd=self.root, text=True, capture_output=True, timeout=60,
+                              env=environment, **options)
+
     def run_with_told_cmake(self, *words):
         """./dev WORDS with a cmake that prints its arguments, and leaves a cache like its own behind."""
-        (self.root / "bin/cmake").write_text(TOLD_CMAKE)
-        return subprocess.run(["./dev", *words], cwd=self.root, text=True, capture_output=True, timeout=60,
-                              env={**os.environ, "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}"})
+        return self.run_with(TOLD_CMAKE, *words)
 
     def make_torch(self, name):
         config = self.root / name / "share/cmake/Torch/TorchConfig.cmake"
@@ -107,6 +119,57 @@ class Dev(unittest.TestCase):
                       self.run_with_told_cmake("build", "--torch").stderr)
         self.assertIn("./dev: lint takes no --torch\n",
                       self.run_with_told_cmake("lint", "--torch", self.make_torch("torch")).stderr)
+
+    def files_in(self, folder):
+        return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+    def test_install_says_what_it_did_and_uninstall_removes_that_alone(self):
+        prefix = self.root / "home/.local"
+        own = prefix / "share/own"
+        own.parent.mkdir(parents=True)
+        own.touch()
+        (self.root / "more").write_text("include/troupe/old.hpp include/troupe/kept.hpp")
+        said = self.run_with(INSTALLING_CMAKE, "install")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(f"Installed into {prefix}:\n", said.stdout)
+        self.assertIn(f'  export PATH="{prefix}/bin:$PATH"\n', said.stdout)
+
+        (self.root / "more").write_text("include/troupe/kept.hpp")
+        self.assertEqual(self.run_with(INSTALLING_CMAKE, "install").returncode, 0)
+        listed = "share/troupe/install_manifest.txt"
+        self.assertEqual(self.files_in(prefix), ["bin/troupe", "include/troupe/kept.hpp", "share/own", listed])
+
+        gone = self.run_with(INSTALLING_CMAKE, "uninstall")
+        self.assertEqual((gone.returncode, gone.stdout), (0, f"Removed Troupe from {prefix}\n"), gone.stderr)
+        self.assertEqual(self.files_in(prefix), ["share/own"])
+        self.assertFalse((prefix / "bin").exists(), "an empty folder")
+        again = self.run_with(INSTALLING_CMAKE, "uninstall")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn(f"./dev: nothing of ./dev install is in {prefix} (expected ", again.stderr)
+
+    def test_install_builds_first_and_takes_a_folder(self):
+        said = self.run_with(TOLD_CMAKE + 'case $1 in --install) touch "$2/install_manifest.txt" ;; esac\n', "install",
+                             "--prefix", "a folder")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout, r"^--build build/release --parallel [0-9]+ --target installed\n")
+        self.assertIn(f"Installed into {self.root}/a folder:\n", said.stdout)
+        self.assertIn(f"./dev uninstall --prefix {self.root}/a folder removes them.\n", said.stdout)
+
+    def test_a_prefix_that_cannot_be_written_to_is_refused_before_anything_is_built(self):
+        (self.root / "file").touch()
+        said = self.run_with(CMAKE, "install", "--prefix", "file/below")
+        self.assertEqual((said.returncode, said.stdout), (1, ""))
+        self.assertEqual(said.stderr, f"./dev: --prefix {self.root}/file/below: expected a folder, but {self.root}/file is a "
+                                      "file\n")
+        locked = self.root / "locked"
+        locked.mkdir(mode=0o555)
+        self.root.chmod(0o755)
+        is_root = os.geteuid() == 0
+        said = self.run_with(CMAKE, "install", "--prefix", "locked/below", **({"user": 65534} if is_root else {}))
+        self.assertEqual((said.returncode, said.stdout), (1, ""))
+        self.assertIn(f"--prefix {locked}/below: you have no right to write into {locked}; ", said.stderr)
+        for words in ("install", "elsewhere"), ("uninstall", "--prefix"), ("install", "--prefix", "a", "b"):
+            self.assertEqual(self.run_with(CMAKE, *words).returncode, 2)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,10 @@ CPP
 
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 cmake --install "$build" --prefix "$place/installed" >"$place/log" 2>&1 || fail "cmake --install"
+for file in share/man/man1/troupe.1 share/bash-completion/completions/troupe share/zsh/site-functions/_troupe \
+  share/fish/vendor_completions.d/troupe.fish; do
+  [[ -s $place/installed/$file ]] || fail "expected $file to be installed"
+done
 configure() {  # configure FOLDER COMPILER: the outside program
   cmake -S "$place/program" -B "$place/program/$1" -G Ninja "-DCMAKE_CXX_COMPILER=$2" \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "-DCMAKE_PREFIX_PATH=$place/installed" >"$place/log" 2>&1
