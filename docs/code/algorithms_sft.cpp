@@ -12,10 +12,9 @@ namespace llm = troupe::llm;
 double take_step(const std::string& model, const std::string& data) {
   const auto read = llm::read_model(model);  // a Hugging Face folder, or a GGUF file
   const auto tokens = llm::read_tokenizer(model);
-  const auto examples =
-      troupe::read_sft_examples(data, {.tokens = &tokens,
-                                       .style = llm::read_chat_style(model),
-                                       .max_tokens = read.config.max_positions});
+  const auto examples = troupe::read_sft_examples(data, {.tokens = &tokens,
+                                                         .style = llm::read_chat_style(model),
+                                                         .max_tokens = read.config.max_positions});
   troupe::sft_learner learner(read.config, {.lr = 2e-5},
                               llm::flatten_weights(read.config, read.weights));
   return learner.update(examples).loss;

@@ -28,8 +28,8 @@ const std::vector<troupe::reward_function<answered>> functions{
 
 troupe::task<double> judge_one(troupe::system& sys) {
   using judge = troupe::weighted_reward<answered>;
-  auto rewards = co_await sys.serve<judge>({.name = "reward", .replicas = 2}, functions,
-                                           &sys.metrics());
+  auto rewards =
+      co_await sys.serve<judge>({.name = "reward", .replicas = 2}, functions, &sys.metrics());
   const answered a{"<answer>6 * 7 = 42</answer>", "42"};
   const auto judged = co_await rewards.route<&judge::evaluate>(a);
   co_return judged.total;  // 1.1; judged.values are 1, 1 and 27

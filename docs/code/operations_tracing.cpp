@@ -11,6 +11,7 @@ struct dice {
 troupe::task<int> play(troupe::service<dice> all_dice) {
   const troupe::trace_span span("games", "game");  // ends with the scope
   const int first = co_await all_dice.route<&dice::roll>();
-  co_return first + co_await all_dice.route<&dice::roll>();
+  const int second = co_await all_dice.route<&dice::roll>();
+  co_return first + second;
 }
 // readme: end

@@ -1,7 +1,7 @@
 #pragma once
 // Says which messages each side of a link may send. Every received message is checked
 // (connection.cpp); the replicas and services that it names are checked where it is handled
-// (exports, imports). docs/operations/deploy.md has the whole table. Internal to runtime/.
+// (exports, imports). docs/operations/security.md has the whole table. Internal to runtime/.
 
 #include <string>
 #include <string_view>

@@ -31,9 +31,9 @@ enum class zero_variance_rule {
   refill,  ///< Another prompt is asked instead, at most rollout.rounds in all, then as `drop`.
 };
 
-/// The update rule. algorithms/losses/ has the paper of each option, and docs/algorithms/grpo.md the origin of
-/// the defaults. Options without a value take that of the variant or of the kind of task; see
-/// completed in grpo_defaults.hpp.
+/// The update rule. algorithms/losses/ has the paper of each option, and docs/algorithms/grpo.md
+/// the origin of the defaults. Options without a value take that of the variant or of the kind of
+/// task; see completed in grpo_defaults.hpp.
 struct grpo_options : language_model_options {
   std::optional<grpo_variant> variant = {};
   std::optional<advantage_kind> advantage = {};

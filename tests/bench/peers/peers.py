@@ -3,7 +3,7 @@
     --only NAME[,NAME]  these pairs (settings.py); all without it
     --repeats N         runs of each side, 3 by default; seeds 1 to N
     --json              close with one JSON object
-    --markdown          close with the table of README.md
+    --markdown          close with a table for docs/benchmarks.md
 
 The two sides of a pair run in turn, ours, the peer's, ours, ..., on one thread each. What is compared is CPU time,
 user and system, of training, the median of the runs:

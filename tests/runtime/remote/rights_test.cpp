@@ -1,5 +1,5 @@
 // What each side of a link may have the other do: every kind of message, at every side, in every
-// state that matters. docs/operations/deploy.md has the table.
+// state that matters. docs/operations/security.md has the table.
 
 #include <prometheus/metric_family.h>
 

@@ -1,4 +1,5 @@
-// What each side of a link may have the other do about sessions. docs/operations/deploy.md has the table.
+// What each side of a link may have the other do about sessions. docs/operations/security.md has
+// the table.
 
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/remote/table_entry.hpp"
