@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 
 #include "actors/coder/program_user.hpp"
 #include "runtime/base/descriptor.hpp"
@@ -228,6 +229,8 @@ code_result run_limited(const limited_program& what) {
   const auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
                                            std::chrono::duration<double>(what.limits.wall_s));
 
+  std::optional<parent_of_orphans> reaps;  // until the user's processes have ended
+  if (what.user) reaps.emplace();
   process_group running(start_as_user(become_program, &is));
   output.close_write_end();
   reported.close_write_end();

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -184,7 +185,7 @@ std::size_t program_user::end_processes_within(std::chrono::seconds limit) {
     if (!has_processes(number_)) return never_reaped_ = 0;
     kill_processes(number_);
     auto left = processes_of(number_);
-    // If this process is the first of a container, it becomes the parent of orphaned processes.
+    // Orphaned processes have this one as their parent: see parent_of_orphans.
     std::erase_if(left, [](const process& one) {
       return one.has_ended && one.parent == ::getpid() &&
              ::waitpid(one.number, nullptr, WNOHANG) == one.number;
@@ -200,6 +201,26 @@ std::size_t program_user::end_processes_within(std::chrono::seconds limit) {
           " that are left, the first of them " + std::to_string(left.front().number));
     std::this_thread::sleep_for(pause);
   }
+}
+
+namespace {
+
+std::mutex orphans_mutex;
+int parents_of_orphans = 0;
+int subreaper_before = 0;
+
+}  // namespace
+
+parent_of_orphans::parent_of_orphans() {
+  const std::lock_guard lock(orphans_mutex);
+  if (parents_of_orphans++ > 0) return;
+  prctl(PR_GET_CHILD_SUBREAPER, &subreaper_before);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+parent_of_orphans::~parent_of_orphans() {
+  const std::lock_guard lock(orphans_mutex);
+  if (--parents_of_orphans == 0) prctl(PR_SET_CHILD_SUBREAPER, subreaper_before);
 }
 
 void become_user(const exec_report& report, uid_t user) { change_user(report, user, user); }

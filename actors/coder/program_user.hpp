@@ -45,6 +45,16 @@ class program_user {
   std::size_t never_reaped_ = 0;  // the last result of end_processes()
 };
 
+/// While one of these exists, processes whose parent has ended get this process as their parent,
+/// and not the first process of the machine, which may take seconds to reap them. Until they are
+/// reaped they count towards RLIMIT_NPROC. program_user::end_processes() reaps those of its user.
+class parent_of_orphans {
+ public:
+  parent_of_orphans();
+  ~parent_of_orphans();
+  parent_of_orphans(const parent_of_orphans&) = delete;
+};
+
 /// Makes a child between vfork and exec become this user, with only the user's own group and
 /// without capabilities.
 void become_user(const detail::exec_report& report, uid_t user);
