@@ -36,7 +36,8 @@ json describe(const CLI::Option& option) {
 }
 
 void add_arguments(const CLI::App& app, json& to) {
-  to["options"] = to["positionals"] = json::array();
+  to["options"] = json::array();
+  to["positionals"] = json::array();
   for (const auto* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
     to[option->get_positional() ? "positionals" : "options"].push_back(describe(*option));

@@ -9,13 +9,18 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The text as roff. What stands between backticks is bold.
-std::string roff(const std::string& text) {
+/// The text as roff, in lines that end at the first space behind `width`. What stands between
+/// backticks is bold.
+std::string roff(const std::string& text, std::size_t width = std::string::npos) {
   std::string out;
   bool bold = false;
+  std::size_t line_start = 0;
   for (const char c : text) {
-    const bool line_begins = out.empty() || out.back() == '\n';
-    if (c == '`') {
+    const bool line_begins = out.size() == line_start;
+    if (c == ' ' && out.size() - line_start > width) {
+      out += '\n';
+      line_start = out.size();
+    } else if (c == '`') {
       bold = !bold;
       out += bold ? "\\fB" : "\\fR";
     } else if (c == '\\') {
@@ -29,6 +34,8 @@ std::string roff(const std::string& text) {
   }
   return out;
 }
+
+std::string paragraph(const std::string& text) { return roff(text, 60) + '\n'; }
 
 std::string upper(std::string text) {
   for (auto& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -75,7 +82,7 @@ std::string options_of(const json& command) {
   std::string text;
   for (const auto& option : command["positionals"])
     text +=
-        ".TP\n" + italic(joined(option["names"], ", ")) + "\n" + roff(sentences_of(option)) + '\n';
+        ".TP\n" + italic(joined(option["names"], ", ")) + "\n" + paragraph(sentences_of(option));
   for (const auto& option : command["options"]) {
     const auto value = value_of(option);
     text += ".TP\n";
@@ -84,7 +91,7 @@ std::string options_of(const json& command) {
       text += (first ? "" : ", ") + bold(name.get<std::string>());
       first = false;
     }
-    text += (value.empty() ? "" : " " + italic(value)) + '\n' + roff(sentences_of(option)) + '\n';
+    text += (value.empty() ? "" : " " + italic(value)) + '\n' + paragraph(sentences_of(option));
   }
   return text;
 }
@@ -105,7 +112,7 @@ std::string commands_of(const json& above, const std::string& program) {
   for (const auto& command : above["commands"]) {
     const auto name = program + ' ' + command["name"].get<std::string>();
     text += heading(".SS", roff(name + usage_of(command)));
-    text += roff(command["description"].get<std::string>()) + '\n' + options_of(command);
+    text += paragraph(command["description"].get<std::string>()) + options_of(command);
     text += commands_of(command, name);
   }
   return text;
@@ -141,14 +148,13 @@ std::string manual_page(const json& of) {
   page += heading(".SH", "SYNOPSIS") + bold(program) + " [" + italic("OPTIONS") + "] " +
           italic("COMMAND") + " [" + italic("ARGUMENTS") + "]\n";
   page += heading(".SH", "DESCRIPTION") +
-          roff(
+          paragraph(
               "The program trains agents by reinforcement learning, evaluates them, and shows "
               "running programs. The first word that is not an option is a command. `" +
               program +
               " COMMAND --help` lists the options of a command. `train` also takes the options of "
               "the algorithm, such as `trainer.lr=3e-4`, which `" +
-              program + " config ALGORITHM` lists.") +
-          '\n';
+              program + " config ALGORITHM` lists.");
   page += heading(".SH", "OPTIONS") + options_of(of);
   page += heading(".SH", "COMMANDS") + commands_of(of, program);
   const auto variables = variables_of(of);

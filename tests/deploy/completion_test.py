@@ -81,7 +81,7 @@ class OfTroupe(Completion):
         self.assertEqual(self.complete("train --algo t"), ["td3"])
         self.assertEqual(self.complete("train --algo=t"), ["td3"])
         self.assertEqual(self.complete("config gr"), ["grpo"])
-        self.assertEqual(self.complete("train --env CartP"), ["CartPole-v1"])
+        self.assertEqual(self.complete("train --env CartP"), ["CartPole-v0", "CartPole-v1"])
         self.assertEqual(self.complete("serve-env Acro"), ["Acrobot-v1"])
         self.assertEqual(self.complete("train --algo grpo --task sum"), ["sum_digits"])
         self.assertEqual(self.complete("train --mode "), ["sync", "async"])
@@ -96,7 +96,7 @@ class OfTroupe(Completion):
         self.assertEqual(self.complete("train trainer.lr_schedule="), ["constant", "linear"])
         self.assertEqual(self.complete("train trainer.lr_schedule=li"), ["linear"])
         self.assertEqual(self.complete("train env.normalize_obs=t"), ["true"])
-        self.assertEqual(self.complete("train env.id=CartP"), ["CartPole-v1"])
+        self.assertEqual(self.complete("train env.id=Acro"), ["Acrobot-v1"])
         self.assertEqual(self.complete("train --algo grpo task.name=sum"), ["sum_digits"])
         self.assertEqual(self.complete("train --algo dqn buffer.siz"), ["<nospace>", "buffer.size="])
 
@@ -117,7 +117,7 @@ class OfTroupe(Completion):
             os.chdir(self.folder)
             os.execve("/bin/bash", ["bash", "--norc", "--noprofile", "-i"],
                       {"PATH": f"{pathlib.Path(self.path).parent}:/usr/bin:/bin", "PS1": "$ ", "TERM": "dumb"})
-        lines = ("bind 'set enable-bracketed-paste off'", f"source {self.script}", "shopt -u failglob",
+        lines = ("bind 'set enable-bracketed-paste off'", f"source {self.script}", "stty columns 500",
                  ": ; troupe tra\t--algo t\ttrainer.lr_schedule=l\t--config compl\t--help >/dev/null", "exit")
         os.write(terminal, "".join(line + "\n" for line in lines).encode())
         shown = b""
