@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 """What a shell completes of the command line of troupe, and of a program with troupe::main, and what `describe` tells of
 it: completion_test.py BUILD_DIR"""
+import deployment
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
-
-import deployment
 
 # Takes the words that are cut as bash cuts them, and prints what it completes, and how where that is not by words.
 ASK_BASH = r"""
@@ -98,7 +101,7 @@ class OfTroupe(Completion):
         self.assertEqual(self.complete("train env.normalize_obs=t"), ["true"])
         self.assertEqual(self.complete("train env.id=Acro"), ["Acrobot-v1"])
         self.assertEqual(self.complete("train --algo grpo task.name=sum"), ["sum_digits"])
-        self.assertEqual(self.complete("train --algo dqn buffer.siz"), ["<nospace>", "buffer.size="])
+        self.assertEqual(self.complete("train --algo dqn replay.cap"), ["<nospace>", "replay.capacity="])
 
     def test_runs_and_paths(self):
         runs = ["runs/dqn/Acrobot-v1_2", "runs/ppo/CartPole-v1_1"]
@@ -111,13 +114,13 @@ class OfTroupe(Completion):
 
     def test_an_interactive_bash_completes(self):
         """Through readline, which inserts what the script returns."""
-        import pty
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.folder)
             os.execve("/bin/bash", ["bash", "--norc", "--noprofile", "-i"],
                       {"PATH": f"{pathlib.Path(self.path).parent}:/usr/bin:/bin", "PS1": "$ ", "TERM": "dumb"})
-        lines = ("bind 'set enable-bracketed-paste off'", f"source {self.script}", "stty columns 500",
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 500, 0, 0))  # a line is not cut
+        lines = ("bind 'set enable-bracketed-paste off'", f"source {self.script}",
                  ": ; troupe tra\t--algo t\ttrainer.lr_schedule=l\t--config compl\t--help >/dev/null", "exit")
         os.write(terminal, "".join(line + "\n" for line in lines).encode())
         shown = b""
