@@ -25,7 +25,7 @@ struct transition {
 struct corridor {
   transition reset() { return {place = 4}; }
   troupe::task<transition> step(bool right) {
-    co_await troupe::sleep_for(std::chrono::milliseconds(1));  // as a slow simulator would
+    co_await troupe::sleep_for(std::chrono::milliseconds(1));  // stands for a slow simulator
     if (right || place > 0) place += right ? 1 : -1;
     co_return transition{place, place == 10 ? 1.0 : -0.02, place == 10};
   }
