@@ -222,9 +222,15 @@ def take_in_turn(first, second):
     return [element for pair in pairs for element in pair if element is not None]
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)  # as Ctrl-C: tests have sessions of their own, and would go on
     build, names = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
     folder = build / "tests" / "results"
@@ -240,7 +246,7 @@ def main():
         except KeyboardInterrupt:
             stopping.set()
             pool.shutdown(cancel_futures=True)
-            raise
+            sys.exit(130)
     if not (total.passed or total.failed):
         print("no test ran" + (f": none matches {' '.join(names)}" if names else ""))
     print(total)

@@ -9,12 +9,20 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "runtime/base/utf8.hpp"
+
 namespace troupe {
 
 void require_column_name(const std::string& name) {
-  if (!name.empty() && name.find_first_of(",\"\r\n") == name.npos) return;
-  throw std::invalid_argument(fmt::format(
-      "expected the name of a column, without commas, quotes and line breaks, got \"{}\"", name));
+  const auto is_refused = [](unsigned char c) { return c < 0x20 || c == ',' || c == '"'; };
+  if (!name.empty() && name.size() <= column_bytes_max && detail::is_utf8(name) &&
+      std::ranges::none_of(name, is_refused))
+    return;
+  throw std::invalid_argument(
+      fmt::format("expected the name of a column: UTF-8 of at most {} bytes, without commas, "
+                  "quotes and control "
+                  "characters, got \"{}\"",
+                  column_bytes_max, detail::printable(name, column_bytes_max)));
 }
 
 namespace {

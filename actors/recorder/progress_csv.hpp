@@ -11,8 +11,9 @@
 
 namespace troupe {
 
-/// Throws std::invalid_argument if a value can't be recorded under `name`: if it is empty or has a
-/// comma, a quote or a line break.
+inline constexpr std::size_t column_bytes_max = 200;
+/// Throws std::invalid_argument if a value can't be recorded under `name`: if it is empty, longer
+/// than column_bytes_max, not UTF-8, or has a comma, a quote or a control character.
 void require_column_name(const std::string& name);
 
 /// `progress.csv` in the form of Stable-Baselines3's CSVOutputFormat: one row per call of `write`,

@@ -74,14 +74,26 @@ const CLI::Option* next_positional(const typed_words& typed) {
   return !all.empty() && is_repeatable(*all.back()) ? all.back() : nullptr;
 }
 
-/// The run directories below the folder of runs, which are in a folder of their algorithm.
+/// Whether a shell takes a path as it is. Bash inserts what is offered without quoting it, so a
+/// name such as "$(command)" must not be offered.
+bool needs_no_quotes(const std::string& path) {
+  constexpr std::string_view others = "._+=:@%/-";
+  return std::ranges::all_of(path, [&](char c) {
+    const bool is_word = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return is_word || others.find(c) != others.npos;
+  });
+}
+
+/// The run directories below `root`, each in a folder of its algorithm, whose names need no quotes
+/// in a shell. The shell's own completion of files offers the others.
 std::vector<known_name> runs_in(const std::filesystem::path& root) {
   std::vector<known_name> runs;
   std::error_code error;
   for (const auto& algorithm : std::filesystem::directory_iterator(root, error)) {
     for (const auto& run : std::filesystem::directory_iterator(algorithm, error)) {
-      if (std::filesystem::exists(run.path() / "config.json", error))
-        runs.push_back({run.path().string()});
+      auto name = run.path().string();
+      if (needs_no_quotes(name) && std::filesystem::exists(run.path() / "config.json", error))
+        runs.push_back({std::move(name)});
     }
   }
   std::ranges::sort(runs, {}, &known_name::name);

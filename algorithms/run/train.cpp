@@ -42,6 +42,30 @@ bool is_stop(const training_run& run, const call_error& error) {
   return error.kind() == error_kind::cancelled && run.is_stop_asked();
 }
 
+task<bool> serve_roles(training_run& run, const checkpoint* from) {
+  co_await run.serve_roles(from);
+  co_return true;
+}
+
+/// The interval at which a run that waits checks whether it is asked to stop.
+constexpr auto stop_poll = std::chrono::milliseconds(50);
+
+task<bool> wait_for_stop_before_training(training_run& run) {
+  while (!run.stop_asked()) co_await sleep_for(stop_poll);
+  co_return false;
+}
+
+/// Serves the roles, which may have to wait for nodes. Returns false if the run was stopped first.
+/// A deterministic run doesn't ask meanwhile, since its result would depend on when it asks.
+task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
+  if (run.settings.deterministic || !run.stop_asked) {
+    co_await run.serve_roles(from);
+    co_return true;
+  }
+  const auto first = co_await any(serve_roles(run, from), wait_for_stop_before_training(run));
+  co_return first.value;
+}
+
 /// Returns the state after the segment's last update, or after the last update before a stop.
 /// Returns none if the run was stopped before there was a state. A deterministic run that is
 /// stopped inside a segment returns none, too: an uninterrupted run does not rest there, so going
@@ -50,7 +74,8 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
                                               std::int64_t until) {
   bool stopped = false;
   try {
-    co_await run.serve_roles(from);
+    const bool serves = co_await serve_unless_stopped(run, from);
+    if (!serves) co_return std::nullopt;
     co_await run.make_up_for_stop();
     if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
   } catch (const call_error& e) {
@@ -75,9 +100,6 @@ task<run_summary> finish_segment(training_run& run, const checkpoint* from) {
 
 /// The number of attempts at one segment while a data-parallel trainer loses ranks.
 constexpr int failures_max = 10;
-
-/// The interval at which a run without checkpoints checks whether it is asked to stop.
-constexpr auto stop_poll = std::chrono::milliseconds(50);
 
 task<std::optional<run_summary>> finish_whole(training_run& run) {
   auto summary = co_await run.train_from_the_start();
