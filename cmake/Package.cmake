@@ -18,9 +18,9 @@ set(CPACK_TROUPE_DEBIAN_FOLDER ${PROJECT_SOURCE_DIR}/deploy/debian)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME troupe)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION "reinforcement learning by actors
- The troupe command trains agents on environments and language models on tasks
- by reinforcement learning, on one machine or many, and evaluates them. It
- resumes runs from checkpoints, serves metrics, and serves environments.")
+The troupe command trains agents on environments and language models on tasks
+by reinforcement learning, on one machine or many, and evaluates them. It
+resumes runs from checkpoints, serves metrics, and serves environments.")
 # What the programs link directly is what they need: they bring empty libraries in the place of those that libtorch asks
 # for in vain (UnusedLibraries.cmake). libtorch takes any BLAS; the reference one is 35 times slower.
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
@@ -30,8 +30,8 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS python3-pip)  # for `troupe models get
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME troupe-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "reinforcement learning by actors (development files)
- The headers and static libraries with which C++ programs train agents on
- environments and by algorithms of their own, and the package troupe for CMake.")
+The headers and static libraries with which C++ programs train agents on
+environments and by algorithms of their own, and the package troupe for CMake.")
 # The libraries that find_package(troupe) looks for stand in the second part of packages.txt.
 file(READ ${PROJECT_SOURCE_DIR}/deploy/packages.txt packages)
 string(REGEX REPLACE ".*\n# Libraries\n(.*)\n# Tests and checks\n.*" "\\1" packages "${packages}")
