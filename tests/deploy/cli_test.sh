@@ -328,6 +328,18 @@ holds "the summary has the port that was used" "s['metrics_port'] > 9464"
 
 # ---- signals
 
+rm -rf runs
+"$troupe" train --listen 127.0.0.1:0 'env.placement=node:*' checkpoint.every_updates=2 --metrics-port 0 >out 2>err &
+waiting=$!
+for _ in $(seq 600); do
+  grep -q 'waits for a node' err && break
+  sleep 0.1
+done
+kill -TERM $waiting
+timeout 60 tail --pid=$waiting -f /dev/null || kill -KILL $waiting
+wait $waiting
+report "a run with checkpoints that waits for its nodes ends at SIGTERM" $?
+
 interrupt() {  # interrupt SIGNAL MODE: twice, as timeout and shells do
   rm -rf runs
   "$python" - "$troupe" "$1" "$2" <<'PYTHON'

@@ -44,6 +44,10 @@ class Completion(unittest.TestCase):
             (cls.folder / run).mkdir(parents=True)
             (cls.folder / run / "config.json").write_text("{}")
         (cls.folder / "runs/ppo/no_run").mkdir()
+        # A shell would interpret these names, so that they are not offered.
+        for run in ("$(touch pwned)_1", "a;b_1", "with space_1", "line\nbreak_1", ":files"):
+            (cls.folder / "runs/ppo" / run).mkdir()
+            (cls.folder / "runs/ppo" / run / "config.json").write_text("{}")
         cls.path = cls.program or deployment.troupe()
         cls.name = pathlib.Path(cls.path).name
         cls.script = cls.folder / "completion.bash"
