@@ -45,7 +45,7 @@ class Completion(unittest.TestCase):
             (cls.folder / run / "config.json").write_text("{}")
         (cls.folder / "runs/ppo/no_run").mkdir()
         # A shell would interpret these names, so that they are not offered.
-        for run in ("$(touch pwned)_1", "a;b_1", "with space_1", "line\nbreak_1", ":files"):
+        for run in ("$(touch pwned)_1", "a;b_1", "with space_1", "line\nbreak_1"):
             (cls.folder / "runs/ppo" / run).mkdir()
             (cls.folder / "runs/ppo" / run / "config.json").write_text("{}")
         cls.path = cls.program or deployment.troupe()
