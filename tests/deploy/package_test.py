@@ -38,7 +38,7 @@ class Packages(unittest.TestCase):
         files = self.files_of(self.troupe)
         for path in ("bin/troupe", "libexec/troupe/troupe", "libexec/troupe/serve-env", "libexec/troupe/language-model"):
             self.assertEqual(files[f"/usr/{path}"], ("-rwxr-xr-x", "root/root"))
-        for path in ("man/man1/troupe.1.gz", "bash-completion/completions/troupe", "zsh/site-functions/_troupe",
+        for path in ("man/man1/troupe.1.gz", "bash-completion/completions/troupe", "zsh/vendor-completions/_troupe",
                      "fish/vendor_completions.d/troupe.fish", "doc/troupe/copyright", "doc/troupe/changelog.gz"):
             self.assertEqual(files[f"/usr/share/{path}"], ("-rw-r--r--", "root/root"))
         self.assertFalse([path for path in files if "/include/" in path or path.endswith(".a")])
