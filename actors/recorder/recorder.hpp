@@ -87,7 +87,7 @@ class recorder {
   /// Records a value in the column `name`, such as "custom/minutes". It appears in the next row
   /// that `record` adds, where it replaces a value of the same name. If a name is noted several
   /// times before that, the last value counts. The value isn't checked. Throws
-  /// std::invalid_argument if the name is empty or has a comma, a quote or a line break.
+  /// std::invalid_argument for a name that require_column_name refuses.
   ///
   /// Any role or hook that holds the recorder's service may call it, in any process:
   ///

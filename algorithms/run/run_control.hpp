@@ -35,9 +35,9 @@ class run_control {
   /// on the status page and in /metrics as `troupe_recorded_value{column="name"}`. It appears in
   /// this update's row or, if this update writes none, in the next row that is written. If a name
   /// is recorded several times, the last value counts; it also replaces a value that the algorithm
-  /// records under that name. The value isn't checked. Throws std::invalid_argument if the name is
-  /// empty or has a comma, a quote or a line break. Roles and hooks of an algorithm of one's own
-  /// call recorder::note.
+  /// records under that name. The value isn't checked. Throws std::invalid_argument for a name
+  /// that require_column_name (actors/recorder/progress_csv.hpp) refuses. Roles and hooks of an
+  /// algorithm of one's own call recorder::note.
   void record(std::string name, double value);
 
   /// The actions in the experience that the last update trained on. The histogram is empty before

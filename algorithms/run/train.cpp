@@ -50,9 +50,13 @@ task<bool> serve_roles(training_run& run, const checkpoint* from) {
 /// The interval at which a run that waits checks whether it is asked to stop.
 constexpr auto stop_poll = std::chrono::milliseconds(50);
 
-task<bool> wait_for_stop_before_training(training_run& run) {
+/// Returns `value` once the run is asked to stop. In a deterministic run it never returns, because
+/// the result would depend on when it asks; there, training itself asks after each update.
+template <class T>
+task<T> once_stopped(training_run& run, T value) {
+  if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
   while (!run.stop_asked()) co_await sleep_for(stop_poll);
-  co_return false;
+  co_return value;
 }
 
 /// Serves the roles, which may have to wait for nodes. Returns false if the run was stopped first.
@@ -62,7 +66,7 @@ task<bool> serve_unless_stopped(training_run& run, const checkpoint* from) {
     co_await run.serve_roles(from);
     co_return true;
   }
-  const auto first = co_await any(serve_roles(run, from), wait_for_stop_before_training(run));
+  const auto first = co_await any(serve_roles(run, from), once_stopped(run, false));
   co_return first.value;
 }
 
@@ -106,20 +110,12 @@ task<std::optional<run_summary>> finish_whole(training_run& run) {
   co_return summary;
 }
 
-/// Returns once the run is asked to stop. In a deterministic run it never returns, because the
-/// result would depend on when it asks; there, training itself asks after each update.
-task<std::optional<run_summary>> wait_for_stop(training_run& run) {
-  if (run.settings.deterministic || !run.stop_asked) co_await sleep_for(duration::max());
-  while (!run.stop_asked()) co_await sleep_for(stop_poll);
-  co_return std::nullopt;
-}
-
 /// Runs without checkpoints. The result has no summary if the run is stopped, and no run directory
 /// if it is stopped before it trained.
 task<run_result> run_whole(training_run& run) {
   std::optional<run_summary> summary;
   try {
-    auto first = co_await any(finish_whole(run), wait_for_stop(run));
+    auto first = co_await any(finish_whole(run), once_stopped(run, std::optional<run_summary>()));
     summary = std::move(first.value);
   } catch (const call_error& e) {
     if (!is_stop(run, e)) throw;

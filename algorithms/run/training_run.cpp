@@ -39,13 +39,12 @@ loops::progress whole_progress(const run_progress& progress, const run_progress&
   return now;
 }
 
-/// Shows a recorded value in /metrics and on the status page.
+/// Shows a recorded value in /metrics, and so on the status page.
 void show_recorded(metrics_registry& metrics, const std::string& column, double value) {
   metrics
       .gauge("troupe_recorded_value", "Values that a callback, a hook or a role recorded.",
              {{"column", column}})
       .set(value);
-  metrics.show("recorded", R"({"tiles": [{"each": "column", "metric": "troupe_recorded_value"}]})");
 }
 
 }  // namespace
@@ -124,6 +123,9 @@ task<> training_run::serve_recorder(const checkpoint* from) {
   // The recorder stands for the disk, so it is not restarted and no faults are injected into it.
   serve_options options{.name = "recorder", .max_restarts = 0, .faults = false};
   records = co_await serve<recorder>(std::move(options), std::move(recorded));
+  // The status page has a tile for each value that is recorded, as soon as there is one.
+  sys.metrics().show("recorded",
+                     R"({"tiles": [{"each": "column", "metric": "troupe_recorded_value"}]})");
   const auto path = directory.path().string();
   if (output.directory.empty()) {
     log::info("a run begins", {{"algo", s.algo}, {"env", s.env.id}, {"directory", path}});
