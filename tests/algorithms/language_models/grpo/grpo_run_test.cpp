@@ -292,8 +292,12 @@ TEST_CASE("grpo: a run that was stopped in its first evaluation goes on with tha
   config.deterministic = false;
   config.checkpoint.every_updates = 2;
   const auto what = algorithm_with(config);
-  int asked = 0;  // at the beginning, before each batch of the warm start, after each of 4 answers
-  const run_options stopping{.stop_asked = [&] { return ++asked > 6; }};
+  run_options stopping{.metrics = std::make_shared<metrics_registry>()};
+  const std::string answered =
+      R"(troupe_requests_total{outcome="ok",route="generator::generate_group",service="generator"})";
+  stopping.stop_asked = [&answered, metrics = stopping.metrics] {
+    return series(metrics->text(), answered) > 0;  // once the evaluation has an answer
+  };
   const auto stopped = train(what, {.root = folder.path.string()}, stopping);
   REQUIRE(!stopped.summary);
   CHECK(stopped.steps == 0);
