@@ -46,6 +46,10 @@ struct hooks {
   /// Returns the number of environment steps in one item, for progress::steps. Null means that each
   /// item counts 1.
   std::function<std::int64_t(const Experience&)> steps = nullptr;
+  /// Returns whether the loop is asked to stop. Then a failed attempt at an episode isn't repeated,
+  /// and the loop throws its error unless its last update is made. Null means that the loop is
+  /// never asked.
+  std::function<bool()> stop_asked = nullptr;
   /// Counts the attempts at an episode that fail; a default-constructed object counts nothing.
   training_metrics metrics = {};
 };
@@ -98,6 +102,7 @@ struct loop_state {
   report& totals;
   producer& numbers;
   async_mutex& entry;
+  bool& ends;  ///< Set after the last update: the loop waits for the episodes under way.
 };
 
 /// Generates one episode and inserts it into the replay. A failed episode is generated again.
@@ -124,6 +129,10 @@ task<> generate_one(loop_state<Roles, Experience> on) {
     on.then.metrics.rollout_failed();
     log::warn("an episode failed", {{"error", describe(failure)}, {"attempt", attempt}});
     if (attempt == max_failures) std::rethrow_exception(failure);
+    if (on.then.stop_asked && on.then.stop_asked()) {
+      if (on.ends) co_return;
+      std::rethrow_exception(failure);
+    }
     co_await sleep_for(std::chrono::milliseconds(10) * attempt);
   }
 }
@@ -231,6 +240,7 @@ task<> overlap(group& beside, loop_state<Roles, Experience> on, asynchronous_opt
         co_await on.roles.replay.template route<&loop_state<Roles, Experience>::queue::sample>();
     co_await train_with(on, std::move(batch));
   }
+  on.ends = true;
   if (options.drain) co_await come_to_rest(beside, on);
 }
 
@@ -249,8 +259,9 @@ task<report> synchronous(Roles roles, task<Experience> (*generate)(Roles), hooks
   activity active;
   producer numbers;
   detail::async_mutex entry;
+  bool ends = false;
   const detail::loop_state<Roles, Experience> stage{roles,  generate, hooks, active,
-                                                    totals, numbers,  entry};
+                                                    totals, numbers,  entry, ends};
   co_await detail::require_enough(stage, options.batch);
   while (!totals.stopped && totals.updates < options.updates) {
     auto batch = co_await detail::generate_batch(stage, options.batch);
@@ -272,8 +283,9 @@ task<report> asynchronous(Roles roles, task<Experience> (*generate)(Roles), hook
   activity active;
   producer numbers;
   detail::async_mutex entry;
+  bool ends = false;
   const detail::loop_state<Roles, Experience> stage{roles,  generate, hooks, active,
-                                                    totals, numbers,  entry};
+                                                    totals, numbers,  entry, ends};
   co_await with_group(detail::overlap<Roles, Experience>, stage, options);
   totals.wall = active.elapsed();
   totals.overlap_fraction = active.overlap_fraction();

@@ -23,7 +23,8 @@ struct warm_up_options {
   /// The timeout of one episode and its insertion. It fires if the replay is full, because no
   /// trainer takes items from it yet.
   duration patience = std::chrono::minutes(10);
-  /// Called before each episode; ends the warm-up by returning true. May be null.
+  /// Called before each episode; ends the warm-up by returning true. Called after a failed attempt
+  /// at an episode as well; then that isn't repeated and its error is thrown. May be null.
   std::function<bool()> stop_asked = nullptr;
 };
 
@@ -58,10 +59,11 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
   report totals;
   activity active;
   producer numbers;
-  const hooks<Experience> none{};
+  const hooks<Experience> then{.train = nullptr, .stop_asked = options.stop_asked};
   detail::async_mutex entry;
-  const detail::loop_state<Roles, Experience> stage{roles,  generate, none, active,
-                                                    totals, numbers,  entry};
+  bool ends = false;
+  const detail::loop_state<Roles, Experience> stage{roles,  generate, then, active,
+                                                    totals, numbers,  entry, ends};
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;
   for (std::size_t i = 0; i < options.rollouts; ++i) {

@@ -107,6 +107,8 @@ class running final : public running_algorithm {
         .on_update_end = [this,
                           &before](loops::progress now) { return run_.after_update(before, now); },
         .metrics = run_.metrics};
+    // The result of a deterministic run would depend on the moment of the request.
+    if (!run_.settings.deterministic) hooks.stop_asked = run_.stop_asked;
     const auto sizes = what_.sizes();
     const auto updates = version - run_.progress.version;
     loops::report report;

@@ -42,6 +42,16 @@ bool is_stop(const training_run& run, const call_error& error) {
   return error.kind() == error_kind::cancelled && run.is_stop_asked();
 }
 
+/// Returns whether a segment ends without a state because the run is asked to stop. Then an error
+/// of an episode ends it, too: the episode is not tried again.
+bool is_end_of_segment(const training_run& run, const call_error& error) {
+  if (!run.is_stop_asked()) return false;
+  if (!is_stop(run, error)) {
+    log::warn("training failed while the run was asked to stop", {{"error", error.what()}});
+  }
+  return true;
+}
+
 task<bool> serve_roles(training_run& run, const checkpoint* from) {
   co_await run.serve_roles(from);
   co_return true;
@@ -83,7 +93,7 @@ task<std::optional<checkpoint>> train_segment(training_run& run, const checkpoin
     co_await run.make_up_for_stop();
     if (!run.progress.over() && run.progress.owed == 0) co_await run.train_until(until, true);
   } catch (const call_error& e) {
-    if (!is_stop(run, e)) throw;
+    if (!is_end_of_segment(run, e)) throw;
     stopped = true;
   }
   if (stopped) co_return std::nullopt;

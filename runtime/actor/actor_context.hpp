@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string_view>
 #include <unordered_map>
 
@@ -67,6 +68,9 @@ class actor_context {
   /// Counts the threads that actors have of their own.
   const std::shared_ptr<class own_threads>& own_threads() noexcept { return own_threads_; }
 
+  /// Requested when the system begins to end.
+  std::stop_source& end_request() noexcept { return end_request_; }
+
   void host_started();
   void host_ended();
   /// The number of actors that were started and have not ended.
@@ -97,6 +101,7 @@ class actor_context {
   std::unique_ptr<spare_threads> spares_;  ///< Null in a deterministic system.
   turn_order order_;                       ///< Used in a deterministic system only.
   const std::shared_ptr<class own_threads> own_threads_ = std::make_shared<class own_threads>();
+  std::stop_source end_request_;
   mutable std::mutex mutex_;
   std::condition_variable hosts_changed_;
   std::size_t hosts_ = 0;

@@ -92,6 +92,7 @@ simulated_nodes& system_core::simulate_nodes() {
 }
 
 void system_core::stop_all(std::chrono::steady_clock::time_point limit) {
+  end_request().request_stop();
   stop_looking_for_cycles();
   {
     std::lock_guard lock(main_mutex);

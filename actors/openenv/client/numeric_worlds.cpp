@@ -8,6 +8,7 @@
 #include "actors/worlds/registry.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/service/external_result.hpp"
+#include "runtime/service/stop_token.hpp"
 #include "runtime/system/system.hpp"
 
 namespace troupe::openenv {
@@ -17,7 +18,7 @@ using nlohmann::json;
 namespace {
 
 /// The reply of one session to one action and, if the action ended the episode, the first
-/// observation of the next episode.
+/// observation of the next episode, or the error with which that didn't begin.
 struct answer {
   std::optional<result> step;
   std::optional<result> next;
@@ -37,8 +38,7 @@ task<answer> take_step(session& in, json action) {
     got.step = co_await in.step(std::move(action));
     if (got.step->ended) got.next = co_await begin(in, std::nullopt);
   } catch (...) {
-    // If only the next episode failed to begin, its own reset will report that.
-    if (!got.step) got.error = std::current_exception();
+    got.error = std::current_exception();
   }
   co_return got;
 }
@@ -53,23 +53,77 @@ bool was_cut(const json& observation) {
   return says("truncated") && !says("terminated");
 }
 
+/// What the worlds of one vector environment share: how they wait for the servers, and how the last
+/// episode failed to begin.
+class contact {
+ public:
+  /// `size` is the number of worlds.
+  explicit contact(std::size_t size) : size_(size) {}
+
+  /// Runs a coroutine on the calling thread, which waits for it. If the system of the calling role
+  /// ends meanwhile, the coroutine is cancelled and call_error of kind cancelled is thrown.
+  template <class T>
+  T run(task<T> work) {
+    const std::stop_callback ending(system_stop_token(), [this] { sys_.cancel(); });
+    return sys_.run(std::move(work));
+  }
+
+  /// Returns what `begins` returns, which begins an episode or throws. Notes a failure that a new
+  /// session would meet as well.
+  template <class F>
+  result begin_episode(F begins) {
+    full_ = false;
+    unreachable_ = nullptr;
+    try {
+      return begins();
+    } catch (const error& e) {
+      if (e.reason() == failure::connect) unreachable_ = std::current_exception();
+      full_ = e.reason() == failure::capacity;
+      if (!full_) throw;
+      throw error(failure::capacity,
+                  e.what() + (". These " + std::to_string(size_)) +
+                      " environments take their steps together, so each of them keeps its slot: "
+                      "expected a server with more sessions, or fewer environments",
+                  e.details());
+    }
+  }
+
+  /// True if the last episode didn't begin because every server was full.
+  bool is_full() const { return full_; }
+  /// Throws the error again if the last episode didn't begin because no server could be reached.
+  void require_reachable() const {
+    if (unreachable_) std::rethrow_exception(unreachable_);
+  }
+
+ private:
+  const std::size_t size_;
+  troupe::system sys_{{.threads = 1}};
+  bool full_ = false;
+  std::exception_ptr unreachable_;
+};
+
 /// The environment of one session. Its calls block until the server has answered.
 class numeric_world final : public environment {
  public:
-  numeric_world(troupe::system& sys, const numeric_view& view, session session)
-      : sys_(sys), view_(view), session_(std::move(session)) {}
+  numeric_world(contact& servers, const numeric_view& view, session session)
+      : servers_(servers), view_(view), session_(std::move(session)) {}
 
   env_spec spec() const override { return view_.spec; }
 
   void reset(std::optional<std::uint64_t> seed, std::span<float> obs) override {
-    auto first = std::exchange(next_, std::nullopt);
-    if (seed || !first) first = sys_.run(begin(session_, seed));
-    show(std::move(first->observation), obs);
+    auto first = servers_.begin_episode([&] {
+      const auto failure = std::exchange(next_failed_, nullptr);
+      auto begun = std::exchange(next_, std::nullopt);
+      if (seed) return servers_.run(begin(session_, seed));
+      if (failure) std::rethrow_exception(failure);
+      return begun ? *std::move(begun) : servers_.run(begin(session_, seed));
+    });
+    show(std::move(first.observation), obs);
   }
 
   step_result step(action_view action, std::span<float> obs) override {
     if (const auto lost = forbidden(action)) return lose(*lost, obs);
-    return settle(sys_.run(ask(action)), obs);
+    return settle(servers_.run(ask(action)), obs);
   }
 
   /// Returns the reward of an illegal action, which is not sent, or nullopt for a legal one.
@@ -79,8 +133,9 @@ class numeric_world final : public environment {
   task<answer> ask(action_view action) { return take_step(session_, view_.act(action)); }
 
   step_result settle(answer got, std::span<float> obs) {
-    if (got.error) std::rethrow_exception(got.error);
+    if (!got.step) std::rethrow_exception(got.error);
     next_ = std::move(got.next);
+    next_failed_ = std::move(got.error);
     const bool cut = got.step->ended && was_cut(got.step->observation);
     show(std::move(got.step->observation), obs);
     return {.reward = got.step->reward.value_or(view_.null_reward),
@@ -98,11 +153,12 @@ class numeric_world final : public environment {
     shown_ = std::move(observation);
   }
 
-  troupe::system& sys_;
+  contact& servers_;
   const numeric_view& view_;
   session session_;
   json shown_;
   std::optional<result> next_;  ///< The reset's result, if the next episode has already begun.
+  std::exception_ptr next_failed_;  ///< Why it has not, if its reset was tried.
 };
 
 /// The vector environment. It sends all actions before it waits for the first reply.
@@ -112,8 +168,9 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
                  metrics_registry* metrics)
       : vector_env_base(size, view.spec),
         view_(std::move(view)),
-        client_(std::move(servers), metrics),
-        sys_({.threads = 1}) {
+        client_(servers, metrics),
+        hurried_(hurried(std::move(servers)), metrics),
+        contact_(size) {
     if (!view_.observe || !view_.act)
       throw std::invalid_argument(view_.spec.id + ": expected a view with observe and act");
     worlds_.resize(size);
@@ -134,7 +191,7 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
       lost[i] = worlds_[i]->forbidden(action(batch, i));
       if (!lost[i]) asked.push_back(worlds_[i]->ask(action(batch, i)));
     }
-    auto answers = sys_.run(all(std::move(asked)));
+    auto answers = contact_.run(all(std::move(asked)));
     auto next = answers.begin();
     for (std::size_t i = 0; i < size(); ++i) {
       step_result result;
@@ -152,13 +209,23 @@ class numeric_worlds final : public troupe::detail::vector_env_base {
 
  private:
   environment& at(std::size_t i) override { return *worlds_[i]; }
+  /// The worlds are stepped together, so none of them frees a slot while another one waits for it.
+  /// After a wait in vain, further sessions are refused at once while the servers are full.
   void replace(std::size_t i) override {
-    worlds_[i] = std::make_unique<numeric_world>(sys_, view_, client_.open());
+    contact_.require_reachable();
+    const auto& from = contact_.is_full() ? hurried_ : client_;
+    worlds_[i] = std::make_unique<numeric_world>(contact_, view_, from.open());
+  }
+
+  static client_options hurried(client_options servers) {
+    servers.capacity_timeout = std::chrono::milliseconds(0);
+    return servers;
   }
 
   const numeric_view view_;
   const client client_;
-  troupe::system sys_;
+  const client hurried_;
+  contact contact_;
   std::vector<std::unique_ptr<numeric_world>> worlds_;
 };
 

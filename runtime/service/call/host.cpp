@@ -117,6 +117,8 @@ time_point host::now() const { return system_.clock().now(); }
 
 bool host::deterministic() const noexcept { return system_.deterministic(); }
 
+std::stop_token host::system_ends() const { return system_.end_request().get_token(); }
+
 /// Runs one message's handler and then every coroutine that became ready. No exception gets out.
 template <class F>
 void host::turn_with(F handle) {

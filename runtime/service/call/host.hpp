@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 
 #include "runtime/actor/clock.hpp"
@@ -50,6 +51,8 @@ class host : public strand_actor, protected child_task::listener {
 
   time_point now() const override;
   bool deterministic() const noexcept;
+  /// Returns a token that is requested when the system begins to end.
+  std::stop_token system_ends() const;
   class caller* calls() noexcept override { return &caller_; }
   const ref<inbox>& self() const noexcept { return inbox_; }
   /// In a turn of its own, where it executes calls: nobody awaits this call any more. It is not

@@ -149,6 +149,45 @@ task<> always_fail(system& sys) {
   CHECK(s.seen.empty());
 }
 
+/// Every third episode fails, and a stop is asked for before the second failure.
+template <bool async>
+task<> stop_at_a_failure(system& sys) {
+  shared s;
+  s.fail_every = 3;
+  const auto services = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
+  auto hooks = hooks_of(s);
+  hooks.stop_asked = [&s] { return s.begun >= 6; };
+  std::string error;
+  try {
+    if (async) {
+      co_await loops::asynchronous(services, play_episode, hooks, {.rollouts = 1, .updates = 50});
+    } else {
+      co_await loops::synchronous(services, play_episode, hooks, {.updates = 50});
+    }
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  CHECK(error == "episode 6 broke down");
+}
+
+task<loops::verdict> fail_after_five(shared& s, loops::progress now) {
+  if (now.updates == 5) s.fail_every = 1;
+  co_return loops::verdict::go_on;
+}
+
+/// All updates are made when an episode fails, which the loop awaits before it returns.
+task<> stop_at_rest(system& sys) {
+  shared s;
+  const auto services = co_await serve(sys, s, {.batch = 1, .max_staleness = 3});
+  auto hooks = hooks_of(s);
+  hooks.stop_asked = [] { return true; };
+  hooks.on_update_end = [&s](loops::progress now) { return fail_after_five(s, now); };
+  const auto totals = co_await loops::asynchronous(
+      services, play_episode, hooks, {.rollouts = 3, .updates = 5, .drain = true});
+  CHECK(totals.updates == 5);
+  CHECK(totals.failed > 0);
+}
+
 task<> failing_update(system& sys) {
   shared s;
   const auto services = co_await serve(sys, s, {.batch = 1, .max_staleness = 1});
@@ -275,6 +314,12 @@ TEST_CASE("loops: an episode that throws is generated anew and counted") {
 TEST_CASE("loops: where every episode throws, the loop ends with that error") {
   play(always_fail<false>);
   play(always_fail<true>);
+}
+
+TEST_CASE("loops: where a stop is asked for, an episode that throws is not generated anew") {
+  play(stop_at_a_failure<false>);
+  play(stop_at_a_failure<true>);
+  play(stop_at_rest);
 }
 
 TEST_CASE("loops::asynchronous: an update that throws ends the loop and its episodes") {

@@ -3,9 +3,11 @@
 
 #include <cstdlib>
 #include <future>
+#include <stop_token>
 #include <thread>
 
 #include "runtime/metrics/registry.hpp"
+#include "runtime/service/stop_token.hpp"
 #include "tests/runtime/metrics/text.hpp"
 #include "tests/runtime/support.hpp"
 
@@ -301,6 +303,30 @@ TEST_CASE("system: an actor's own thread that can't end doesn't keep the process
     held = sys.run(session_on_a_thread(sys));
   };
   CHECK(exit_code_of(program) == 70);
+}
+
+struct blocked {
+  /// Blocks its thread until the system ends.
+  void wait() {
+    std::promise<void> ends;
+    const std::stop_callback ending(system_stop_token(), [&] { ends.set_value(); });
+    ends.get_future().wait();
+  }
+};
+
+task<> leave_a_blocked_role(system& sys) {
+  auto roles = co_await sys.serve<blocked>({.name = "blocked", .placement = placement::thread});
+  const auto ended = co_await roles.with({.deadline = 200ms}).try_route<&blocked::wait>();
+  CHECK_FALSE(ended);
+}
+
+TEST_CASE("system: a role that blocks its thread is told that the system ends") {
+  CHECK_FALSE(system_stop_token().stop_possible());
+  const auto program = [] {
+    system sys({.threads = 2, .stop_limit = 10s});
+    sys.run(leave_a_blocked_role(sys));
+  };
+  CHECK(exit_code_of(program) == 0);
 }
 
 task<> add_once(system& sys) {

@@ -1,0 +1,12 @@
+#include "runtime/service/stop_token.hpp"
+
+#include "runtime/service/call/host.hpp"
+
+namespace troupe {
+
+std::stop_token system_stop_token() {
+  const auto* host = dynamic_cast<const detail::host*>(detail::strand::current_or_null());
+  return host ? host->system_ends() : std::stop_token();
+}
+
+}  // namespace troupe

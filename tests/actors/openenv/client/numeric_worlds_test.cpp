@@ -1,0 +1,102 @@
+#include "actors/openenv/client/numeric_worlds.hpp"
+
+#include <atomic>
+#include <chrono>
+
+#include "actors/environments/hosted_environment.hpp"
+#include "runtime/system/system.hpp"
+#include "tests/actors/openenv/client/fake_server.hpp"
+#include "tests/runtime/support.hpp"
+#include "tests/test.hpp"
+
+namespace troupe::openenv {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr int slots = 2;
+
+std::string observation(bool ended = false) {
+  const json seen{{"obs", {0.5}}};
+  return reply_text(reply_kind::observation,
+                    {{"observation", seen}, {"reward", 1}, {"done", ended}});
+}
+
+void refuse(fake_connection& to) {
+  to.send_text(error_text(server_error::capacity_reached, "full",
+                          {{"active_sessions", slots}, {"max_sessions", slots}}));
+  to.send_close(1000, "");
+}
+
+/// Plays episodes that don't end, with `slots` clients at the same time.
+struct full_server {
+  std::atomic<int> playing{0};
+  fake_server server{{.session = [this](fake_connection& to) { serve(to); }, .http = {}}};
+
+  void serve(fake_connection& to) {
+    if (++playing > slots) {
+      refuse(to);
+    } else {
+      while (!to.receive().empty()) to.send_text(observation());
+    }
+    --playing;
+  }
+};
+
+numeric_view view() {
+  return served_view({.id = "Walled-v0",
+                      .observation_space = spaces::box(0, 1, {1}),
+                      .action_space = spaces::discrete(2)});
+}
+
+TEST_CASE("openenv numeric worlds: more of them than the server has sessions are refused in time",
+          "[openenv]") {
+  testing::log_off();
+  full_server full;
+  auto worlds =
+      make_numeric_worlds(view(), {.urls = {full.server.url()}, .capacity_timeout = 1s}, 3);
+  for (const auto limit : {5s, 1s}) {  // It waits for room at the first reset alone.
+    const auto began = std::chrono::steady_clock::now();
+    CHECK_THROWS_WITH(worlds->reset(1),
+                      Catch::Contains("no server had room within") &&
+                          Catch::Contains("3 environments take their steps together"));
+    CHECK(std::chrono::steady_clock::now() - began < limit);
+  }
+}
+
+TEST_CASE("openenv numeric worlds: a server that can't be reached is asked once for each episode",
+          "[openenv]") {
+  testing::log_off();
+  const auto url = fake_server({}).url();
+  auto worlds = make_numeric_worlds(view(), {.urls = {url}, .connect_timeout = 1s}, 2);
+  const auto began = std::chrono::steady_clock::now();
+  CHECK_THROWS_WITH(worlds->reset(1), Catch::Contains("Connection refused"));
+  CHECK(std::chrono::steady_clock::now() - began < 2s);
+}
+
+task<> ask_for_a_step(system& sys, std::string url) {
+  auto make = [url] {
+    return make_numeric_worlds(view(), {.urls = {url}, .capacity_timeout = 1h}, 3);
+  };
+  auto hosts = co_await sys.serve<hosted_environment>(
+      {.name = "worlds", .placement = placement::thread}, hosted_environment::factory(make),
+      std::uint64_t{7});
+  const auto seen =
+      co_await hosts.with({.deadline = 500ms}).try_route<&hosted_environment::observe>();
+  CHECK_FALSE(seen);
+}
+
+TEST_CASE("openenv numeric worlds: their wait ends with the system of their role", "[openenv]") {
+  testing::log_off();
+  full_server full;
+  const auto began = std::chrono::steady_clock::now();
+  {
+    troupe::system sys({.threads = 2});
+    sys.run(ask_for_a_step(sys, full.server.url()));
+  }
+  CHECK(std::chrono::steady_clock::now() - began < 5s);
+}
+
+}  // namespace
+}  // namespace troupe::openenv
