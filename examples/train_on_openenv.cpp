@@ -19,8 +19,9 @@ namespace openenv = troupe::openenv;
 std::unique_ptr<troupe::vector_environment> make_served(std::size_t size) {
   const char* url = std::getenv("OPENENV_URL");
   const openenv::client_options servers{.urls = {url ? url : "http://127.0.0.1:8000"}};
-  return openenv::make_numeric_worlds(openenv::served_view(openenv::served_spec(servers)), servers,
-                                      size);
+  // The server is asked for its spaces once, so that a run goes on where the server restarts.
+  static const troupe::env_spec spec = openenv::served_spec(servers);
+  return openenv::make_numeric_worlds(openenv::served_view(spec), servers, size);
 }
 
 int main(int argc, char** argv) {

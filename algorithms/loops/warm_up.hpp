@@ -62,7 +62,7 @@ task<report> warm_up(Roles roles, task<Experience> (*generate)(Roles), warm_up_o
   const hooks<Experience> then{.train = nullptr, .stop_asked = options.stop_asked};
   detail::async_mutex entry;
   bool ends = false;
-  const detail::loop_state<Roles, Experience> stage{roles,  generate, then, active,
+  const detail::loop_state<Roles, Experience> stage{roles,  generate, then,  active,
                                                     totals, numbers,  entry, ends};
   std::int64_t left = options.episodes;
   std::vector<task<>> workers;

@@ -317,9 +317,12 @@ class session::state_of {
 
  private:
   [[noreturn]] void throw_no_room(const std::string& full) const {
+    const auto limit = pool_->options.capacity_timeout;
     throw error(failure::capacity,
-                "openenv: no server had room within " +
-                    std::to_string(pool_->options.capacity_timeout.count()) + " ms: " + full +
+                "openenv: no server had room" +
+                    (limit.count() > 0 ? " within " + std::to_string(limit.count()) + " ms: "
+                                       : std::string(": ")) +
+                    full +
                     ". Sessions of this process take turns; those of another process may keep "
                     "their slots between episodes, unless release_between_episodes is set there");
   }

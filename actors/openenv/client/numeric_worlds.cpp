@@ -157,7 +157,7 @@ class numeric_world final : public environment {
   const numeric_view& view_;
   session session_;
   json shown_;
-  std::optional<result> next_;  ///< The reset's result, if the next episode has already begun.
+  std::optional<result> next_;      ///< The reset's result, if the next episode has already begun.
   std::exception_ptr next_failed_;  ///< Why it has not, if its reset was tried.
 };
 

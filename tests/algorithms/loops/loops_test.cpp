@@ -182,8 +182,8 @@ task<> stop_at_rest(system& sys) {
   auto hooks = hooks_of(s);
   hooks.stop_asked = [] { return true; };
   hooks.on_update_end = [&s](loops::progress now) { return fail_after_five(s, now); };
-  const auto totals = co_await loops::asynchronous(
-      services, play_episode, hooks, {.rollouts = 3, .updates = 5, .drain = true});
+  const auto totals = co_await loops::asynchronous(services, play_episode, hooks,
+                                                   {.rollouts = 3, .updates = 5, .drain = true});
   CHECK(totals.updates == 5);
   CHECK(totals.failed > 0);
 }

@@ -59,7 +59,7 @@ TEST_CASE("openenv numeric worlds: more of them than the server has sessions are
   for (const auto limit : {5s, 1s}) {  // It waits for room at the first reset alone.
     const auto began = std::chrono::steady_clock::now();
     CHECK_THROWS_WITH(worlds->reset(1),
-                      Catch::Contains("no server had room within") &&
+                      Catch::Contains("no server had room") &&
                           Catch::Contains("3 environments take their steps together"));
     CHECK(std::chrono::steady_clock::now() - began < limit);
   }
@@ -79,9 +79,9 @@ task<> ask_for_a_step(system& sys, std::string url) {
   auto make = [url] {
     return make_numeric_worlds(view(), {.urls = {url}, .capacity_timeout = 1h}, 3);
   };
-  auto hosts = co_await sys.serve<hosted_environment>(
-      {.name = "worlds", .placement = placement::thread}, hosted_environment::factory(make),
-      std::uint64_t{7});
+  auto hosts =
+      co_await sys.serve<hosted_environment>({.name = "worlds", .placement = placement::thread},
+                                             hosted_environment::factory(make), std::uint64_t{7});
   const auto seen =
       co_await hosts.with({.deadline = 500ms}).try_route<&hosted_environment::observe>();
   CHECK_FALSE(seen);
