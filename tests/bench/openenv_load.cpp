@@ -30,7 +30,7 @@ const std::string step_frames[] = {client_frame(1, R"({"type":"step","data":{"ac
 const std::string reset_frame = client_frame(1, R"({"type":"reset","data":{}})");
 const std::string close_frame = client_frame(1, R"({"type":"close"})");
 const std::string handshake =
-    "GET /ws HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
 /// One session, with one request under way.

@@ -67,16 +67,18 @@ class served {
 
  private:
   void await(const std::string& name) const {
+    std::string why;
     for (int tenths = 0; tenths < 600; ++tenths) {
       try {
         steps_per_second(port_, 1, 100);  // which warms it up, too
         return;
-      } catch (const std::runtime_error&) {
+      } catch (const std::runtime_error& e) {
+        why = e.what();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
       }
       if (::waitpid(process_, nullptr, WNOHANG) != 0) break;
     }
-    throw std::runtime_error(name + " serves nothing");
+    throw std::runtime_error(name + " serves nothing: " + why);
   }
 
   std::uint16_t port_;
