@@ -39,7 +39,9 @@ task<> call_wrongly(service<solver> solvers, session<solver> mine, std::string t
   co_await solvers.route<&solver::solve>(text);
   co_await solvers.fanout<&solver::count>(1);
   co_await mine.try_route<&solver::add>(text, text);
-  // expected-error@*:* 3 {{these arguments don't fit the endpoint's parameters}}
+  co_await solvers.try_route<&solver::solve>();
+  co_await mine.route<&solver::add>();
+  // expected-error@*:* 5 {{these arguments don't fit the endpoint's parameters}}
 }
 
 task<int> hide(int n) {

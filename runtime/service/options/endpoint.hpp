@@ -87,9 +87,11 @@ struct endpoint_traits<R (C::*)(A...) const noexcept> : signature<C, R, A...> {}
 template <auto F>
 using endpoint_of = endpoint_traits<decltype(F)>;
 
-/// True if a call of the endpoint F can be made with arguments of these types.
+/// True if a call of the endpoint F can be made with arguments of these types. A tuple could be
+/// made of none as well, so they are counted.
 template <auto F, class... A>
-concept fits_endpoint = std::constructible_from<typename endpoint_of<F>::arguments, A...>;
+concept fits_endpoint = sizeof...(A) == std::tuple_size_v<typename endpoint_of<F>::arguments> &&
+                        std::constructible_from<typename endpoint_of<F>::arguments, A...>;
 
 /// Gives the endpoint its number. Called before main.
 const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind);
