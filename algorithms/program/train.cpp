@@ -10,6 +10,7 @@
 
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/recorder/score_text.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
@@ -112,10 +113,10 @@ void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels
     verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
   }
   const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
-  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
-             s.env, s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
-             labels.verdict, s.eval_mean, labels.decimals, s.eval_std, labels.decimals,
-             s.eval_episodes, labels.judged, verdict);
+  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{} +/- {} over {} {}{}\n", s.env,
+             s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
+             labels.verdict, score_text(s.eval_mean), score_text(s.eval_std), s.eval_episodes,
+             labels.judged, verdict);
   if (s.start_s > 0)
     fmt::print(to, "before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
   fmt::print(to, "run directory: {}\n", s.run_directory);

@@ -393,6 +393,18 @@ for algo in a2c reinforce; do
   run eval runs/$algo/CartPole-v1_1 --episodes 5
   report "eval reads a run of $algo" $((code != 0))
 done
+run train --env Catch-v0 -n 64 --seed 3 --json --metrics-port 0 rollout.n_steps=64 evaluation.every_steps=0 evaluation.final_episodes=41
+cat out err >trained
+run eval runs/ppo/Catch-v0_1 --episodes 41 --json
+cat out err >>trained
+"$python" -c '
+import json, re
+text = open("trained").read()
+exact = [json.loads(line)["eval_mean"] for line in text.splitlines() if line.startswith("{")]
+shown = [float(mean) for mean in re.findall(r": (-?[0-9.e-]+) \+/- ", text)]
+assert len(exact) == len(shown) == 2 and any(0 < abs(mean) < 1 for mean in exact), text
+assert all(abs(a - b) <= 0.005 * abs(a) for a, b in zip(exact, shown)), text'
+report "train and eval print small returns with three digits" $?
 refuses "a configuration of another algorithm is refused" 2 '/algo: ' train --algo a2c algo=ppo
 run list
 [[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)  *475$' out
@@ -458,7 +470,7 @@ grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info the 
 report "its warm start and its first evaluation are told" $?
 grep -q 'warning an option has no effect option=trainer.clip_low value=0.1 why="only term clip' err
 report "and so is an option that has no effect with its variant" $?
-grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]{3} \+/- ' err &&
+grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]+ \+/- ' err &&
   grep -qE '^before that: [0-9.]+ s of warm start and first evaluation' err
 report "the last lines speak of updates and shares, and of the time before" $?
 holds "and so does the summary" "s['start_s'] > 0"
