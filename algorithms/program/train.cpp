@@ -122,13 +122,29 @@ void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels
   fmt::print(to, "run directory: {}\n", s.run_directory);
 }
 
-/// Prints why a run ended before total_steps, and how it can be continued.
-void print_goal(std::FILE* to, const run_summary& s, const run_settings& settings,
+/// What a run that was stopped has reached, for the sentence that says why it ended.
+std::string achievement_of(const run_summary& s, const run_settings& settings) {
+  if (s.stop_reason == "env.curriculum.stop_when_mastered") {
+    return fmt::format("the last level's success rate reached {} ({})",
+                       settings.env.curriculum->promote_at, s.stop_reason);
+  }
+  if (s.stop_reason == "env.schedule.stop_when_learned") {
+    return fmt::format("each task's mean return reached its target ({})", s.stop_reason);
+  }
+  return "a callback stopped it";
+}
+
+/// Prints why a run was stopped, and how it can be continued if that was at its goal.
+void print_stop(std::FILE* to, const run_summary& s, const run_settings& settings,
                 const context& of) {
-  const auto& goal = settings.evaluation.stop_at;
-  if (!s.stopped || !goal) return;
+  if (!s.stopped) return;
+  if (s.stop_reason != "evaluation.stop_at") {
+    fmt::print(to, "training ended{} because {}\n", s.steps < settings.total_steps ? " early" : "",
+               achievement_of(s, settings));
+    return;
+  }
   fmt::print(to, "training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
-             *goal);
+             *settings.evaluation.stop_at);
   if (settings.checkpoint.every_updates > 0) {
     fmt::print(to, "; it goes on past that with: {} train --resume {} --steps N, N {} {}",
                of.program, s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
@@ -361,7 +377,7 @@ int report(const train_arguments& arguments, const run_settings& settings, const
     return code;
   }
   print_summary(to, *result.summary, settings.labels);
-  print_goal(to, *result.summary, settings, of);
+  print_stop(to, *result.summary, settings, of);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return report_unwritten(result, of) ? 0 : 1;
 }

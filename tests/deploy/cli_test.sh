@@ -125,7 +125,7 @@ report "and each evaluation is told while it trains" $?
 grep -q 'NOT solved: that takes 475' err
 report "what is not solved is said to be" $?
 holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps start_s wall_s cpu_s
-  steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped rollouts_failed staleness_mean staleness_max overlap_fraction
+  steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped stop_reason rollouts_failed staleness_mean staleness_max overlap_fraction
   metrics_port resumed_from_step weights_sha256 run_directory'''.split())"
 holds "the summary tells of this run" "s['algo'] == 'ppo' and s['env'] == 'CartPole-v1' and
   s['mode'] == 'sync' and s['seed'] == 3 and s['steps'] == 4096 and s['metrics_port'] == 0 and
