@@ -162,9 +162,14 @@ void add_config(CLI::App& options, config_arguments& to) {
 void add_status(CLI::App& options, status_arguments& to) {
   options.add_option("addresses", to.addresses,
                      "The addresses at which programs serve metrics, such as gpu-1:9464. The "
-                     "default is this machine.");
-  options.add_option("--port", to.port, "The port of addresses that have none.")
+                     "default is every program of this machine at port 9464 or one of the 100 "
+                     "after it.");
+  options
+      .add_option("--port", to.port,
+                  "The port of addresses that have none. Without addresses it is the only port of "
+                  "this machine that is asked.")
       ->check(CLI::Range(1, 65535))
+      ->each([&to](const std::string&) { to.port_asked = true; })
       ->capture_default_str();
   options.add_flag("--json", to.json, "Print one JSON object; see docs/metrics.md.");
   options.add_flag("--watch", to.watch, "Show the status once a second, until q is typed.");
