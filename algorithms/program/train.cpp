@@ -276,6 +276,16 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   return {.what = std::move(what), .from = std::nullopt};
 }
 
+/// Refuses an address for nodes that can't be listened at. Throws std::invalid_argument.
+void check_listen(const train_arguments& arguments) {
+  if (arguments.listen.empty()) return;
+  try {
+    check_listener(arguments.listen, arguments.certs);
+  } catch (const std::exception& e) {
+    throw std::invalid_argument(std::string("--listen: ") + e.what());
+  }
+}
+
 /// Refuses a configuration that places replicas on nodes where none can join. Throws config_error.
 void refuse_nodes_without_listener(const run_settings& settings) {
   const auto options = nlohmann::json::parse(settings.config).flatten();
@@ -409,6 +419,7 @@ int train(const train_arguments& arguments, const context& of) {
   const auto metrics = std::make_shared<metrics_registry>();
   beginning start;
   try {
+    check_listen(arguments);
     start = begin(arguments, *metrics, of);
     if (arguments.listen.empty()) refuse_nodes_without_listener(start.what.settings);
   } catch (const std::exception& e) {

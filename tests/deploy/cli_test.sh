@@ -316,6 +316,17 @@ report "a busy port that was asked for is refused by number" $?
 run train -n 100 'env.placement=node:*'
 [[ $code -eq 2 ]] && grep -qF '/env/placement: expected --listen HOST:PORT beside it' err && [[ ! -e runs ]]
 report "a placement on nodes where none can join is refused before anything is made" $?
+refuses "an address for nodes that is none is refused before anything is made" 2 \
+  'troupe train: --listen: expected HOST:PORT to listen at, got "nope"' train -n 100 --listen nope
+! grep -q 'metrics are served' err
+report "or served" $?
+refuses "and so is one beyond this machine without certificates" 2 \
+  '--listen: cannot listen at 0.0.0.0:7700 without certificates: expected a loopback address' \
+  train -n 100 --listen 0.0.0.0:7700
+! grep -q 'metrics are served' err
+report "which serves nothing, too" $?
+refuses "and one with a folder that has no certificates" 2 'nowhere/' \
+  train -n 100 --listen 127.0.0.1:0 --certs nowhere
 run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
 [[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
 report "an address that this machine doesn't have is refused by its text" $?
