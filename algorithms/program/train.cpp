@@ -286,14 +286,24 @@ void check_listen(const train_arguments& arguments) {
   }
 }
 
-/// Refuses a configuration that places replicas on nodes where none can join. Throws config_error.
-void refuse_nodes_without_listener(const run_settings& settings) {
+/// Refuses a configuration that places replicas on nodes where none can join, and an address for
+/// nodes of a deterministic run. Throws std::invalid_argument.
+void refuse_nodes_that_cannot_join(const run_settings& settings, const std::string& listen) {
+  const bool alone = settings.deterministic;
+  if (alone && !listen.empty()) {
+    throw std::invalid_argument(
+        "--listen: expected none in a deterministic run, which no node can join, got " + listen);
+  }
+  if (!listen.empty()) return;
   const auto options = nlohmann::json::parse(settings.config).flatten();
   for (const auto& [path, value] : options.items()) {
     const bool places = path.ends_with("/placement") || path.starts_with("/placement/");
     if (!places || !value.is_string() || !value.get<std::string>().starts_with("node:")) continue;
-    throw config_error(path, "expected --listen HOST:PORT beside it, where nodes join, got " +
-                                 value.get<std::string>() + " alone");
+    const auto node = value.get<std::string>();
+    throw config_error(
+        path,
+        alone ? "expected no node in a deterministic run, which no node can join, got " + node
+              : "expected --listen HOST:PORT beside it, where nodes join, got " + node + " alone");
   }
 }
 
@@ -421,7 +431,7 @@ int train(const train_arguments& arguments, const context& of) {
   try {
     check_listen(arguments);
     start = begin(arguments, *metrics, of);
-    if (arguments.listen.empty()) refuse_nodes_without_listener(start.what.settings);
+    refuse_nodes_that_cannot_join(start.what.settings, arguments.listen);
   } catch (const std::exception& e) {
     complain(e);
     return 2;

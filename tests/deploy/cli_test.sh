@@ -316,6 +316,14 @@ report "a busy port that was asked for is refused by number" $?
 run train -n 100 'env.placement=node:*'
 [[ $code -eq 2 ]] && grep -qF '/env/placement: expected --listen HOST:PORT beside it' err && [[ ! -e runs ]]
 report "a placement on nodes where none can join is refused before anything is made" $?
+refuses "and one in a deterministic run is told that no node can join it" 2 \
+  '/env/placement: expected no node in a deterministic run, which no node can join, got node:*' \
+  train -n 100 --deterministic 'env.placement=node:*'
+! grep -q -- '--listen' err
+report "and not to add an option that it can't have" $?
+refuses "a configuration that is deterministic has no address for nodes" 2 \
+  '--listen: expected none in a deterministic run, which no node can join, got 127.0.0.1:0' \
+  train -n 100 --listen 127.0.0.1:0 deterministic=true
 refuses "an address for nodes that is none is refused before anything is made" 2 \
   'troupe train: --listen: expected HOST:PORT to listen at, got "nope"' train -n 100 --listen nope
 ! grep -q 'metrics are served' err
