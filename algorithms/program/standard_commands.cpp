@@ -99,8 +99,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   secret_option->needs(listen);
   auto* resume = options.add_option(
       "--resume", to.resume,
-      "Resume the run in this directory from its newest complete checkpoint. --steps gives it a "
-      "later end, also if it has reached its goal.");
+      "Resume the run in this directory from its newest complete checkpoint, with the options of "
+      "its config.json. --steps gives it a later end, also if it has reached its goal.");
   resume->type_name("RUN");
   options
       .add_flag(
@@ -117,8 +117,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
                       "come along.") +
               (words.has_tasks ? " For grpo, model.path says the language model instead." : ""))
       ->type_name("RUN");
-  for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
-                           "--runs", "--faults", "--init"}) {
+  for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "--runs",
+                           "--faults", "--init"}) {
     if (auto* other = options.get_option_no_throw(name)) resume->excludes(other);
   }
   resume->excludes(deterministic);

@@ -240,10 +240,20 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
 }
 
+/// Refuses overrides of a run that is resumed. Throws std::invalid_argument.
+void refuse_overrides(const train_arguments& arguments) {
+  if (arguments.overrides.empty()) return;
+  throw std::invalid_argument(fmt::format(
+      "--resume: expected no overrides, since a resumed run takes its options from {}, got {}",
+      run_directory::open(arguments.resume).config_json().string(),
+      fmt::join(arguments.overrides, " ")));
+}
+
 /// Makes the start of the run. Throws std::exception if the arguments, the configuration or the run
 /// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
   if (!arguments.resume.empty()) {
+    refuse_overrides(arguments);
     return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,
                   metrics, of);
   }

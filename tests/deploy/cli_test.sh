@@ -240,6 +240,9 @@ grep -q '"total_steps": 2048' kept/ppo/CartPole-v1_1/config.json
 report "whose configuration knows it" $?
 run train --resume kept/ppo/CartPole-v1_1 --metrics-port 0 --json
 holds "so that it is not cut short by the next resume" "s['steps'] == 2048 and s['resumed_from_step'] == 2048"
+refuses "overrides of a resumed run are named, and the file that has its options" 2 \
+  '--resume: expected no overrides, since a resumed run takes its options from kept/ppo/CartPole-v1_1/config.json, got trainer.lr=1 seed=2' \
+  train --resume kept/ppo/CartPole-v1_1 trainer.lr=1 seed=2
 goal=kept/ppo/CartPole-v1_2
 run train --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
 holds "a run ends at its goal" "$code == 0 and s['stopped'] and s['steps'] == 256"
