@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "actors/recorder/axis_ticks.hpp"
+#include "actors/recorder/score_text.hpp"
 
 namespace troupe {
 namespace {
@@ -47,7 +48,7 @@ std::string progress_line(const progress_state& state, bool with_bar) {
   if (state.total_steps > state.step && rate > 0)
     line += ", ETA " + duration_text(static_cast<double>(state.total_steps - state.step) / rate);
   if (std::isfinite(state.mean_return))
-    line += fmt::format(", {} {:.{}f}", labels.score, state.mean_return, labels.decimals);
+    line += fmt::format(", {} {}", labels.score, score_text(state.mean_return));
   return line;
 }
 

@@ -12,7 +12,6 @@ struct run_labels {
   std::string axis = "environment steps";  ///< The label of the curve's step axis.
   std::string episode = "episode";         ///< The name of one point of the curve.
   std::string score = "return";            ///< The name of the value of one point.
-  int decimals = 1;                        ///< The number of decimals of scores.
   /// The name of the units that an evaluation averages over.
   std::string judged = "episodes";
   /// A prefix for an evaluation's mean, such as "reward ".

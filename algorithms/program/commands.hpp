@@ -68,8 +68,11 @@ struct config_arguments {
 int config_schema(const config_arguments& arguments, const context& of);
 
 struct status_arguments {
-  std::vector<std::string> addresses;              ///< As typed. None means this machine.
+  /// As typed. None means this machine: the port that was asked for, or else every program at the
+  /// usual port and those that a program takes where it is busy (metrics_place).
+  std::vector<std::string> addresses;
   std::uint16_t port = metrics_place::usual_port;  ///< The port of addresses without one.
+  bool port_asked = false;                         ///< True if the user named the port.
   bool json = false;
   bool watch = false;  ///< Repeats once a second if stdout is a terminal.
 };

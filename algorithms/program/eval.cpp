@@ -6,6 +6,7 @@
 #include "actors/evaluator/evaluator.hpp"
 #include "actors/networks/model_file.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/recorder/score_text.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "algorithms/program/commands.hpp"
 #include "algorithms/program/context.hpp"
@@ -55,9 +56,9 @@ int eval_policy(const eval_arguments& arguments, const run_directory& run,
           ": its weights don't have its shape: " + error.what_without_backtrace());
     }
   }();
-  std::fprintf(for_people(arguments),
-               "%s, weights of version %lld: %.1f +/- %.1f over %zu episodes\n", played.id.c_str(),
-               static_cast<long long>(version), result.mean, result.std, result.returns.size());
+  std::fprintf(for_people(arguments), "%s, weights of version %lld: %s +/- %s over %zu episodes\n",
+               played.id.c_str(), static_cast<long long>(version), score_text(result.mean).c_str(),
+               score_text(result.std).c_str(), result.returns.size());
   if (arguments.json) {
     const nlohmann::ordered_json line{{"env", played.id},
                                       {"version", version},

@@ -99,8 +99,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
   secret_option->needs(listen);
   auto* resume = options.add_option(
       "--resume", to.resume,
-      "Resume the run in this directory from its newest complete checkpoint. --steps gives it a "
-      "later end, also if it has reached its goal.");
+      "Resume the run in this directory from its newest complete checkpoint, with the options of "
+      "its config.json. --steps gives it a later end, also if it has reached its goal.");
   resume->type_name("RUN");
   options
       .add_flag(
@@ -117,8 +117,8 @@ void add_train(CLI::App& options, train_arguments& to, const program_words& word
                       "come along.") +
               (words.has_tasks ? " For grpo, model.path says the language model instead." : ""))
       ->type_name("RUN");
-  for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "overrides",
-                           "--runs", "--faults", "--init"}) {
+  for (const auto* name : {"--algo", "--env", "--task", "--seed", "--mode", "--config", "--runs",
+                           "--faults", "--init"}) {
     if (auto* other = options.get_option_no_throw(name)) resume->excludes(other);
   }
   resume->excludes(deterministic);
@@ -162,9 +162,14 @@ void add_config(CLI::App& options, config_arguments& to) {
 void add_status(CLI::App& options, status_arguments& to) {
   options.add_option("addresses", to.addresses,
                      "The addresses at which programs serve metrics, such as gpu-1:9464. The "
-                     "default is this machine.");
-  options.add_option("--port", to.port, "The port of addresses that have none.")
+                     "default is every program of this machine at port 9464 or one of the 100 "
+                     "after it.");
+  options
+      .add_option("--port", to.port,
+                  "The port of addresses that have none. Without addresses it is the only port of "
+                  "this machine that is asked.")
       ->check(CLI::Range(1, 65535))
+      ->each([&to](const std::string&) { to.port_asked = true; })
       ->capture_default_str();
   options.add_flag("--json", to.json, "Print one JSON object; see docs/metrics.md.");
   options.add_flag("--watch", to.watch, "Show the status once a second, until q is typed.");

@@ -10,6 +10,7 @@
 
 #include "actors/recorder/file_io.hpp"
 #include "actors/recorder/run_directory.hpp"
+#include "actors/recorder/score_text.hpp"
 #include "actors/torch/torch_threads.hpp"
 #include "actors/worlds/registry.hpp"
 #include "algorithms/program/commands.hpp"
@@ -112,22 +113,38 @@ void print_summary(std::FILE* to, const run_summary& s, const run_labels& labels
     verdict = fmt::format(", NOT solved: that takes {}", *s.reward_threshold);
   }
   const int rate_decimals = s.steps_per_s > 0 && s.steps_per_s < 10 ? 2 : 0;
-  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{:.{}f} +/- {:.{}f} over {} {}{}\n",
-             s.env, s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
-             labels.verdict, s.eval_mean, labels.decimals, s.eval_std, labels.decimals,
-             s.eval_episodes, labels.judged, verdict);
+  fmt::print(to, "{} after {} {} in {:.1f} s ({:.{}f} {}/s): {}{} +/- {} over {} {}{}\n", s.env,
+             s.steps, labels.steps, s.wall_s, s.steps_per_s, rate_decimals, labels.steps,
+             labels.verdict, score_text(s.eval_mean), score_text(s.eval_std), s.eval_episodes,
+             labels.judged, verdict);
   if (s.start_s > 0)
     fmt::print(to, "before that: {:.1f} s of warm start and first evaluation\n", s.start_s);
   fmt::print(to, "run directory: {}\n", s.run_directory);
 }
 
-/// Prints why a run ended before total_steps, and how it can be continued.
-void print_goal(std::FILE* to, const run_summary& s, const run_settings& settings,
+/// What a run that was stopped has reached, for the sentence that says why it ended.
+std::string achievement_of(const run_summary& s, const run_settings& settings) {
+  if (s.stop_reason == "env.curriculum.stop_when_mastered") {
+    return fmt::format("the last level's success rate reached {} ({})",
+                       settings.env.curriculum->promote_at, s.stop_reason);
+  }
+  if (s.stop_reason == "env.schedule.stop_when_learned") {
+    return fmt::format("each task's mean return reached its target ({})", s.stop_reason);
+  }
+  return "a callback stopped it";
+}
+
+/// Prints why a run was stopped, and how it can be continued if that was at its goal.
+void print_stop(std::FILE* to, const run_summary& s, const run_settings& settings,
                 const context& of) {
-  const auto& goal = settings.evaluation.stop_at;
-  if (!s.stopped || !goal) return;
+  if (!s.stopped) return;
+  if (s.stop_reason != "evaluation.stop_at") {
+    fmt::print(to, "training ended{} because {}\n", s.steps < settings.total_steps ? " early" : "",
+               achievement_of(s, settings));
+    return;
+  }
   fmt::print(to, "training ended at its goal, an evaluation of at least {} (evaluation.stop_at)",
-             *goal);
+             *settings.evaluation.stop_at);
   if (settings.checkpoint.every_updates > 0) {
     fmt::print(to, "; it goes on past that with: {} train --resume {} --steps N, N {} {}",
                of.program, s.run_directory, s.steps < settings.total_steps ? "at least" : "above",
@@ -223,10 +240,20 @@ beginning resume(const run_directory& run, const train_arguments& arguments,
   return {std::move(what), std::move(from), run.path().string(), std::move(lock)};
 }
 
+/// Refuses overrides of a run that is resumed. Throws std::invalid_argument.
+void refuse_overrides(const train_arguments& arguments) {
+  if (arguments.overrides.empty()) return;
+  throw std::invalid_argument(fmt::format(
+      "--resume: expected no overrides, since a resumed run takes its options from {}, got {}",
+      run_directory::open(arguments.resume).config_json().string(),
+      fmt::join(arguments.overrides, " ")));
+}
+
 /// Makes the start of the run. Throws std::exception if the arguments, the configuration or the run
 /// to resume are wrong.
 beginning begin(const train_arguments& arguments, metrics_registry& metrics, const context& of) {
   if (!arguments.resume.empty()) {
+    refuse_overrides(arguments);
     return resume(run_directory::open(arguments.resume), arguments, arguments.total_steps, nullptr,
                   metrics, of);
   }
@@ -259,14 +286,34 @@ beginning begin(const train_arguments& arguments, metrics_registry& metrics, con
   return {.what = std::move(what), .from = std::nullopt};
 }
 
-/// Refuses a configuration that places replicas on nodes where none can join. Throws config_error.
-void refuse_nodes_without_listener(const run_settings& settings) {
+/// Refuses an address for nodes that can't be listened at. Throws std::invalid_argument.
+void check_listen(const train_arguments& arguments) {
+  if (arguments.listen.empty()) return;
+  try {
+    check_listener(arguments.listen, arguments.certs);
+  } catch (const std::exception& e) {
+    throw std::invalid_argument(std::string("--listen: ") + e.what());
+  }
+}
+
+/// Refuses a configuration that places replicas on nodes where none can join, and an address for
+/// nodes of a deterministic run. Throws std::invalid_argument.
+void refuse_nodes_that_cannot_join(const run_settings& settings, const std::string& listen) {
+  const bool alone = settings.deterministic;
+  if (alone && !listen.empty()) {
+    throw std::invalid_argument(
+        "--listen: expected none in a deterministic run, which no node can join, got " + listen);
+  }
+  if (!listen.empty()) return;
   const auto options = nlohmann::json::parse(settings.config).flatten();
   for (const auto& [path, value] : options.items()) {
     const bool places = path.ends_with("/placement") || path.starts_with("/placement/");
     if (!places || !value.is_string() || !value.get<std::string>().starts_with("node:")) continue;
-    throw config_error(path, "expected --listen HOST:PORT beside it, where nodes join, got " +
-                                 value.get<std::string>() + " alone");
+    const auto node = value.get<std::string>();
+    throw config_error(
+        path,
+        alone ? "expected no node in a deterministic run, which no node can join, got " + node
+              : "expected --listen HOST:PORT beside it, where nodes join, got " + node + " alone");
   }
 }
 
@@ -360,7 +407,7 @@ int report(const train_arguments& arguments, const run_settings& settings, const
     return code;
   }
   print_summary(to, *result.summary, settings.labels);
-  print_goal(to, *result.summary, settings, of);
+  print_stop(to, *result.summary, settings, of);
   if (arguments.json) std::puts(result.summary->to_json().c_str());
   return report_unwritten(result, of) ? 0 : 1;
 }
@@ -392,8 +439,9 @@ int train(const train_arguments& arguments, const context& of) {
   const auto metrics = std::make_shared<metrics_registry>();
   beginning start;
   try {
+    check_listen(arguments);
     start = begin(arguments, *metrics, of);
-    if (arguments.listen.empty()) refuse_nodes_without_listener(start.what.settings);
+    refuse_nodes_that_cannot_join(start.what.settings, arguments.listen);
   } catch (const std::exception& e) {
     complain(e);
     return 2;

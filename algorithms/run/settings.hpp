@@ -65,7 +65,10 @@ struct run_summary {
   std::int64_t eval_episodes = 0;  ///< The number of its episodes.
   bool solved = false;             ///< eval_mean reached the environment's reward threshold.
   std::optional<double> reward_threshold;  ///< None if the environment names no threshold.
-  bool stopped = false;  ///< A callback, or evaluation.stop_at, ended training before total_steps.
+  bool stopped = false;  ///< A callback, or one of the options below, ended training.
+  /// What ended training: evaluation.stop_at, env.curriculum.stop_when_mastered,
+  /// env.schedule.stop_when_learned or callback. Empty if `stopped` is false.
+  std::string stop_reason;
   std::int64_t rollouts_failed = 0;  ///< Rollouts that ended with an error and were made again.
   double staleness_mean = 0;         ///< Mean age in versions of what was trained on.
   std::int64_t staleness_max = 0;    ///< The largest such age.

@@ -83,7 +83,13 @@ task<bool> task_selector::take_in(std::int64_t updates) {
     for (const auto& episode : graded) schedule_->ended(episode.task, episode.episode_return);
   }
   co_await tell();
-  co_return stops_ && (levels_ ? levels_->mastered() : schedule_->learned());
+  co_return !stopped_by().empty();
+}
+
+std::string task_selector::stopped_by() const {
+  if (!stops_) return "";
+  if (levels_) return levels_->mastered() ? "env.curriculum.stop_when_mastered" : "";
+  return schedule_->learned() ? "env.schedule.stop_when_learned" : "";
 }
 
 std::map<std::string, double> task_selector::columns() const {

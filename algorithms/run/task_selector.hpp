@@ -47,6 +47,10 @@ class task_selector {
   /// training is to end because stop_when_mastered or stop_when_learned is set and holds.
   task<bool> take_in(std::int64_t updates);
 
+  /// The option because of which training is to end, such as env.curriculum.stop_when_mastered.
+  /// Empty if it is not to end.
+  std::string stopped_by() const;
+
   /// The level and success rate, or the mean return of each task, as columns of progress.csv.
   std::map<std::string, double> columns() const;
 

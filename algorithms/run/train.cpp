@@ -416,6 +416,8 @@ void require_run_folder(const std::string& root, const std::string& algo) {
 std::string run_summary::to_json() const {
   const auto threshold =
       reward_threshold ? nlohmann::ordered_json(*reward_threshold) : nlohmann::ordered_json();
+  const auto reason =
+      stop_reason.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(stop_reason);
   return nlohmann::ordered_json{{"algo", algo},
                                 {"env", env},
                                 {"mode", mode == training_mode::sync ? "sync" : "async"},
@@ -431,6 +433,7 @@ std::string run_summary::to_json() const {
                                 {"solved", solved},
                                 {"reward_threshold", threshold},
                                 {"stopped", stopped},
+                                {"stop_reason", reason},
                                 {"rollouts_failed", rollouts_failed},
                                 {"staleness_mean", staleness_mean},
                                 {"staleness_max", staleness_max},

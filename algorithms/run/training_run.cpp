@@ -387,6 +387,14 @@ task<run_summary> training_run::conclude() {
   co_return summary;
 }
 
+/// The summary's stop_reason. It follows from the rest of the state, so no checkpoint has it.
+std::string training_run::stop_reason() const {
+  if (!progress.over()) return "";
+  if (progress.at_goal) return "evaluation.stop_at";
+  const auto option = task_selector_ ? task_selector_->stopped_by() : "";
+  return option.empty() ? "callback" : option;
+}
+
 run_summary training_run::summary_of(const evaluation& final, const weights& newest,
                                      const replay_counts& seen) const {
   const auto threshold = algorithm_->threshold();
@@ -406,6 +414,7 @@ run_summary training_run::summary_of(const evaluation& final, const weights& new
       .solved = threshold && final.mean >= *threshold,
       .reward_threshold = threshold,
       .stopped = progress.over(),
+      .stop_reason = stop_reason(),
       .rollouts_failed = progress.failed,
       .staleness_mean = seen.staleness_mean(),
       .staleness_max = seen.staleness_max,

@@ -182,6 +182,7 @@ class training_run {
   task<> tell_update(loops::progress now);
   task<> end_update(loops::progress now);
   task<evaluation> evaluate_unless_stopped(weights last);
+  std::string stop_reason() const;
   run_summary summary_of(const evaluation& final, const weights& newest,
                          const replay_counts& seen) const;
   task<> finish(evaluation final, weights newest, run_summary summary);

@@ -14,7 +14,9 @@ int health(const health_arguments& arguments) {
     if (answer.status == 200) return 0;
     std::fprintf(stderr, "troupe health: %s says %s", page, answer.body.c_str());
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "troupe health: %s\n", e.what());
+    const bool usual = arguments.port == metrics_place::usual_port;
+    std::fprintf(stderr, "troupe health: %s%s\n", e.what(),
+                 usual ? "; if the process serves metrics at another port, say --port PORT" : "");
   }
   return 1;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "actors/recorder/score_text.hpp"
 #include "deploy/troupe/commands.hpp"
 
 namespace troupe::command {
@@ -30,7 +31,8 @@ std::deque<std::string> last_lines(const samples_arguments& arguments) {
 
 void print_answer(const char* which, const nlohmann::json& answer) {
   const auto text = answer.at("text").dump();  // quoted, since a model may write any characters
-  std::printf("  %-5s %6.2f  %s%s\n", which, answer.at("reward").get<double>(), text.c_str(),
+  const auto reward = score_text(answer.at("reward").get<double>());
+  std::printf("  %-5s %6s  %s%s\n", which, reward.c_str(), text.c_str(),
               answer.at("truncated").get<bool>() ? " (cut at the limit)" : "");
 }
 
@@ -40,8 +42,9 @@ void print_group(const nlohmann::json& group) {
               group.at("question").get_ref<const std::string&>().c_str());
   const auto& expected = group.at("expected");  // "" in games and where it is not known
   const auto right = expected == "" ? "" : "right is " + expected.dump() + "; ";
-  std::printf("  %s%lld answers, mean reward %.2f\n", right.c_str(),
-              group.at("answers").get<long long>(), group.at("reward_mean").get<double>());
+  std::printf("  %s%lld answers, mean reward %s\n", right.c_str(),
+              group.at("answers").get<long long>(),
+              score_text(group.at("reward_mean").get<double>()).c_str());
   print_answer("best", group.at("best"));
   print_answer("worst", group.at("worst"));
 }

@@ -48,14 +48,20 @@ tcp::endpoint find_address(asio::io_context& io, const std::string& text) {
   return found.begin()->endpoint();
 }
 
-tcp::acceptor listen(asio::io_context& io, const acceptor_options& options) {
-  const auto endpoint = find_address(io, options.address);
-  if (!options.secure && !endpoint.address().is_loopback()) {
+/// Finds an address that may be listened at.
+tcp::endpoint find_permitted(asio::io_context& io, const std::string& address, bool secure) {
+  const auto endpoint = find_address(io, address);
+  if (!secure && !endpoint.address().is_loopback()) {
     throw std::invalid_argument(
-        "cannot listen at " + options.address +
+        "cannot listen at " + address +
         " without certificates: expected a loopback address such as 127.0.0.1:7777, or --certs "
         "DIR; `troupe certs init` and `troupe certs add` make them");
   }
+  return endpoint;
+}
+
+tcp::acceptor listen(asio::io_context& io, const acceptor_options& options) {
+  const auto endpoint = find_permitted(io, options.address, options.secure);
   error_code error;
   auto acceptor = listen_at(io, endpoint, error);
   if (error)
@@ -80,6 +86,11 @@ std::optional<join_refusal> find_refusal(std::string_view first, bool secure) {
 }
 
 }  // namespace
+
+void check_listen_address(const std::string& address, bool secure) {
+  asio::io_context io;
+  find_permitted(io, address, secure);
+}
 
 class acceptor::port_at {
  public:

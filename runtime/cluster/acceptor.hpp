@@ -21,6 +21,10 @@ struct acceptor_options {
   std::size_t silent_max = 256;
 };
 
+/// Checks an address without listening there. Throws what acceptor's constructor throws for an
+/// address that can't be used.
+void check_listen_address(const std::string& address, bool secure);
+
 class acceptor {
  public:
   /// Both are called on the acceptor's thread. `let_in` owns the descriptor that it gets.

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "runtime/actor/splitmix.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/cluster/build_id.hpp"
 #include "runtime/cluster/grpc_stream.hpp"
 #include "runtime/cluster/ticker.hpp"
@@ -96,8 +95,6 @@ class link_client::core final : public stream_owner, public std::enable_shared_f
       pause_ = options_.retry_first;
       if (stopping_) return way->close("the node is stopping");
     }
-    log::info("the node has joined the cluster",
-              {{"controller", options_.address}, {"node", own_.name}});
     events_.joined(theirs, way);
   }
 

@@ -85,7 +85,6 @@ class link_server::core final : public stream_owner, public std::enable_shared_f
       if (auto& place = members_[theirs.name]; place.self == theirs.self) place.way = way;
     }
     if (stopping) return way->close("the controller is stopping");
-    log::info("a node has joined", {{"node", theirs.name}});
     on_joined_(theirs, way);
   }
 

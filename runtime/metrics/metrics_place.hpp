@@ -8,6 +8,8 @@ namespace troupe {
 /// The address and port at which a program serves its metrics.
 struct metrics_place {
   static constexpr int usual_port = 9464;
+  /// How many ports after a busy one are tried if the user named none.
+  static constexpr int next_ports_max = 100;
 
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6; 0.0.0.0 means every interface.
   int port = usual_port;              ///< 0 means that no metrics are served.

@@ -6,6 +6,7 @@
 
 #include "runtime/base/quiet_thread.hpp"
 #include "runtime/metrics/metrics_connection.hpp"
+#include "runtime/metrics/metrics_place.hpp"
 #include "runtime/net/accept_loop.hpp"
 #include "runtime/net/listen.hpp"
 
@@ -16,12 +17,11 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-constexpr unsigned next_ports_max = 100;
-
 const std::string server_name = "metrics server";
 
 tcp::acceptor listen(asio::io_context& io, const metrics_server_options& options) {
-  const unsigned last = options.port + (options.next_free && options.port ? next_ports_max : 0);
+  const bool tries_more = options.next_free && options.port != 0;
+  const unsigned last = options.port + (tries_more ? metrics_place::next_ports_max : 0);
   for (unsigned port = options.port; port <= std::min(last, 65535u); ++port) {
     auto found =
         detail::try_listen(io, server_name, options.address, static_cast<std::uint16_t>(port));

@@ -15,6 +15,8 @@
 
 #include "runtime/base/log.hpp"
 #include "runtime/base/signal_count.hpp"
+#include "runtime/cluster/acceptor.hpp"
+#include "runtime/cluster/credentials.hpp"
 #include "runtime/service/supervision/readiness.hpp"
 #include "runtime/system/child_process.hpp"
 #include "runtime/system/node.hpp"
@@ -42,6 +44,11 @@ std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const m
               {{"busy", at.port}, {"port", server->port()}});
   }
   return server;
+}
+
+void check_listener(const std::string& listen, const std::string& certs) {
+  if (!certs.empty()) detail::load_credentials(certs, "controller");
+  detail::check_listen_address(listen, !certs.empty());
 }
 
 // ---- signals

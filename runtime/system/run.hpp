@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "runtime/metrics/metrics_place.hpp"
 #include "runtime/metrics/metrics_server.hpp"
@@ -28,6 +29,11 @@ int run(int argc, char** argv, task<> (*main)(system&));
 /// the log says so.
 std::unique_ptr<metrics_server> serve_metrics(metrics_registry& metrics, const metrics_place& at);
 std::unique_ptr<metrics_server> serve_metrics(system& sys, const metrics_place& at);
+
+/// Checks the address at which nodes are to join and the folder of certificates (see
+/// system_options::listen and certs), and makes nothing. Throws std::exception with what is wrong,
+/// as system's constructor would.
+void check_listener(const std::string& listen, const std::string& certs);
 
 /// Calls `on_first` on a thread of its own at the first SIGINT or SIGTERM, as long as the object
 /// lives. A second signal ends the process at once with exit code 130, unless it follows so soon

@@ -125,7 +125,7 @@ report "and each evaluation is told while it trains" $?
 grep -q 'NOT solved: that takes 475' err
 report "what is not solved is said to be" $?
 holds "the summary has every key" "all(k in s for k in '''algo env mode seed steps start_s wall_s cpu_s
-  steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped rollouts_failed staleness_mean staleness_max overlap_fraction
+  steps_per_s eval_mean eval_std eval_episodes solved reward_threshold stopped stop_reason rollouts_failed staleness_mean staleness_max overlap_fraction
   metrics_port resumed_from_step weights_sha256 run_directory'''.split())"
 holds "the summary tells of this run" "s['algo'] == 'ppo' and s['env'] == 'CartPole-v1' and
   s['mode'] == 'sync' and s['seed'] == 3 and s['steps'] == 4096 and s['metrics_port'] == 0 and
@@ -240,6 +240,9 @@ grep -q '"total_steps": 2048' kept/ppo/CartPole-v1_1/config.json
 report "whose configuration knows it" $?
 run train --resume kept/ppo/CartPole-v1_1 --metrics-port 0 --json
 holds "so that it is not cut short by the next resume" "s['steps'] == 2048 and s['resumed_from_step'] == 2048"
+refuses "overrides of a resumed run are named, and the file that has its options" 2 \
+  '--resume: expected no overrides, since a resumed run takes its options from kept/ppo/CartPole-v1_1/config.json, got trainer.lr=1 seed=2' \
+  train --resume kept/ppo/CartPole-v1_1 trainer.lr=1 seed=2
 goal=kept/ppo/CartPole-v1_2
 run train --runs kept --seed 4 --json "${tiny[@]}" evaluation.stop_at=1
 holds "a run ends at its goal" "$code == 0 and s['stopped'] and s['steps'] == 256"
@@ -316,6 +319,25 @@ report "a busy port that was asked for is refused by number" $?
 run train -n 100 'env.placement=node:*'
 [[ $code -eq 2 ]] && grep -qF '/env/placement: expected --listen HOST:PORT beside it' err && [[ ! -e runs ]]
 report "a placement on nodes where none can join is refused before anything is made" $?
+refuses "and one in a deterministic run is told that no node can join it" 2 \
+  '/env/placement: expected no node in a deterministic run, which no node can join, got node:*' \
+  train -n 100 --deterministic 'env.placement=node:*'
+! grep -q -- '--listen' err
+report "and not to add an option that it can't have" $?
+refuses "a configuration that is deterministic has no address for nodes" 2 \
+  '--listen: expected none in a deterministic run, which no node can join, got 127.0.0.1:0' \
+  train -n 100 --listen 127.0.0.1:0 deterministic=true
+refuses "an address for nodes that is none is refused before anything is made" 2 \
+  'troupe train: --listen: expected HOST:PORT to listen at, got "nope"' train -n 100 --listen nope
+! grep -q 'metrics are served' err
+report "or served" $?
+refuses "and so is one beyond this machine without certificates" 2 \
+  '--listen: cannot listen at 0.0.0.0:7700 without certificates: expected a loopback address' \
+  train -n 100 --listen 0.0.0.0:7700
+! grep -q 'metrics are served' err
+report "which serves nothing, too" $?
+refuses "and one with a folder that has no certificates" 2 'nowhere/' \
+  train -n 100 --listen 127.0.0.1:0 --certs nowhere
 run train -n 100 --metrics-port 9463 --metrics-address 203.0.113.7
 [[ $code -ne 0 ]] && grep -q '203.0.113.7' err && [[ ! -e runs ]]
 report "an address that this machine doesn't have is refused by its text" $?
@@ -393,6 +415,18 @@ for algo in a2c reinforce; do
   run eval runs/$algo/CartPole-v1_1 --episodes 5
   report "eval reads a run of $algo" $((code != 0))
 done
+run train --env Catch-v0 -n 64 --seed 3 --json --metrics-port 0 rollout.n_steps=64 evaluation.every_steps=0 evaluation.final_episodes=41
+cat out err >trained
+run eval runs/ppo/Catch-v0_1 --episodes 41 --json
+cat out err >>trained
+"$python" -c '
+import json, re
+text = open("trained").read()
+exact = [json.loads(line)["eval_mean"] for line in text.splitlines() if line.startswith("{")]
+shown = [float(mean) for mean in re.findall(r": (-?[0-9.e-]+) \+/- ", text)]
+assert len(exact) == len(shown) == 2 and any(0 < abs(mean) < 1 for mean in exact), text
+assert all(abs(a - b) <= 0.005 * abs(a) for a, b in zip(exact, shown)), text'
+report "train and eval print small returns with three digits" $?
 refuses "a configuration of another algorithm is refused" 2 '/algo: ' train --algo a2c algo=ppo
 run list
 [[ $code -eq 0 ]] && grep -q '^  ppo ' out && grep -q '^  CartPole-v1 .*Discrete(2)  *475$' out
@@ -458,7 +492,7 @@ grep -q 'info the warm start is over batches=20 loss=' err && grep -q 'info the 
 report "its warm start and its first evaluation are told" $?
 grep -q 'warning an option has no effect option=trainer.clip_low value=0.1 why="only term clip' err
 report "and so is an option that has no effect with its variant" $?
-grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]{3} \+/- ' err &&
+grep -qE '^sum_digits after 2 updates in .* updates/s\): share right [01]\.[0-9]+ \+/- ' err &&
   grep -qE '^before that: [0-9.]+ s of warm start and first evaluation' err
 report "the last lines speak of updates and shares, and of the time before" $?
 holds "and so does the summary" "s['start_s'] > 0"

@@ -24,6 +24,10 @@ run train -n 4096 --listen "$address" --wait-for-nodes 1 --metrics-port 0 traine
   evaluation.every_steps=0 evaluation.final_episodes=1
 [[ $code -eq 0 ]]
 report "it joins one that comes" $?
+[[ $(grep -c 'the node has joined' node.log) -eq 1 ]] && grep -q "the node has joined the controller .*address=$address" node.log
+report "and says so in one line" $?
+[[ $(grep -c 'a node has joined' err) -eq 1 ]] && grep -q 'a node has joined node=one slots=[0-9]' err
+report "as does the controller" $?
 says 'warning the controller is lost; this node waits for it or its successor reason="the other side closed' 1
 report "the end of its controller is one sentence" $?
 says "$nobody" 2

@@ -28,6 +28,32 @@ holds "its JSON has the services" \
 holds "its JSON has the rates" \
   "all(v['calls_per_s'] >= 0 for v in s['programs'][0]['services']) and s['programs'][0]['learning']['env_steps_per_s'] > 0"
 
+# Two jobs that name no port: at least one of them finds port 9464 busy.
+for job in second third; do
+  "$troupe" train -n 1000000000 >$job.log 2>&1 &
+  children+=($!)
+  await_line $job.log 'metrics are served'
+  sed -n 's|.*metrics are served page=http://localhost:\([0-9]*\)/.*|\1|p' $job.log >>taken
+done
+run status --json
+holds "without an address it finds every program of this machine" \
+  "len(set(open('taken').read().split())) == 2 and all(any(p['address'] == '127.0.0.1:' + port and p['services']
+    for p in s['programs']) for port in open('taken').read().split())"
+if unshare -rn true 2>/dev/null; then  # where nobody can listen
+  unshare -rn "$troupe" status >out 2>err
+  code=$?
+  [[ $code -eq 1 ]]
+  report "a machine without a program ends it with 1" $?
+  says "it says which addresses were asked, and how another is" err \
+    '^http://127.0.0.1:9464/metrics: .*; no program answers at a port up to 9564 either; `troupe status HOST:PORT` asks'
+  unshare -rn "$troupe" health >out 2>err
+  code=$?
+  [[ $code -eq 1 ]]
+  report "health of no process ends with 1" $?
+  says "it says where it asked, and how another port is named" err \
+    '^troupe health: http://127.0.0.1:9464/livez: .*; if the process serves metrics at another port, say --port PORT$'
+fi
+
 # Others: a server that has other metrics, one that says nothing, one that is not there.
 "$python" - >ports 2>/dev/null <<'PYTHON' &
 import http.server, socket, threading

@@ -2,6 +2,7 @@
 # A program of a user's own, as its user meets it: own_program_test.sh BUILD_DIR
 set -uo pipefail
 program=$(realpath "$1")/examples/own_program
+header=$(realpath "$(dirname "$0")/../../algorithms/program/main.hpp")
 source "$(dirname "$0")/../deploy/common.sh" "$1"
 troupe=$program  # what run() runs
 
@@ -15,6 +16,15 @@ train_in_background() {
 
 # ---- what it has
 
+run describe --json
+"$python" - "$header" <<'PYTHON'
+import json, re, sys
+comment = open(sys.argv[1]).read().split("#include")[0].replace("\n//", "")
+listed = re.search(r"has these commands of `troupe`: ([^.]*)\.", comment).group(1)
+commands = {command["name"] for command in json.load(open("out"))["commands"]}
+assert commands == set(re.findall(r"\w+", listed)) - {"and"}, (commands, listed)
+PYTHON
+report "main.hpp lists its commands" $?
 run list
 [[ $code -eq 0 ]] && grep -q '^  Corridor-v0 .*Box(1).*Discrete(2).*0\.9' out && grep -q '^  CartPole-v1 ' out
 report "list shows its own environment beside Troupe's" $?

@@ -2,9 +2,6 @@
 // What the tests of runtime/ share: a program in virtual time, objects that count themselves, and
 // errors by kind.
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +14,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/metrics/registry.hpp"
 #include "runtime/system/system.hpp"
+#include "tests/captured_stream.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::testing {
@@ -38,34 +36,6 @@ inline void play(task<> (*main)(system&), std::uint64_t seed = play_seed()) {
   system sys({.deterministic = true, .seed = seed});
   sys.run(main(sys));
 }
-
-/// What is written to stderr while it lives.
-class captured_stderr {
- public:
-  captured_stderr() : file_(std::tmpfile()), before_(::dup(STDERR_FILENO)) {
-    ::dup2(::fileno(file_), STDERR_FILENO);
-  }
-  ~captured_stderr() {
-    ::dup2(before_, STDERR_FILENO);
-    ::close(before_);
-    std::fclose(file_);
-  }
-  captured_stderr(const captured_stderr&) = delete;
-  captured_stderr& operator=(const captured_stderr&) = delete;
-
-  std::string text() const {
-    std::fflush(stderr);
-    struct stat facts{};
-    REQUIRE(::fstat(::fileno(file_), &facts) == 0);
-    std::string text(static_cast<std::size_t>(facts.st_size), ' ');
-    REQUIRE(::pread(::fileno(file_), text.data(), text.size(), 0) == facts.st_size);
-    return text;
-  }
-
- private:
-  std::FILE* file_;
-  int before_;
-};
 
 /// Counts the live objects of its type.
 struct tracked {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "actors/recorder/score_text.hpp"
 #include "algorithms/language_models/grpo/grpo_evaluation.hpp"
 #include "runtime/config/nearest_name.hpp"
 
@@ -45,8 +46,8 @@ model_evaluation judged(const grpo_task& task, evaluation seen) {
   if (task.game()) {
     const auto won = std::ranges::count_if(seen.returns, [](double each) { return each > 0; });
     const auto share = 100.0 * static_cast<double>(won) / static_cast<double>(count);
-    auto verdict =
-        fmt::format("{:.1f} % won of {} games, mean reward {:.3f}", share, count, seen.mean);
+    auto verdict = fmt::format("{:.1f} % won of {} games, mean reward {}", share, count,
+                               score_text(seen.mean));
     return {std::move(seen), std::move(verdict)};
   }
   auto verdict = fmt::format("{:.1f} % right of {} held-out problems", 100 * seen.mean, count);

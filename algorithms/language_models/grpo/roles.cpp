@@ -249,7 +249,6 @@ run_labels labels_of(const grpo_task& task) {
           .axis = "updates",
           .episode = "group",
           .score = "reward",
-          .decimals = 3,
           .judged = task.game() ? "deals" : "held-out problems",
           .verdict = task.game() ? "reward " : "share right "};
 }

@@ -28,9 +28,12 @@ double clock_seconds() {
 /// A program and its last scrape.
 class watched_program {
  public:
-  explicit watched_program(const program_address& at) : at_(at) {}
+  /// `advice` goes after the error if the program does not answer.
+  explicit watched_program(program_address at, std::string advice = {})
+      : at_(std::move(at)), advice_(std::move(advice)) {}
 
   std::string name() const { return at_.text(); }
+  const std::string& advice() const { return advice_; }
 
   /// Scrapes the program. Throws std::exception if the address or the answer is wrong.
   program_status look() {
@@ -46,9 +49,33 @@ class watched_program {
   }
 
  private:
-  const program_address at_;
+  program_address at_;
+  std::string advice_;
   std::optional<scrape> before_;
 };
+
+/// The programs of this machine at the usual port and at those that a program takes where it is
+/// busy. If none answers, the usual port alone.
+std::vector<watched_program> find_programs(const std::string& program) {
+  const std::string here = "127.0.0.1";
+  const auto last = metrics_place::usual_port + metrics_place::next_ports_max;
+  std::vector<watched_program> found;
+  for (int port = metrics_place::usual_port; port <= last; ++port) {
+    watched_program one({here, static_cast<std::uint16_t>(port)});
+    try {
+      one.look();
+    } catch (const std::exception&) {
+      continue;  // nobody is there, or another kind of program
+    }
+    found.push_back(std::move(one));
+  }
+  if (found.empty()) {
+    found.emplace_back(program_address{here, metrics_place::usual_port},
+                       "; no program answers at a port up to " + std::to_string(last) +
+                           " either; `" + program + " status HOST:PORT` asks another address");
+  }
+  return found;
+}
 
 /// Asks each program once and writes its status or its error to `text`. Returns the number of
 /// programs that answered.
@@ -63,8 +90,8 @@ std::size_t ask_all(std::vector<watched_program>& programs, bool json, std::stri
       entry.update(to_json(status));
       text += program.name() + ", Troupe " + status.version + '\n' + to_text(status);
     } catch (const std::exception& e) {
-      entry["error"] = e.what();
-      const std::string why = e.what();
+      const auto why = e.what() + program.advice();
+      entry["error"] = why;
       text += (why.starts_with("http://") ? "" : program.name() + ": ") + why + '\n';
     }
     list.push_back(std::move(entry));
@@ -109,7 +136,11 @@ int status(const status_arguments& arguments, const std::string& program) {
     std::fprintf(stderr, "%s status: %s\n", program.c_str(), e.what());
     return 2;
   }
-  if (programs.empty()) programs.emplace_back(program_address{"127.0.0.1", arguments.port});
+  if (programs.empty() && arguments.port_asked) {
+    programs.emplace_back(program_address{"127.0.0.1", arguments.port});
+  } else if (programs.empty()) {
+    programs = find_programs(program);
+  }
   if (arguments.watch && !arguments.json && isatty(STDOUT_FILENO)) return watch(programs);
   return print_once(programs, arguments.json);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "actors/recorder/score_text.hpp"
 #include "algorithms/program/status/program_status.hpp"
 #include "algorithms/program/text_table.hpp"
 
@@ -103,13 +104,14 @@ std::string process_table(const std::vector<process_status>& processes) {
 
 std::string learning_line(const learning_status& s) {
   std::string line;
-  const auto add = [&](const char* name, const std::optional<double>& value) {
-    if (value) line += std::string(line.empty() ? "  " : ", ") + name + ' ' + or_dash(value, count);
+  const auto add = [&](const char* name, const std::optional<double>& value,
+                       std::string (*text)(double) = count) {
+    if (value) line += std::string(line.empty() ? "  " : ", ") + name + ' ' + or_dash(value, text);
   };
   add("env steps", s.env_steps);
   add("a second", s.env_steps_per_s);
   add("episodes", s.episodes);
-  add("return", s.episode_return);
+  add("return", s.episode_return, score_text);
   add("updates", s.train_steps);
   add("policy version", s.policy_version);
   add("staleness", s.staleness);

@@ -27,9 +27,9 @@ TEST_CASE("progress_line: shows share, steps, rate, time left and return", "[rec
   CHECK_THAT(progress_line({10, 100000, duration<double>(1)}), Catch::Contains("ETA 2:46:39"));
 }
 
-TEST_CASE("progress_line: takes the words and decimals of what the run counts", "[recorder]") {
+TEST_CASE("progress_line: takes the words of what the run counts", "[recorder]") {
   progress_state state{120, 240, duration<double>(60), 0.8754};
-  state.labels = {.steps = "updates", .score = "reward", .decimals = 3};
+  state.labels = {.steps = "updates", .score = "reward"};
   CHECK(progress_line(state, false) == " 50% 120/240 updates, 2 updates/s, ETA 1:00, reward 0.875");
 }
 

@@ -197,6 +197,7 @@ TEST_CASE("curriculum of a run: ends once the last level is mastered, if it is t
   config.env.curriculum = curriculum_section{
       .promote_at = 1, .window = 16, .min_episodes = 16, .stop_when_mastered = true};
   const auto run = on.run(algorithm_with(config), "run").summary.value();
+  CHECK(run.stop_reason == "env.curriculum.stop_when_mastered");
   CHECK(run.stopped);
   CHECK(run.steps < config.total_steps);
 }
@@ -252,6 +253,7 @@ TEST_CASE("tasks of a run: end once all have reached their targets, if they are 
   CHECK(endless.steps == config.total_steps);
   config.env.schedule.stop_when_learned = true;
   const auto run = on.run(algorithm_with(config), "run").summary.value();
+  CHECK(run.stop_reason == "env.schedule.stop_when_learned");
   CHECK(run.stopped);
   CHECK(run.steps < config.total_steps);
 }

@@ -114,6 +114,7 @@ TEST_CASE("run_callbacks: a verdict of stop ends training; a resumed run has bee
       const auto result = train(config, {.root = folder.path}, {.callbacks = noting(seen)});
       REQUIRE(result.summary);
       CHECK(result.summary->stopped);
+      CHECK(result.summary->stop_reason == "callback");
       CHECK(result.summary->steps == 3 * steps_of_update);
       CHECK(result.summary->eval_episodes == 2);
       CHECK(seen.seen.size() == 3);
@@ -159,10 +160,12 @@ TEST_CASE("train: evaluation.stop_at ends training at an evaluation that reaches
   const auto early = train(config, {.root = folder.path}, {});
   CHECK(early.summary->steps == 2 * steps_of_update);
   CHECK(early.summary->stopped);
+  CHECK(early.summary->stop_reason == "evaluation.stop_at");
   config.evaluation.stop_at = 1000;
   const auto never = train(config, {.root = folder.path}, {});
   CHECK(never.summary->steps == config.total_steps);
   CHECK_FALSE(never.summary->stopped);
+  CHECK(never.summary->stop_reason.empty());
   log::set_level("info");
 }
 

@@ -397,6 +397,7 @@ TEST_CASE("run_summary: one line of JSON that holds every key") {
                           "solved",
                           "reward_threshold",
                           "stopped",
+                          "stop_reason",
                           "rollouts_failed",
                           "staleness_mean",
                           "staleness_max",

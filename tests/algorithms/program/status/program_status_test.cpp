@@ -105,7 +105,7 @@ TEST_CASE("status: the learning figures are those of the last seconds") {
   const auto json = to_json(status);
   CHECK(json.at("learning").at("env_steps_per_s") == 5.0);
   CHECK(json.at("learning").at("policy_version").is_null());
-  CHECK_THAT(to_text(status), holds("env steps 20, a second 5, return 100, loss 0.25"));
+  CHECK_THAT(to_text(status), holds("env steps 20, a second 5, return 100.0, loss 0.25"));
 }
 
 TEST_CASE("status: other programs' metrics are refused") {
