@@ -41,6 +41,7 @@ for source in "$sources"/*.cpp; do
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
+  [[ $name != own_algorithm_class ]] || arguments=(train --algo cem --metrics-port 0)
   [[ $name != train_on_openenv ]] ||
     arguments=(train -n 4096 --metrics-port 0 env.placement=thread evaluation.final_episodes=2)
   timeout 120 "$build/examples/$name" "${arguments[@]}" >"$place/output" 2>&1
