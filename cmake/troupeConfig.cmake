@@ -1,6 +1,5 @@
-# find_package(troupe) gives troupe::runtime, troupe::actors and troupe::algorithms, each linking the one
-# before, troupe::program for troupe::main, and troupe::sft and troupe::grpo for language models. A program is
-# compiled as C++20, by a compiler that gets coroutines right; another one is refused here, as its programs would be destroyed twice or hang.
+# find_package(troupe) gives the libraries that docs/guides/installation.md lists. A program is compiled as C++20, by a
+# compiler that gets coroutines right; another one is refused here, as its programs would be destroyed twice or hang.
 # Without a CMAKE_BUILD_TYPE it is a Release build, as Troupe's own.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   message(STATUS "troupe: CMAKE_BUILD_TYPE was not given: expected one, took Release")

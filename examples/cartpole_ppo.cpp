@@ -5,7 +5,7 @@
 // train_in makes the roles: environments, policies, replay, trainer, weights, evaluator and
 // recorder.
 //
-//   build/release/examples/cartpole_ppo
+//   ./cartpole_ppo
 //
 // Each training ends as soon as an evaluation reaches the threshold of a solved task. It takes a
 // few seconds and prints two lines of results. The run directories are in runs/ppo/.

@@ -3,7 +3,7 @@
 //
 // The environment `timed_cartpole` is written below; train_in makes all roles.
 //
-//   build/release/examples/curriculum [--seed N]
+//   ./curriculum [--seed N]
 //
 // It ends after a few seconds with the last level mastered. The log has a line for each level.
 

@@ -2,7 +2,7 @@
 //
 // The environment `corridor` is written below; train_in makes all roles.
 //
-//   build/release/examples/custom_env
+//   ./custom_env
 //
 // It ends after a few seconds with the return of the learned policy, near 0.92 (1 for the exit,
 // -0.01 for each step).

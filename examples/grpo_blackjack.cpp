@@ -7,8 +7,8 @@
 //   baselines   players that do not learn (openenv_games/game.cpp)
 //   roles       deals, worlds, a generator, a replay of whole groups and the trainer, by train_in
 //
-//   build/release/examples/grpo_blackjack --hands 10000 total_steps=60
-//   build/release/examples/grpo_blackjack --hands 10000 --model SmolLM2.gguf total_steps=20
+//   ./grpo_blackjack --hands 10000 total_steps=60
+//   ./grpo_blackjack --hands 10000 --model SmolLM2.gguf total_steps=20
 //
 // Without --model the player is the letters model, which reads "14d6>" and writes + or =. The
 // program ends with a table of the shares of hands that each player has won. Further options are

@@ -6,8 +6,8 @@
 //   coders     run the model's programs, each in a process of its own with limits
 //   rewards    give the share of tests passed, and measure whether all tests passed
 //
-//   build/release/examples/grpo_code
-//   build/release/examples/grpo_code --model FOLDER_OR_GGUF --allow-unsandboxed-code
+//   ./grpo_code
+//   ./grpo_code --model FOLDER_OR_GGUF --allow-unsandboxed-code
 //   trainer.lr=2e-5
 //
 // Without a model it judges the answers below like those of a model, in seconds. With a chat model

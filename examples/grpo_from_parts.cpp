@@ -9,7 +9,7 @@
 //   trainer     updates the weights by GRPO, which go to the store and the generator
 //   weights     stores the weights
 //
-//   build/release/examples/grpo_from_parts
+//   ./grpo_from_parts
 //
 // The change to the algorithm takes a few lines of the episode: it writes sixteen answers to a
 // prompt and learns from the four best and the four worst (Xu et al., "Not All Rollouts are

@@ -4,8 +4,8 @@
 // train makes the algorithm's roles: prompts, a generator, rewards, a replay, the trainer, weights
 // and a recorder. You write only the functions below.
 //
-//   build/release/examples/grpo_own_task
-//   build/release/examples/grpo_own_task --model FOLDER_OR_GGUF trainer.lr=2e-5
+//   ./grpo_own_task
+//   ./grpo_own_task --model FOLDER_OR_GGUF trainer.lr=2e-5
 //
 // Without a chat model it trains the letters model, whose weights are drawn from the seed, in
 // seconds of CPU. It prints the share of right answers to held-out problems, then the best and the

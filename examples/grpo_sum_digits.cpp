@@ -5,7 +5,7 @@
 // replay of whole groups, the trainer, weights and a recorder. The model has 22 letters and 0.8
 // million weights, and answers more than half of the problems after 40 supervised batches.
 //
-//   build/release/examples/grpo_sum_digits
+//   ./grpo_sum_digits
 //
 // It takes twenty seconds of CPU and prints the share of right answers to problems that it was
 // never trained on. `troupe train --algo grpo` does the same with numbers of four digits.

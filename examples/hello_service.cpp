@@ -5,7 +5,7 @@
 //   count      a coroutine of one caller, written as if it were the only one
 //   demo       the program's main coroutine, which starts the service and calls it
 //
-// Run it: build/release/examples/hello_service
+// Run it: ./hello_service
 
 #include <cstdio>
 #include <stdexcept>

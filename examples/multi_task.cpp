@@ -4,7 +4,7 @@
 //
 // The environment `shelf` is written below; train_in makes all roles.
 //
-//   build/release/examples/multi_task [--seed N]
+//   ./multi_task [--seed N]
 //
 // It ends after a few seconds, when each task has reached its target.
 

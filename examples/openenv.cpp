@@ -6,7 +6,7 @@
 //   play      an episode, which takes one replica for itself and steps it until the pole falls
 //   demo      the program's main coroutine, which plays sixteen episodes on the eight replicas
 //
-// Run it: build/release/examples/openenv
+// Run it: ./openenv
 
 #include <cstdio>
 #include <cstdlib>

@@ -8,8 +8,8 @@
 //   learners    algorithms/off_policy/q_learning and algorithms/on_policy/ppo, with their own roles
 //   baselines   players that do not learn (openenv_games/game.cpp)
 //
-//   build/release/examples/openenv_games [--games N] [--steps N] [--json]
-//   build/release/examples/openenv_games --game tic_tac_toe --server
+//   ./openenv_games [--games N] [--steps N] [--json]
+//   ./openenv_games --game tic_tac_toe --server
 //       "python3 tests/worlds/openspiel_server.py --game tic_tac_toe --port {port}"
 //
 // It ends with a table of the shares of N games that each player has won, drawn and lost.

@@ -4,9 +4,9 @@
 // The roles are those of every on-policy and every off-policy algorithm. This program has only the
 // differences: options, a loss and a rule for the targets.
 //
-//   build/release/examples/own_algorithm config kl_ppo
-//   build/release/examples/own_algorithm train --algo kl_ppo -n 50000 trainer.kl_coef=0.5
-//   build/release/examples/own_algorithm train --algo mixed_td3 -n 10000 smallest_weight=0.9
+//   ./own_algorithm config kl_ppo
+//   ./own_algorithm train --algo kl_ppo -n 50000 trainer.kl_coef=0.5
+//   ./own_algorithm train --algo mixed_td3 -n 10000 smallest_weight=0.9
 //
 // `kl_coef` and `smallest_weight` are options like any other: they are checked, listed by `config`
 // and stored with the run.

@@ -3,10 +3,10 @@
 //
 // The environment `corridor` is written below; the roles are the algorithm's.
 //
-//   build/release/examples/own_program list
-//   build/release/examples/own_program train -n 20000 checkpoint.every_updates=1
-//   build/release/examples/own_program eval runs/ppo/Corridor-v0_1
-//   build/release/examples/own_program train --algo eager_ppo --env CartPole-v1 -n 50000
+//   ./own_program list
+//   ./own_program train -n 20000 checkpoint.every_updates=1
+//   ./own_program eval runs/ppo/Corridor-v0_1
+//   ./own_program train --algo eager_ppo --env CartPole-v1 -n 50000
 //
 // `train` trains on the corridor unless --env names another environment. It ends in seconds with a
 // return near 0.93 (1 for the exit, -0.01 for each step).

@@ -6,7 +6,7 @@
 // train_in makes the roles: collectors (environments and the acting network), the replay of
 // transitions, trainer, weights, evaluator and recorder.
 //
-//   build/release/examples/pendulum_sac
+//   ./pendulum_sac
 //
 // It ends after some seconds with two lines of results. The run directories are in runs/sac/.
 

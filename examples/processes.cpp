@@ -4,11 +4,11 @@
 //   solvers   a service of two replicas, each in a child process of this program or on a node
 //   demo      the program's main coroutine, which calls them and kills one to show the cost
 //
-// Run it: build/release/examples/processes
+// Run it: ./processes
 // Run it on nodes (here two more processes of this machine):
-//   build/release/examples/processes controller --listen 127.0.0.1:7700 --wait-for-nodes 2 &
-//   build/release/examples/processes node --join 127.0.0.1:7700 --name one &
-//   build/release/examples/processes node --join 127.0.0.1:7700 --name two --isolate &
+//   ./processes controller --listen 127.0.0.1:7700 --wait-for-nodes 2 &
+//   ./processes node --join 127.0.0.1:7700 --name one &
+//   ./processes node --join 127.0.0.1:7700 --name two --isolate &
 //   wait %1; kill %2 %3   # nodes would wait for the next controller
 
 #include <signal.h>

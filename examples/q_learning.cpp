@@ -7,7 +7,7 @@
 //   learner       q_learner with Watkins' rule; its table goes to the policies after each batch
 //   replay        hands each rollout to the learner once
 //
-//   build/release/examples/q_learning
+//   ./q_learning
 //
 // It ends after a few seconds with the mean return of 200,000 hands of a random policy, of the
 // basic strategy, whose exact value is -0.0431, and of the learned policy, near -0.05.

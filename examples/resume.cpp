@@ -4,7 +4,7 @@
 // The roles are PPO's (algorithms/on_policy/ppo/ppo.hpp). train makes them anew after each
 // checkpoint, whether or not the run was stopped there, so that both runs end alike.
 //
-//   build/release/examples/resume
+//   ./resume
 //
 // It takes a second and prints three lines of results. The run directories are in runs/ppo/.
 

@@ -4,8 +4,8 @@
 //   dataset   draws prompts and answers, shuffled anew each epoch
 //   trainer   trains by AdamW on the cross-entropy of the answers' tokens, and evaluates
 //
-//   build/release/examples/sft
-//   build/release/examples/sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
+//   ./sft
+//   ./sft --model DIR --data FILE.jsonl --out DIR --lora 8 lr=1e-4
 //
 // Without a model, a tiny one learns to add the digits of two-digit numbers in seconds. A line of
 // data is {"prompt": TEXT, "answer": TEXT} or {"messages": [...]}. --out gets safetensors.

@@ -4,7 +4,7 @@
 // train_in makes the algorithm's roles: environments, policies, replay, trainer, weights, evaluator
 // and recorder.
 //
-//   build/release/examples/three_algorithms
+//   ./three_algorithms
 //
 // It takes a second, which is too short to solve anything, and prints three lines of results. The
 // run directories are in runs/.

@@ -8,7 +8,7 @@
 //   learner   moves preferences towards rewarded answers (Williams 1992, REINFORCE)
 // The replay, from Troupe, hands each episode to the learner once, unless it is too stale.
 //
-//   build/release/examples/three_loops
+//   ./three_loops
 //
 // It ends in a second and prints the share of right answers after each way of training, near 1.
 

@@ -3,7 +3,7 @@
 //   policy     chooses the steps, by one weight for each place
 //   learner    improves the weights by REINFORCE with a baseline (Williams 1992)
 //
-// Run build/release/examples/tour: in seconds the mean return rises from below 0 to near 0.87.
+// Run ./tour: in seconds the mean return rises from below 0 to near 0.87.
 
 #include <array>
 #include <cmath>

@@ -4,8 +4,8 @@
 // The roles are the algorithm's. The environment is `Served`, whose spaces the server tells.
 //
 //   python3 examples/gymnasium_server.py CartPole-v1        # in another terminal
-//   build/release/examples/train_on_openenv train -n 50000 env.placement=thread
-//   build/release/examples/train_on_openenv eval runs/ppo/Served_1
+//   ./train_on_openenv train -n 50000 env.placement=thread
+//   ./train_on_openenv eval runs/ppo/Served_1
 //
 // OPENENV_URL names another server than http://127.0.0.1:8000. docs/guides/gymnasium.md has more.
 

@@ -8,7 +8,7 @@
 //   replay     hands each episode to the trainer once, unless it is too stale
 //   trainer    trains by PPO on episodes of one step; its weights go to the policies and a store
 //
-//   build/release/examples/verifiable_reward
+//   ./verifiable_reward
 //
 // It trains twice, on-policy and while episodes go on, in seconds. It prints the share of right
 // answers before training and after it, near 1.

@@ -239,6 +239,10 @@ class Readme(CheckCase):
             with self.subTest(text=text):
                 self.assert_refused("readme.py", {**self.readme(""), "docs/b.md": text}, part)
 
+    def test_examples_are_called_as_the_pages_call_them(self):
+        self.assert_refused("readme.py", {**self.readme(""), "examples/fly.cpp": "// A.\n// build/release/examples/fly\n"},
+                            "examples/fly.cpp:2: names a path in build/release/; say ./fly, as the pages do")
+
     def test_without_the_page_of_the_command_line_no_command_is_known(self):
         self.assert_refused("readme.py", {"dev": self.FILES["dev"], "README.md": "```sh\ntroupe train\n```\n"},
                             "docs/command_line.md is missing")

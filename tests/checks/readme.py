@@ -9,7 +9,8 @@
   includes headers needs no such place, but the headers must be there. The README links the file.
 - A link to a file in the repository finds it. So does a path in backticks in docs/ that begins with a
   folder of the repository.
-- No path into build/release, and no line above 400 characters. The README has at most 150 lines.
+- No path into build/release, nor in the examples, and no line above 400 characters. The README has at
+  most 150 lines.
 - A table with a column for the day says in it on which day each figure was measured, and which of
   several runs it is.
 
@@ -248,6 +249,13 @@ def find_problems_of_figures(root, path, text):
                     yield f"{path.relative_to(root)}:{number}: expected a {wanted} behind '{line[:40]}'"
 
 
+def find_problems_of_examples(root):
+    for path in source.list_sources(root, ["examples", "docs/code"]):
+        for number, line in enumerate((root / path).read_text().splitlines(), 1):
+            if BUILD in line:
+                yield f"{path}:{number}: names a path in {BUILD}; say ./{path.stem}, as the pages do"
+
+
 def find_problems(root):
     readme = root / "README.md"
     if not readme.exists():
@@ -260,6 +268,7 @@ def find_problems(root):
         yield from find_problems_of_blocks(root, known, marked, path, text)
         yield from find_problems_of_links(root, path, text)
         yield from find_problems_of_figures(root, path, text)
+    yield from find_problems_of_examples(root)
 
 
 def run_commands(root, build):

@@ -41,11 +41,16 @@ for source in "$sources"/*.cpp; do
   arguments=()
   [[ $name != own_program ]] || arguments=(train -n 20000 --metrics-port 0)
   [[ $name != own_algorithm ]] || arguments=(train --algo kl_ppo -n 4096 --metrics-port 0)
+  [[ $name != own_algorithm_class ]] || arguments=(train --algo cem --metrics-port 0)
   [[ $name != train_on_openenv ]] ||
     arguments=(train -n 4096 --metrics-port 0 env.placement=thread evaluation.final_episodes=2)
   timeout 120 "$build/examples/$name" "${arguments[@]}" >"$place/output" 2>&1
   check "$name exits with 0" test $? -eq 0
   check "$name prints something" test -s "$place/output"
+  if [[ $name == own_metrics ]]; then
+    check "$name counts in its processes" grep -q '^bandit_pulls_total{lever="right",process="bandits-1"} [1-9]' "$place/output"
+    check "$name shows what its loop records" grep -q '^bandit_recorded{column="bandit/right"} 0\.' "$place/output"
+  fi
   check "$name takes --help" "$build/examples/$name" --help >/dev/null
   "$build/examples/$name" --no-such-option >/dev/null 2>&1
   check "$name refuses an unknown option with 2" test $? -eq 2
