@@ -2,6 +2,7 @@
 // The result of a call as a value: `try_route` and `fanout_settled` return it.
 
 #include <exception>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -27,6 +28,12 @@ class outcome {
   }
   const T& value() const& { return const_cast<outcome&>(*this).value(); }
   T&& value() && { return std::move(value()); }
+  /// The same as `value()`: they throw the error if there is one.
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(value()); }
+  T* operator->() { return std::addressof(value()); }
+  const T* operator->() const { return std::addressof(value()); }
 
   /// Returns the error; null if there is a value.
   std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(state_); }
