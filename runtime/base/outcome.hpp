@@ -2,6 +2,7 @@
 // The result of a call as a value: `try_route` and `fanout_settled` return it.
 
 #include <exception>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -28,6 +29,14 @@ class outcome {
   const T& value() const& { return const_cast<outcome&>(*this).value(); }
   T&& value() && { return std::move(value()); }
 
+  /// The value, by the operators that std::expected has. There must be one: unlike std::expected
+  /// they throw the error if there is none, as `value` does.
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(value()); }
+  T* operator->() { return std::addressof(value()); }
+  const T* operator->() const { return std::addressof(value()); }
+
   /// Returns the error; null if there is a value.
   std::exception_ptr error() const noexcept { return ok() ? nullptr : std::get<1>(state_); }
 
@@ -49,6 +58,8 @@ class outcome<void> {
   void value() const {
     if (error_) std::rethrow_exception(error_);
   }
+  /// Throws the error if there is one, as `value` does.
+  void operator*() const { value(); }
   std::exception_ptr error() const noexcept { return error_; }
 
  private:
