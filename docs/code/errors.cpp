@@ -29,7 +29,7 @@ troupe::task<> demo(troupe::system& sys) {
   // readme: try_route
   const auto sum = co_await counters.try_route<&counter::add>(3);  // an outcome; it does not throw
   if (!sum) troupe::log::warn("not added", {{"error", troupe::describe(sum.error())}});
-  if (sum) troupe::log::info("added", {{"sum", sum.value()}});
+  if (sum) troupe::log::info("added", {{"sum", *sum}});
   // readme: end
 }
 
