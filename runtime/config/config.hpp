@@ -1,4 +1,8 @@
 #pragma once
+// JSON and YAML configuration with a schema. An options struct describes its fields once (see
+// options_schema.hpp). From this description come the strict reader, the writer of the resolved
+// configuration and the schema that is printed for people. Code that uses nlohmann::json values
+// itself includes <nlohmann/json.hpp>.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -11,10 +15,6 @@
 #include "runtime/config/options_schema.hpp"
 #include "runtime/config/yaml_text.hpp"
 
-/// JSON and YAML configuration with a schema. An options struct describes its fields once (see
-/// options_schema.hpp). From this description come the strict reader, the writer of the resolved
-/// configuration and the schema that is printed for people. Code that uses nlohmann::json values
-/// itself includes <nlohmann/json.hpp>.
 namespace troupe {
 
 namespace detail {

@@ -291,6 +291,8 @@ class PublicHeaders(CheckCase):
     HEADERS = {
         "runtime/alone.hpp": "#include <string>\nstruct alone { std::string text; };\n",
         "runtime/forgets.hpp": "struct forgets { std::string text; };\n",
+        "runtime/says.hpp": "// All of it.\n\nnamespace troupe {\n/// A.\nstruct a {};\n}\n",
+        "runtime/stray.hpp": "#include <string>\n\n/// All of it.\nnamespace troupe {\nstruct a {};\n}\n",
         "runtime/warned.hpp": "inline int warned(int n) { int unused = n; return n; }\n",
         "actors/private.hpp": "struct hidden { std::string text; };\n",
     }
@@ -321,11 +323,17 @@ class PublicHeaders(CheckCase):
                 self.assertIn(part, output)
                 self.assertTrue(output.endswith("1 passed, 1 failed\n"), output)
 
+    def test_a_header_that_describes_the_namespace_fails(self):
+        code, output = self.check_headers("runtime/says.hpp", "runtime/stray.hpp")
+        self.assertEqual(code, 1, output)
+        self.assertIn("FAILED runtime/stray.hpp has a /// comment before `namespace troupe`", output)
+        self.assertTrue(output.endswith("1 passed, 1 failed\n"), output)
+
     def test_all_headers_are_checked_where_that_is_asked(self):
         code, output = self.check_headers("runtime/alone.hpp", flags=["--all"])
         self.assertEqual(code, 1)
         self.assertIn("FAILED actors/private.hpp", output)
-        self.assertTrue(output.endswith("1 passed, 3 failed\n"), output)
+        self.assertTrue(output.endswith("2 passed, 4 failed\n"), output)
 
     def test_a_table_that_names_none_fails(self):
         self.assertEqual(self.check_headers(), (1, "0 passed, 0 failed\n"))

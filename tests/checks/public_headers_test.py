@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Public headers compile alone, without a warning: public_headers_test.py BUILD_DIR [--all] [ROOT]
+"""Public headers compile alone, without a warning, and describe no namespace: public_headers_test.py BUILD_DIR [--all] [ROOT]
 
 A public header is one that the table "Which header for what" in docs/architecture.md names. It is
 compiled as the only include of a file, by the command of a source near it in compile_commands.json,
 without the precompiled header, which would hide what it forgets to include. With --all every header
-of the layers is.
+of the layers is. What a header says of itself is a comment with // at its top: Doxygen takes one with
+/// before `namespace troupe` as the description of the whole namespace.
 """
 import concurrent.futures
 import json
@@ -21,6 +22,7 @@ LAYERS = ["runtime", "actors", "algorithms"]
 TABLE = "docs/architecture.md"
 _SECTION = re.compile(r"^## Which header for what\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _HEADER = re.compile(r"`([^`\s]+\.hpp)`")
+_DESCRIBED_NAMESPACE = re.compile(r"^///[^\n]*\n+namespace troupe \{", re.MULTILINE)
 # At most so many compilers at once: a header that sees libtorch takes 1 GB.
 PROCESSES = min(2, os.cpu_count() or 1)
 
@@ -82,6 +84,15 @@ def compile_alone(root, entry, header):
     return result.stderr.strip() or (f"exit code {result.returncode}" if result.returncode else "")
 
 
+def find_problem(root, database, header):
+    """What is wrong with the header; empty: nothing."""
+    problem = compile_alone(root, find_command(database, header), header)
+    if problem:
+        return f"does not compile alone:\n{problem}"
+    described = _DESCRIBED_NAMESPACE.search((root / header).read_text())
+    return "has a /// comment before `namespace troupe`, expected // at its top" if described else ""
+
+
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--all"]
     build = pathlib.Path(arguments[0]).resolve()
@@ -90,11 +101,11 @@ def main():
     database = read_database(build, root)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:
-        told = pool.map(lambda header: compile_alone(root, find_command(database, header), header), headers)
+        told = pool.map(lambda header: find_problem(root, database, header), headers)
         for header, problem in zip(headers, told):
             if problem:
                 failed += 1
-                print(f"FAILED {header} does not compile alone:\n{problem}", flush=True)
+                print(f"FAILED {header} {problem}", flush=True)
     print(f"{len(headers) - failed} passed, {failed} failed")
     sys.exit(1 if failed or not headers else 0)
 
