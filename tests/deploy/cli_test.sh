@@ -294,15 +294,17 @@ mismatch "a checkpoint of another network is refused with both named" '"activati
 # argument stands for the port, which is left in $port.
 run_beside() {
   "$python" - "$troupe" "$@" >port <<'PYTHON'
-import socket, subprocess, sys
+import socket, subprocess, sys, time
 troupe, port, *arguments = sys.argv[1:]
 other = socket.socket()
-try:
-    other.bind(("", int(port)))
-    other.listen()
-    port = other.getsockname()[1]
-except OSError:
-    pass  # somebody else listens there, which is as good
+for _ in range(200):  # another test may listen there for a moment
+    try:
+        other.bind(("", int(port)))
+        other.listen()
+        port = other.getsockname()[1]
+        break
+    except OSError:
+        time.sleep(0.1)  # after 20 s it is somebody who stays, which is as good
 print(port, flush=True)
 command = [troupe] + [a.replace("@", str(port)) for a in arguments]
 with open("out", "wb") as out, open("err", "wb") as err:
