@@ -297,6 +297,7 @@ run_beside() {
 import socket, subprocess, sys, time
 troupe, port, *arguments = sys.argv[1:]
 other = socket.socket()
+other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections that ended there do not matter
 for _ in range(200):  # another test may listen there for a moment
     try:
         other.bind(("", int(port)))
