@@ -33,17 +33,17 @@ void finish(asio::io_context& io, Start start) {
 
 }  // namespace
 
-http_answer http_get(const std::string& address, std::uint16_t port, const std::string& target,
+http_answer http_get(const std::string& host, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit) {
   try {
     asio::io_context io;
     beast::tcp_stream stream(io);
     stream.expires_after(limit);
-    const asio::ip::tcp::endpoint server(asio::ip::make_address(address), port);
-    finish(io, [&](auto done) { stream.async_connect(server, done); });
+    const auto addresses = asio::ip::tcp::resolver(io).resolve(host, std::to_string(port));
+    finish(io, [&](auto done) { stream.async_connect(addresses, done); });
 
     http::request<http::empty_body> request(http::verb::get, target, 11);
-    request.set(http::field::host, address);
+    request.set(http::field::host, host);
     request.set(http::field::connection, "close");
     finish(io, [&](auto done) { http::async_write(stream, request, done); });
 
@@ -53,8 +53,8 @@ http_answer http_get(const std::string& address, std::uint16_t port, const std::
     finish(io, [&](auto done) { http::async_read(stream, buffer, answer, done); });
     return {answer.get().result_int(), std::move(answer.get().body())};
   } catch (const boost::system::system_error& e) {
-    const auto host = address.find(':') == address.npos ? address : '[' + address + ']';
-    throw std::runtime_error("http://" + host + ':' + std::to_string(port) + target + ": " +
+    const auto shown = host.find(':') == host.npos ? host : '[' + host + ']';
+    throw std::runtime_error("http://" + shown + ':' + std::to_string(port) + target + ": " +
                              e.code().message());
   }
 }

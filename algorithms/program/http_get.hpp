@@ -13,9 +13,10 @@ struct http_answer {
   std::string body;     ///< At most 8 MiB.
 };
 
-/// Sends GET `target`, such as "/readyz", to the IPv4 or IPv6 address and port. Throws
-/// std::runtime_error with the URL if no complete answer comes within `limit`.
-http_answer http_get(const std::string& address, std::uint16_t port, const std::string& target,
+/// Sends GET `target`, such as "/readyz", to a port of a host, which is a name or an IP address
+/// without brackets. The addresses of a name are tried in turn. Throws std::runtime_error with the
+/// URL if there is no such host, or if no complete answer comes within `limit`.
+http_answer http_get(const std::string& host, std::uint16_t port, const std::string& target,
                      std::chrono::milliseconds limit);
 
 }  // namespace troupe::command

@@ -1,11 +1,6 @@
 #include "algorithms/program/status/address.hpp"
 
-#include <netdb.h>
-#include <sys/socket.h>
-
-#include <array>
 #include <charconv>
-#include <memory>
 #include <stdexcept>
 
 namespace troupe::command {
@@ -44,21 +39,6 @@ program_address parse_address(std::string_view text, std::uint16_t default_port)
   const auto read = std::from_chars(text.data() + 1, end, at.port);
   if (text.front() != ':' || read.ec != std::errc() || read.ptr != end || at.port == 0) fail();
   return at;
-}
-
-std::string resolve(const std::string& host) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(host.c_str(), nullptr, &wanted, &found);
-  if (error != 0) throw std::runtime_error(std::string("no such host: ") + gai_strerror(error));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, freeaddrinfo);
-  std::array<char, NI_MAXHOST> text{};
-  if (getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0,
-                  NI_NUMERICHOST) != 0) {
-    throw std::runtime_error("no such host");
-  }
-  return text.data();
 }
 
 }  // namespace troupe::command

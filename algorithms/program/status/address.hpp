@@ -18,7 +18,4 @@ struct program_address {
 /// "http://gpu-1:9464/metrics". Throws std::invalid_argument for a malformed one.
 program_address parse_address(std::string_view text, std::uint16_t default_port);
 
-/// The first IP address of a host. Throws std::runtime_error if there is none.
-std::string resolve(const std::string& host);
-
 }  // namespace troupe::command

@@ -37,7 +37,7 @@ class watched_program {
 
   /// Scrapes the program. Throws std::exception if the address or the answer is wrong.
   program_status look() {
-    const auto answer = http_get(resolve(at_.host), at_.port, "/metrics", answer_limit);
+    const auto answer = http_get(at_.host, at_.port, "/metrics", answer_limit);
     if (answer.status != 200) {
       throw std::runtime_error("expected metrics, got HTTP status " +
                                std::to_string(answer.status));

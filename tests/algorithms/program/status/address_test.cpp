@@ -1,7 +1,11 @@
 #include "algorithms/program/status/address.hpp"
 
+#include <chrono>
 #include <stdexcept>
 
+#include "algorithms/program/http_get.hpp"
+#include "runtime/metrics/metrics_server.hpp"
+#include "runtime/metrics/registry.hpp"
 #include "tests/test.hpp"
 
 namespace troupe::command {
@@ -23,10 +27,16 @@ TEST_CASE("status: what is no address is refused") {
   }
 }
 
-TEST_CASE("status: a host is resolved, or named as unknown") {
-  CHECK(resolve("127.0.0.1") == "127.0.0.1");
-  CHECK(resolve("::1") == "::1");
-  CHECK_THROWS_AS(resolve("no.such.host.invalid"), std::runtime_error);
+TEST_CASE("status: a host is asked by its name, at each of its addresses") {
+  metrics_registry metrics;
+  const metrics_server server(metrics, {.address = "127.0.0.1", .port = 0});
+  for (const auto* host : {"127.0.0.1", "localhost"}) {
+    CHECK(http_get(host, server.port(), "/livez", std::chrono::seconds(5)).status == 200);
+  }
+  CHECK_THROWS_WITH(http_get("no.such.host.invalid", 1, "/livez", std::chrono::seconds(5)),
+                    Catch::StartsWith("http://no.such.host.invalid:1/livez: "));
+  CHECK_THROWS_WITH(http_get("::1", 1, "/livez", std::chrono::seconds(5)),
+                    Catch::StartsWith("http://[::1]:1/livez: "));
 }
 
 }  // namespace troupe::command
