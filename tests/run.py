@@ -235,6 +235,8 @@ def main():
     limit = float(os.environ.get("TROUPE_TEST_SECONDS", TIME_LIMIT_SECONDS))
     folder = build / "tests" / "results"
     folder.mkdir(parents=True, exist_ok=True)
+    # As in `troupe train`, libtorch computes with one thread. With more, Debian 13's spends most of its time waiting.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["XDG_STATE_HOME"] = str(folder / "state")  # the user's own is left alone
     suites = [(run_suite, suite, folder, limit) for suite in read_paths(build, "suites.txt", names)]
     scripts = [(run_script, script, build, folder, limit) for script in read_paths(build, "scripts.txt", names)]
