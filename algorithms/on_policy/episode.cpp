@@ -99,7 +99,7 @@ task<> take_steps(rollout_roles roles, std::vector<env_group>& groups, std::size
     mine.where = std::move(other.where);
     mine.obs = std::move(other.obs);
   }
-  turn.pass();
+  turn.leave();  // a group that has lost a step needs more turns than the others
 }
 
 }  // namespace

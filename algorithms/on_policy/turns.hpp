@@ -2,6 +2,7 @@
 // Orders the work of the groups of a rollout. episode.cpp uses it.
 
 #include <cstddef>
+#include <vector>
 
 #include "runtime/coroutine/condition.hpp"
 
@@ -13,18 +14,25 @@ namespace troupe {
 ///   while (!turn.is_of(index)) co_await turn.passed();
 class turns {
  public:
-  explicit turns(std::size_t count) : count_(count) {}
+  explicit turns(std::size_t count) : left_(count) {}
 
   bool is_of(std::size_t index) const noexcept { return now_ == index; }
   condition::waiting passed() { return passed_.wait(); }
-  /// Ends the turn; the next index has its turn.
+  /// Ends the turn; the next index that has not left has its turn.
   void pass() {
-    now_ = (now_ + 1) % count_;
+    const auto before = now_;
+    do now_ = (now_ + 1) % left_.size();
+    while (left_[now_] && now_ != before);
     passed_.notify_all();
+  }
+  /// Ends the last turn of an index; the others go on without it.
+  void leave() {
+    left_[now_] = true;
+    pass();
   }
 
  private:
-  std::size_t count_;
+  std::vector<bool> left_;
   std::size_t now_ = 0;
   condition passed_;
 };

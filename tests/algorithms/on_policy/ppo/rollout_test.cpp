@@ -142,8 +142,8 @@ task<rollout_roles> serve_poles(system& sys, std::size_t groups, std::int64_t n_
     return make_vector_environment("CartPole-v1", poles / groups);
   };
   roles.environments = co_await sys.serve<hosted_environment>(
-      {.name = "environments", .replicas = groups}, std::move(make), std::uint64_t{7},
-      env_observers{}, std::optional<double>(), groups);
+      {.name = "environments", .replicas = groups, .max_restarts = 1000}, std::move(make),
+      std::uint64_t{7}, env_observers{}, std::optional<double>(), groups);
   roles.n_steps = n_steps;
   roles.groups = groups;
   co_return roles;
@@ -444,6 +444,22 @@ TEST_CASE("generate_rollout: groups give what one replica of all their environme
       CHECK(made.episodes[i].environment == whole.episodes[i].environment);
     }
   }
+}
+
+TEST_CASE("generate_rollout: groups that lose steps make all their rows") {
+  log_off();
+  std::int64_t losses = 0;
+  const std::size_t groups = GENERATE(2, 3);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(groups, seed);
+    system sys({.deterministic = true, .seed = seed, .faults = fault_plan::parse("crash=0.01")});
+    const auto made = sys.run(generate_grouped(sys, groups));
+    check(made, pole);
+    CHECK(made.steps == 100);
+    CHECK(made.reward.size() == 100 * poles);
+    losses += made.losses;
+  }
+  CHECK(losses > 10);
 }
 
 TEST_CASE("generate_rollout: one group's environments step while another's do") {
