@@ -124,6 +124,7 @@ bool pending_call::lacks_version(const service_view& view) const {
 }
 
 std::string pending_call::versions_there(const service_view& view) const {
+  if (options_.min_version == any_version) return ": no replica serves now";
   auto newest = any_version;
   for (const auto& l : view.links) {
     newest = std::max(newest, l->slot->version.load(std::memory_order_relaxed));

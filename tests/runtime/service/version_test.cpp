@@ -38,6 +38,7 @@ class learner {
 
 struct plain {
   int ask() { return 1; }
+  void die() { throw fatal("it was told to"); }
 };
 
 task<std::int64_t> ask_for(service<learner> learners, std::int64_t version) {
@@ -88,6 +89,11 @@ task<> says_what_it_waits_for(system& sys) {
   const auto asked = others.with({.deadline = 1s, .min_version = 1});
   const auto never = co_await asked.try_route<&plain::ask>();
   CHECK(describe(never.error()).find("got none of any") != std::string::npos);
+
+  // The second restart comes after a pause, during which no version is asked for either.
+  for (int i = 0; i < 2; ++i) co_await others.try_route<&plain::die>();
+  const auto gone = co_await others.with({.deadline = 1ms}).try_route<&plain::ask>();
+  CHECK(describe(gone.error()).find("within 1 ms: no replica serves now") != std::string::npos);
 }
 
 task<std::size_t> stay(service<learner> learners) {
