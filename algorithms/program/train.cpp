@@ -449,7 +449,12 @@ int train(const train_arguments& arguments, const context& of) {
 
   use_one_torch_thread();
   stop_request stop;
-  const signal_watch signals([&] { stop.ask(); });
+  const bool keeps_checkpoints = start.what.settings.checkpoint.every_updates > 0;
+  const signal_watch signals([&stop, keeps_checkpoints] {
+    stop.ask();
+    log::info("the run is asked to stop; a second signal ends the process",
+              {{"ends", keeps_checkpoints ? "after the update under way" : "now"}});
+  });
   std::optional<trace_file> traced;
   try {
     traced.emplace(arguments.trace);

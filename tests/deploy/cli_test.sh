@@ -364,6 +364,8 @@ kill -TERM $waiting
 timeout 60 tail --pid=$waiting -f /dev/null || kill -KILL $waiting
 wait $waiting
 report "a run with checkpoints that waits for its nodes ends at SIGTERM" $?
+grep -q 'the run is asked to stop; a second signal ends the process ends="after the update under way"' err
+report "and says that it was asked to" $?
 
 interrupt() {  # interrupt SIGNAL MODE: twice, as timeout and shells do
   rm -rf runs
