@@ -277,6 +277,7 @@ class session::state_of {
         } catch (const error& e) {
           if (e.reason() == failure::capacity) {
             full = e.what();
+            if (full.ends_with('.')) full.pop_back();  // a sentence follows
             full_somewhere = true;
             asked->note_refusal(e.details());
             asked->avoid_for(backoff / 2);
