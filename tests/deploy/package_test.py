@@ -51,6 +51,8 @@ class Packages(unittest.TestCase):
         self.assertFalse([path for path in files if "/bin/" in path or "/libexec/" in path])
 
     def test_troupe_depends_on_what_its_programs_load(self):
+        if not re.search(r"^Torch_DIR:PATH=/usr/", (deployment.build_folder() / "CMakeCache.txt").read_text(), re.MULTILINE):
+            self.skipTest("this build has another libtorch than Debian's, which no package brings")
         depends = self.field(self.troupe, "Depends")
         for package in r"libtorch[\d.]+", "libc6", "libopenblas0-pthread", r"libcaf-core[\d.]+":
             self.assertRegex(depends, rf"(^|, ){package}\b")
