@@ -25,6 +25,7 @@ check() {  # check NAME CONDITION...
 
 # serve_cartpole: serves it to train_on_openenv, and keeps the URL in OPENENV_URL
 serve_cartpole() {
+  : >"$place/server"  # for tail, which may come before the server
   "$build/deploy/troupe/troupe" serve-env CartPole-v1 --port 0 --metrics-port 0 >"$place/server" 2>&1 &
   server=$!
   timeout 60 grep -q -m 1 "^serving" <(tail -f -n +1 --pid "$server" "$place/server")
