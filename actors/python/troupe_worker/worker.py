@@ -49,10 +49,8 @@ class Worker:
         self.envs = [self.make_one() for _ in range(size)]
         first = self.envs[0]
         self.spaces = first.observation_space, first.action_space
-        described = [
-            describe(space, place)
-            for space, place in zip(self.spaces, ("observation space", "action space"))
-        ]
+        self.described = described = self.describe(first)
+        self.known = [None] * size  # each environment's observation space that was compared
         self.sizes = flat_size(self.spaces[0]), *action_sizes(self.spaces[1])
         return {
             "observation_space": described[0],
@@ -139,8 +137,9 @@ class Worker:
             result = env.reset(seed=seed, **args)
             if not isinstance(result, tuple) or len(result) != 2:
                 raise Refused(f"reset: expected (observation, info), got {type(result).__name__}")
-            if env.observation_space is not self.spaces[0]:
+            if env.observation_space is not self.known[row]:
                 self.require_spaces(env)
+                self.known[row] = env.observation_space
             self.write[row](result[0])
         except Exception as error:
             return failure_of(error)
@@ -148,12 +147,16 @@ class Worker:
             return f"reset: it called sys.exit({error.code!r})"
         return None
 
+    def describe(self, env):
+        return (
+            describe(env.observation_space, "observation space"),
+            describe(env.action_space, "action space"),
+        )
+
     def require_spaces(self, env):
         """Raises Refused if the environment's spaces differ from those that were told."""
-        for now, before, what in zip(
-            (env.observation_space, env.action_space), self.spaces, ("observation", "action")
-        ):
-            if now is not before and now != before:
+        for now, before, what in zip(self.describe(env), self.described, ("observation", "action")):
+            if now != before:
                 raise Refused(f"its {what} space has changed from {before} to {now}")
 
     def step(self):
