@@ -33,6 +33,38 @@ def maker_of(request):
     return make_wrapped
 
 
+# Packages that register environments when they are imported, by the beginnings of the names.
+_REGISTRARS = {
+    "ALE/": "ale_py",
+    "BabyAI-": "minigrid",
+    "Fetch": "gymnasium_robotics",
+    "MiniGrid-": "minigrid",
+    "PandaPick": "panda_gym",
+    "highway-": "highway_env",
+}
+
+
+def _import_registrar(name):
+    """Imports the package that registers the name, if one is known. Returns True if there is."""
+    for prefix, package in _REGISTRARS.items():
+        if name.startswith(prefix):
+            module = importlib.import_module(package)
+            register = getattr(module, "register_robotics_envs", None)
+            if register is not None:
+                register()
+            return True
+    return False
+
+
+def _make(gymnasium, name, arguments):
+    try:
+        return gymnasium.make(name, **arguments)
+    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound):
+        if not _import_registrar(name):
+            raise
+    return gymnasium.make(name, **arguments)
+
+
 def _gymnasium(env_id, request):
     try:
         import gymnasium
@@ -48,11 +80,11 @@ def _gymnasium(env_id, request):
         if request["render"]:
             more["render_mode"] = "rgb_array"
         try:
-            return gymnasium.make(name, **more, **options)
+            return _make(gymnasium, name, {**more, **options})
         except gymnasium.error.UnregisteredEnv as error:
             raise Refused(
-                f"Gymnasium knows no environment {name!r}: {error} A package that registers it is "
-                f"named before it, as in gymnasium:ale_py:ALE/Pong-v5."
+                f"Gymnasium knows no environment {name!r}: {error} If a package registers it, name "
+                "the package before it, as in gymnasium:my_package:MyEnv-v0."
             ) from None
 
     return make
