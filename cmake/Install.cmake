@@ -8,7 +8,7 @@ foreach(target troupe troupe_work troupe_serve_env troupe_language_model)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endforeach()
 
-set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
+set(libraries options runtime checkpoint coder data environments openenv openenv_server python recorder replay reward
               run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
               llm sft grpo)
 add_custom_target(installed DEPENDS troupe)
