@@ -50,6 +50,23 @@ def characters(completions, **columns):
     return [float(ord(c[0])) for c in completions]
 
 
+def fingerprint(prompts, completions, answer, **columns):
+    """A number that each text and each character decides."""
+    values = []
+    for texts in zip(prompts, completions, answer):
+        value = 0
+        for character in "|".join(texts):
+            value = (value * 31 + ord(character)) % 1000003
+        values.append(value)
+    return values
+
+
+def dies_at_four(completions, **columns):
+    if any(len(c) == 4 for c in completions):
+        os._exit(7)
+    return [len(c) for c in completions]
+
+
 def throws(completions, **columns):
     raise KeyError("no such answer")
 
