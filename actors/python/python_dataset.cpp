@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/base/log.hpp"
+#include "runtime/service/stop_token.hpp"
 
 namespace troupe::detail {
 namespace {
@@ -56,6 +57,7 @@ void python_items::fetch() {
   try {
     answer = fetch_once();
   } catch (const python_ended& error) {
+    if (system_stop_token().stop_requested()) throw;
     log::warn("a generator's process is replaced, and the items that it has given are skipped",
               {{"function", options_.function},
                {"skipped", at_.position},

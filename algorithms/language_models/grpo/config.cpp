@@ -339,7 +339,10 @@ void describe(options_schema<grpo_problems_section>& s) {
 void describe(options_schema<grpo_task_section>& s) {
   // There is no list of allowed names, since a program can have tasks of its own.
   s.field("name", &grpo_task_section::name)
-      .help(fmt::format("The name of the task: {}.", fmt::join(known_task_names(), ", ")));
+      .help(fmt::format(
+          "The name of the task: {}, or python:MODULE:FUNCTION for the items of a generator in "
+          "Python.",
+          fmt::join(known_task_names(), ", ")));
   s.field("problems", &grpo_task_section::problems)
       .help("The problems of the task, which are drawn from the seed.");
   s.field("shots", &grpo_task_section::shots)

@@ -67,7 +67,7 @@ TEST_CASE("grpo: a run with a reward in Python learns from its values and report
   for (const auto& sample : samples) {
     for (const auto* which : {"best", "worst"}) {
       const std::string text = sample[which]["text"];
-      const double right = text == sample["expected"] ? 1 : 0;
+      const double right = sample["expected"] == text ? 1 : 0;
       CHECK(sample[which]["reward"] == 2 * right + 0.25 * double(text.size()));
     }
   }
