@@ -58,10 +58,9 @@ void python_items::fetch() {
     answer = fetch_once();
   } catch (const python_ended& error) {
     if (system_stop_token().stop_requested()) throw;
-    log::warn("a generator's process is replaced, and the items that it has given are skipped",
-              {{"function", options_.function},
-               {"skipped", at_.position},
-               {"error", error.what()}});
+    log::warn(
+        "a generator's process is replaced, and the items that it has given are skipped",
+        {{"function", options_.function}, {"skipped", at_.position}, {"error", error.what()}});
     answer = fetch_once();
   }
   for (const auto& item : answer.at("items")) fetched_.push_back(item.get<std::string>());

@@ -113,9 +113,7 @@ class python_dataset {
   std::string save() const { return state_bytes(items_.at()); }
   /// Goes on after the items that had been given at `save`: the generator begins anew with the same
   /// seed, and these items are skipped. Throws state_error.
-  void restore(std::string bytes) {
-    items_.go_to(state_of<detail::python_items::place>(bytes));
-  }
+  void restore(std::string bytes) { items_.go_to(state_of<detail::python_items::place>(bytes)); }
 
  private:
   std::optional<Item> made(const nlohmann::json& object) {

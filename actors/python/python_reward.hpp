@@ -1,5 +1,6 @@
 #pragma once
-// Reward functions in Python, with the signature that TRL's GRPOTrainer expects of its reward_funcs:
+// Reward functions in Python, with the signature that TRL's GRPOTrainer expects of its
+// reward_funcs:
 //
 //   def score(prompts, completions, answer, **columns):      # lists of equal length
 //       return [1.0 if c.strip() == a else 0.0 for c, a in zip(completions, answer)]

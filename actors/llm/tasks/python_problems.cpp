@@ -56,7 +56,8 @@ problem_task generator_task(std::string name, std::string function) {
 
 problem_set first_problems(python_dataset_options options, const problem_counts& counts) {
   if (counts.held_out < 1)
-    throw problem_counts_error("held_out", fmt::format("expected at least 1, got {}", counts.held_out));
+    throw problem_counts_error("held_out",
+                               fmt::format("expected at least 1, got {}", counts.held_out));
   const auto function = options.function;
   options.epochs = 1;
   python_dataset<problem> items(std::move(options), problem_of);
@@ -80,9 +81,10 @@ problem_set first_problems(python_dataset_options options, const problem_counts&
   }
   if (made.training.empty())
     throw problem_counts_error(
-        "held_out", fmt::format("expected fewer than the {} different prompts in {} items of {}, as "
-                                "training needs others, got {}",
-                                held_out.size(), read, function, counts.held_out));
+        "held_out",
+        fmt::format("expected fewer than the {} different prompts in {} items of {}, as "
+                    "training needs others, got {}",
+                    held_out.size(), read, function, counts.held_out));
   return made;
 }
 

@@ -573,7 +573,8 @@ void describe(options_schema<grpo_config>& s) {
       .items(0, reward_functions_max)
       .example("[python:my_rewards:score]")
       .help(
-          "Reward functions in Python, python:MODULE:FUNCTION each, in place of the task's own. One "
+          "Reward functions in Python, python:MODULE:FUNCTION each, in place of the task's own. "
+          "One "
           "function needs no list: reward=python:my_rewards:score.");
   s.field("reward_weights", &grpo_config::reward_weights)
       .items(0, reward_functions_max)

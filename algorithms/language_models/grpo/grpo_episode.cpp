@@ -64,8 +64,7 @@ struct judged_answer {
 task<outcome<reward_result>> judge_in_python(const answer_roles& r, llm::answered_problem judged) {
   auto prompt = r.format->style ? judged.asked.question : judged.asked.letters;
   auto sample = llm::completion_of(judged, std::move(prompt), bool(r.coders));
-  auto result =
-      co_await r.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
+  auto result = co_await r.python_rewards.try_route<&python_reward::evaluate>(std::move(sample));
   // A completion that ends the process, or for which it hangs, costs its answers alone.
   const auto error = result.error();
   const bool is_lost =
@@ -105,8 +104,7 @@ task<answer_group> ask_once(const answer_roles& r) {
   std::vector<judged_answer> judged;
   if (r.python_rewards) {  // all at once, as its functions judge batches
     std::vector<task<judged_answer>> under_way;
-    for (auto& each : written)
-      under_way.push_back(judge_answer(r, group.asked, std::move(each)));
+    for (auto& each : written) under_way.push_back(judge_answer(r, group.asked, std::move(each)));
     judged = co_await all(std::move(under_way));
   } else {
     for (auto& each : written) {

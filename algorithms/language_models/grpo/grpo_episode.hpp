@@ -65,10 +65,11 @@ task<answer_group> write_group(answer_roles r, prompt_draw drawn);
 
 /// The whole episode: a group of judged answers, at least one unless may_be_empty. Besides
 /// write_group's reasons, an answer is dropped and counted as "reward" if its reward throws, isn't
-/// finite or comes too late or, in Python, applies to no part or ends its process, and as "coder" if its code could not be run in time. The deadlines are
-/// those of the services. If no answer is left, or with refill_zero_variance all have the same
-/// reward, another prompt is asked, `rounds` in all. The last group is returned as it is if it has
-/// answers; otherwise std::runtime_error is thrown.
+/// finite or comes too late or, in Python, applies to no part or ends its process, and as "coder"
+/// if its code could not be run in time. The deadlines are those of the services. If no answer is
+/// left, or with refill_zero_variance all have the same reward, another prompt is asked, `rounds`
+/// in all. The last group is returned as it is if it has answers; otherwise std::runtime_error is
+/// thrown.
 task<answer_group> generate_answers(answer_roles r);
 
 namespace detail {

@@ -172,8 +172,8 @@ task<> grpo::serve_prompts(const checkpoint* from) {
     roles.prompts = co_await in.serve<prompt_source>(std::move(asking), std::move(items),
                                                      generated_problems(), seed);
   } else {
-    roles.prompts = co_await in.serve<prompt_source>(std::move(asking), problems_.training, true,
-                                                     seed);
+    roles.prompts =
+        co_await in.serve<prompt_source>(std::move(asking), problems_.training, true, seed);
   }
   if (from) co_await roles.prompts.route<&prompt_source::restore>(file_of(*from, "prompts.bin"));
 

@@ -112,7 +112,8 @@ TEST_CASE("python_dataset: items before a fault are given") {
   CHECK_THROWS_WITH(items.next(), Contains("items:" + std::string(name)) && Contains(expected));
 }
 
-TEST_CASE("python_dataset: an item that its maker refuses, and an iterator without a second epoch") {
+TEST_CASE(
+    "python_dataset: an item that its maker refuses, and an iterator without a second epoch") {
   python_dataset<json> picky(of_function("counted"), [](const json& item) -> std::optional<json> {
     if (item.at("answer") == 4) throw std::invalid_argument("expected no 4");
     return item;

@@ -50,8 +50,8 @@ TEST_CASE("python_reward: a function gets prompts, completions and columns of th
 }
 
 TEST_CASE("python_reward: several functions are weighted, and one may not apply") {
-  auto options = of_functions(
-      {"rewards:right", "rewards:even", "rewards:length", "rewards:slow_minds"});
+  auto options =
+      of_functions({"rewards:right", "rewards:even", "rewards:length", "rewards:slow_minds"});
   options.weights = {10, 1, 0.125, 2};
   metrics_registry metrics;
   python_reward judge(options, &metrics);

@@ -178,9 +178,8 @@ TEST_CASE("generate_answers: an answer that is judged too late is dropped and co
 
 task<> serve_python(system& sys, answer_roles& roles, const char* function) {
   ::setenv("PYTHONPATH", TROUPE_PYTHON_FUNCTIONS, 1);
-  python_reward_options options{.functions = {function},
-                                .timeout = 20,
-                                .python = {.interpreter = "/usr/bin/python3"}};
+  python_reward_options options{
+      .functions = {function}, .timeout = 20, .python = {.interpreter = "/usr/bin/python3"}};
   serve_options serving{.name = "python",
                         .placement = placement::thread,
                         .max_batch = 4,
