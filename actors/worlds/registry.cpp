@@ -25,6 +25,7 @@ namespace {
 struct factories {
   vector_environment_factory many;
   environment_factory one;
+  bool built_in = false;
 };
 
 /// Returns factories of a class, which construct each environment from the same arguments.
@@ -33,7 +34,8 @@ factories of(Arguments... arguments) {
   return {[=](std::size_t size) {
             return std::make_unique<vector_env<Env>>(size, [=] { return Env(arguments...); });
           },
-          [=] { return std::make_unique<Env>(arguments...); }};
+          [=] { return std::make_unique<Env>(arguments...); },
+          true};
 }
 
 struct registry {
@@ -181,6 +183,13 @@ std::unique_ptr<environment> make_environment(std::string_view id,
     throw std::invalid_argument(
         std::string(id) + ": expected an environment by itself, for it is registered as a batch");
   return wrapped(make(), wrappers);
+}
+
+bool is_built_in(std::string_view id) {
+  auto& all = the_registry();
+  const std::lock_guard lock(all.guard);
+  const auto at = all.known.find(id);
+  return at != all.known.end() && at->second.built_in;
 }
 
 std::vector<std::string> known_environments() {

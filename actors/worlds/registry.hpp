@@ -60,6 +60,9 @@ std::unique_ptr<vector_environment> make_vector_environment(std::string_view id,
 /// std::invalid_argument for an id that is registered as a vector environment.
 std::unique_ptr<environment> make_environment(std::string_view id, const wrapper_options& wrappers);
 
+/// True if `id` is one of Troupe's own environments, which every program has.
+bool is_built_in(std::string_view id);
+
 /// Returns the registered ids, sorted.
 std::vector<std::string> known_environments();
 

@@ -1,6 +1,6 @@
 #include "algorithms/run/config.hpp"
 
-#include "actors/worlds/registry.hpp"
+#include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
 
 namespace troupe {
@@ -20,29 +20,15 @@ std::vector<env_task> tasks_of(const env_section& env) {
   return tasks;
 }
 
+registered_environments registered(const env_section& env, int count) {
+  return {env.id, tasks_of(env), env.wrappers(), static_cast<std::size_t>(count)};
+}
+
 }  // namespace
 
 std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
 
 env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
-
-namespace {
-
-/// A factory of environments. It is a struct and no lambda, because a struct can be sent to another
-/// process.
-struct registered_environments {
-  std::string id;
-  std::vector<env_task> tasks;
-  wrapper_options wrappers;
-  std::size_t count;
-
-  std::unique_ptr<vector_environment> operator()() const {
-    if (!tasks.empty()) return make_task_environments(tasks, count, wrappers);
-    return make_vector_environment(id, count, wrappers);
-  }
-};
-
-}  // namespace
 
 fault_plan fault_plan_of(const std::string& text) {
   return text.empty() ? fault_plan{} : fault_plan::parse(text);
@@ -93,8 +79,12 @@ bool is_placement(const std::string& text) {
 }
 
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return registered_environments{env.id, tasks_of(env), env.wrappers(),
-                                 static_cast<std::size_t>(count)};
+  return registered(env, count);
+}
+
+std::string program_of(const env_section& env) {
+  const bool elsewhere = placement_of(env.placement) == placement::process;
+  return elsewhere && environment_host_has(registered(env, 1)) ? environment_host() : "";
 }
 
 void describe(enum_schema<training_mode>& s) {

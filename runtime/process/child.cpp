@@ -93,7 +93,7 @@ class keeper {
   void start(const entry& made, const child_options& options, const descriptor& socket,
              const descriptor& memory) {
     const auto start = [&] {
-      made->pid = spawn_self(options, socket, memory);
+      made->pid = spawn_child(options, socket, memory);
       try {
         made->process = descriptor(pidfd_open(made->pid, 0), "watch a child");
         made->watched = loop_.watch(made->process.number(), EPOLLIN, made);
@@ -218,7 +218,8 @@ std::shared_ptr<link> link_to_parent() {
   }
   fcntl(inherited_socket, F_SETFD, FD_CLOEXEC);
   fcntl(inherited_memory, F_SETFD, FD_CLOEXEC);
-  prctl(PR_SET_NAME, program_invocation_short_name);  // The child was executed as /proc/self/exe.
+  // The child may have been executed as /proc/self/exe.
+  prctl(PR_SET_NAME, program_invocation_short_name);
   return std::make_shared<socket_link>(
       descriptor(inherited_socket), std::make_shared<shared_memory>(descriptor(inherited_memory)),
       false, link_ending{.after = [] {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <system_error>
 
 #include "runtime/process/vfork.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 /// Everything that the child needs, made before it starts.
 struct plan {
+  const char* program;
   std::vector<const char*> arguments, environment;
   pid_t parent;
   int null, socket, memory;
@@ -73,16 +75,19 @@ void become_child(const void* planned, exec_report report) {
   volunteer_for_oom();
 
   reset_signals();
-  execve("/proc/self/exe", const_cast<char**>(is.arguments.data()),
+  execve(is.program, const_cast<char**>(is.arguments.data()),
          const_cast<char**>(is.environment.data()));
-  report.fail("execute the program again");
+  report.fail("execute its program");
 }
 
 }  // namespace
 
-pid_t spawn_self(const child_options& options, const descriptor& socket, const descriptor& memory) {
+pid_t spawn_child(const child_options& options, const descriptor& socket,
+                  const descriptor& memory) {
+  const bool same = options.program.empty();
   plan is{};
-  is.arguments.push_back(program_invocation_name);
+  is.program = same ? "/proc/self/exe" : options.program.c_str();
+  is.arguments.push_back(same ? program_invocation_name : is.program);
   for (const auto& argument : options.arguments) is.arguments.push_back(argument.c_str());
   is.arguments.push_back(nullptr);
   auto own = options.environment;
@@ -106,7 +111,12 @@ pid_t spawn_self(const child_options& options, const descriptor& socket, const d
   is.memory_limit = options.memory_limit;
   is.nice = options.nice;
 
-  return start_child(become_child, &is);
+  try {
+    return start_child(become_child, &is);
+  } catch (const std::system_error& e) {
+    if (same) throw;
+    throw std::system_error(e.code(), "cannot start a child of " + options.program);
+  }
 }
 
 }  // namespace troupe::detail

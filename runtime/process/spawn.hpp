@@ -17,8 +17,10 @@ inline constexpr int inherited_memory = 4;
 /// "3,4".
 inline constexpr const char* child_variable = "TROUPE_CHILD";
 
-/// The options of a child of this program.
+/// The options of a child.
 struct child_options {
+  /// The path of the program that the child executes; empty means the running program.
+  std::string program = {};
   /// The arguments after argv[0]; they are for people who look at `ps`.
   std::vector<std::string> arguments = {};
   /// Entries "NAME=value" that replace this process's values.
@@ -30,8 +32,8 @@ struct child_options {
   int nice = 0;  ///< The number from 0 to 19 that is added to this process's nice value.
 };
 
-/// Starts the running program once more. The child is killed when the calling thread ends, even if
-/// SIGKILL ends it. Throws std::system_error if the child doesn't start.
-pid_t spawn_self(const child_options& options, const descriptor& socket, const descriptor& memory);
+/// Starts the child's program. The child is killed when the calling thread ends, even if SIGKILL
+/// ends it. Throws std::system_error if the child doesn't start.
+pid_t spawn_child(const child_options& options, const descriptor& socket, const descriptor& memory);
 
 }  // namespace troupe::detail
