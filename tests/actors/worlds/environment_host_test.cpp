@@ -8,6 +8,7 @@
 #include "actors/environments/metrics_observers.hpp"
 #include "actors/worlds/classic_control/cartpole.hpp"
 #include "actors/worlds/registry.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/coroutine/combine.hpp"
 #include "runtime/coroutine/sleep.hpp"
 #include "runtime/metrics/registry.hpp"
