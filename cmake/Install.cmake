@@ -8,7 +8,7 @@ foreach(target troupe troupe_work troupe_serve_env troupe_env_host troupe_langua
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endforeach()
 
-set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
+set(libraries options runtime plugin checkpoint coder data environments openenv openenv_server recorder replay reward
               run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
               llm sft grpo)
 add_custom_target(installed DEPENDS troupe)
@@ -42,7 +42,8 @@ file(RELATIVE_PATH programs_from_package ${CMAKE_INSTALL_PREFIX}/${package}
      ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/troupe)
 configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
-              cmake/Dependencies.cmake cmake/environment_host.cpp.in DESTINATION ${package})
+              cmake/Dependencies.cmake cmake/environment_host.cpp.in
+              cmake/Plugin.cmake cmake/plugin.map DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})

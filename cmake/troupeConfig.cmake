@@ -27,6 +27,8 @@ configure_file("${CMAKE_CURRENT_LIST_DIR}/environment_host.cpp.in" "${CMAKE_BINA
 set_property(TARGET troupe::environments APPEND PROPERTY
              INTERFACE_SOURCES "${CMAKE_BINARY_DIR}/troupe_environment_host.cpp")
 
+include("${CMAKE_CURRENT_LIST_DIR}/Plugin.cmake")
+
 # troupe_leave_out_unused_libraries(TARGET): the program starts without the libraries that libtorch asks for and
 # calls nothing of (OpenCV, FFmpeg). Not for a program that uses one of these itself. Where there are none, it
 # changes nothing.

@@ -28,6 +28,7 @@ enum class endpoint_kind {
 struct endpoint_info {
   std::string_view name;  ///< Role and function, as in "counter::add".
   endpoint_kind kind;
+  std::size_t number;  ///< Counted from 0 without gaps.
   /// The number by which other processes know the endpoint; see call_registry.hpp.
   std::uint64_t key;
 };

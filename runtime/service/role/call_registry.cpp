@@ -67,7 +67,9 @@ void visit_bases(std::type_index from, const void* access, service_state* servic
 
 const endpoint_info* register_endpoint(std::string_view name, endpoint_kind kind,
                                        std::string_view spelling) {
-  return &known().endpoints.add({.name = name, .kind = kind, .key = 0}, spelling);
+  auto& endpoints = known().endpoints;
+  return &endpoints.add({.name = name, .kind = kind, .number = endpoints.all().size(), .key = 0},
+                        spelling);
 }
 
 const endpoint_info& endpoint_of_key(std::uint64_t key) {
