@@ -30,6 +30,8 @@ TEST_CASE("run_directory: takes the next free number", "[recorder]") {
         "CartPole-v1_8");
   CHECK(run_directory::create(root.path, "ppo", "ALE/Pong-v5").path() ==
         root.path / "ppo" / "ALE-Pong-v5_1");
+  CHECK(run_directory::create(root.path, "ppo", "./../worlds/maze.so").path() ==
+        root.path / "ppo" / "worlds-maze.so_1");
 }
 
 TEST_CASE("run_directory: knows the one made last", "[recorder]") {
