@@ -16,8 +16,8 @@ namespace {
                             error.message() + "; expected a folder that can be written to");
 }
 
-/// The folder that has the name of an algorithm or environment. Of a path, such as that of a plug-in,
-/// it has what follows "./" and "../".
+/// The folder that has the name of an algorithm or environment. Of a path, such as that of a
+/// plug-in, it has what follows "./" and "../".
 std::string folder_name(std::string name, const std::string& what) {
   while (name.starts_with('/') || name.starts_with("./") || name.starts_with("../")) {
     name.erase(0, name.find('/') + 1);

@@ -43,9 +43,10 @@ role_to_host role_of_environment_host() {
   [[maybe_unused]] const auto observers = observers_of({}, {});
   using hosted = hosted_environment;
   return role_made_from<hosted, hosted::factory, std::uint64_t, env_observers,
-                        std::optional<double>, std::size_t>::
-      with<&hosted::spec, &hosted::size, &hosted::observe, &hosted::step, &hosted::set_level,
-           &hosted::set_turns, &hosted::take_graded, &hosted::save, &hosted::restore>();
+                        std::optional<double>,
+                        std::size_t>::with<&hosted::spec, &hosted::size, &hosted::observe,
+                                           &hosted::step, &hosted::set_level, &hosted::set_turns,
+                                           &hosted::take_graded, &hosted::save, &hosted::restore>();
 }
 
 }  // namespace troupe

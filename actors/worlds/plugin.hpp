@@ -112,9 +112,9 @@ plugin_world plugin_vector_environment(std::string id, plugin_options options = 
 
 /// Makes the shared object a plug-in with these environments, one or more troupe::plugin_world. It
 /// stands once in a plug-in, outside of every namespace.
-#define TROUPE_PLUGIN(...)                                                                    \
-  extern "C" [[gnu::visibility("default")]] const troupe::detail::plugin_descriptor*         \
-  troupe_plugin() {                                                                           \
-    static const auto* const described = troupe::detail::describe_plugin({__VA_ARGS__});      \
-    return described;                                                                         \
+#define TROUPE_PLUGIN(...)                                                               \
+  extern "C" [[gnu::visibility("default")]] const troupe::detail::plugin_descriptor*     \
+  troupe_plugin() {                                                                      \
+    static const auto* const described = troupe::detail::describe_plugin({__VA_ARGS__}); \
+    return described;                                                                    \
   }

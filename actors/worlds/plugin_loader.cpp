@@ -77,8 +77,9 @@ const worlds& load(const std::string& file, const std::string& path) {
   using describe_function = const detail::plugin_descriptor* (*)();
   const auto describe = reinterpret_cast<describe_function>(dlsym(object, "troupe_plugin"));
   if (describe == nullptr) {
-    throw plugin_error(file + ": expected a plug-in with TROUPE_PLUGIN in its source, got a shared "
-                              "object without");
+    throw plugin_error(file +
+                       ": expected a plug-in with TROUPE_PLUGIN in its source, got a shared "
+                       "object without");
   }
   const auto* told = describe();
   if (told == nullptr || told->magic != detail::plugin_descriptor::magic_number) {

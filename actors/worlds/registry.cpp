@@ -34,8 +34,7 @@ factories of(Arguments... arguments) {
   return {[=](std::size_t size) {
             return std::make_unique<vector_env<Env>>(size, [=] { return Env(arguments...); });
           },
-          [=] { return std::make_unique<Env>(arguments...); },
-          true};
+          [=] { return std::make_unique<Env>(arguments...); }, true};
 }
 
 struct registry {

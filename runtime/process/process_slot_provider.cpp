@@ -31,12 +31,11 @@ class process_slot_provider final : public slot_provider {
       const auto& program = service.options.program;
       auto process = std::make_unique<child>(
           child_options{.program = program, .memory_limit = service.options.memory_limit});
-      log::info(
-          "a process was started for a replica",
-          {{"service", service.options.name},
-           {"replica", info.index},
-           {"pid", process->pid()},
-           {"program", program.empty() ? program_invocation_name : program}});
+      log::info("a process was started for a replica",
+                {{"service", service.options.name},
+                 {"replica", info.index},
+                 {"pid", process->pid()},
+                 {"program", program.empty() ? program_invocation_name : program}});
       const auto to = std::make_shared<connection>(process->way());
       const auto counted = system_.remote_metrics();
       counted->add(to, {"process", service.options.name + "-" + std::to_string(info.index)},

@@ -155,10 +155,8 @@ void remote_replica::writable() {
 
 void remote_replica::send(ref<call_base> call) {
   const auto& kind = call->kind();
-  message_header header{.kind = message_kind::call,
-                        .control = call->urgent,
-                        .replica = number_,
-                        .id = ++last_id_};
+  message_header header{
+      .kind = message_kind::call, .control = call->urgent, .replica = number_, .id = ++last_id_};
   header.set_key(kind.key);
   if (call->limited) {
     const auto left = call->deadline - now();

@@ -140,8 +140,7 @@ constexpr std::string_view endpoint_name() {
 /// these pointers.
 template <auto F>
   requires std::is_member_function_pointer_v<decltype(F)>
-inline const endpoint_info* const endpoint =
-    detail::register_endpoint(detail::endpoint_name<F>(), detail::endpoint_of<F>::kind,
-                              detail::endpoint_spelling<F>());
+inline const endpoint_info* const endpoint = detail::register_endpoint(
+    detail::endpoint_name<F>(), detail::endpoint_of<F>::kind, detail::endpoint_spelling<F>());
 
 }  // namespace troupe

@@ -68,8 +68,8 @@ TEST_CASE("plug-in: a file that is no plug-in is refused, and the message says w
         "./nowhere.so: expected the path of a plug-in: No such file or directory");
   const auto text = std::filesystem::temp_directory_path() / "troupe_plugin_loader_test.so";
   std::ofstream(text) << "This is a text of more than the few bytes that a header has at least.";
-  CHECK_THAT(error_of(text), Contains("got a file that can't be loaded: ") &&
-                                 Contains("invalid ELF header"));
+  CHECK_THAT(error_of(text),
+             Contains("got a file that can't be loaded: ") && Contains("invalid ELF header"));
   std::filesystem::remove(text);
   CHECK_THAT(error_of(path_of("plain.so")),
              Contains("expected a plug-in with TROUPE_PLUGIN in its source"));
@@ -77,9 +77,9 @@ TEST_CASE("plug-in: a file that is no plug-in is refused, and the message says w
 
 TEST_CASE("plug-in: one of another build of Troupe is refused, and both builds are told") {
   const auto why = error_of(path_of("old.so"));
-  CHECK_THAT(why, Contains("old.so: expected a plug-in built with Troupe " +
-                           detail::build_stamp() + ", as this program, got one built with "
-                                                   "0.0.9-0123456789abcdef; build it again"));
+  CHECK_THAT(why, Contains("old.so: expected a plug-in built with Troupe " + detail::build_stamp() +
+                           ", as this program, got one built with "
+                           "0.0.9-0123456789abcdef; build it again"));
 }
 
 TEST_CASE("plug-in: two environments of one id are refused") {

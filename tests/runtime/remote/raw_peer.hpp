@@ -72,8 +72,7 @@ class raw_peer final : public detail::link_listener {
     using role = typename detail::endpoint_of<F>::role;
     static const detail::direct_access<role> access;
     const detail::ref<detail::call_base> made(new detail::call_of<F, role>(access, arguments...));
-    detail::message_header header{
-        .kind = detail::message_kind::call, .replica = replica, .id = id};
+    detail::message_header header{.kind = detail::message_kind::call, .replica = replica, .id = id};
     header.set_key(made->kind().key);
     return header;
   }

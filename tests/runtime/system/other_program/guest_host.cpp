@@ -6,7 +6,6 @@
 int main() {
   using troupe::testing::guest;
   [[maybe_unused]] const guest::function known = troupe::testing::times{1};
-  return troupe::host_roles(
-      {troupe::role_made_from<guest, int, guest::function>::with<
-          &guest::add, &guest::pid, &guest::program, &guest::mirror>()});
+  return troupe::host_roles({troupe::role_made_from<guest, int, guest::function>::with<
+      &guest::add, &guest::pid, &guest::program, &guest::mirror>()});
 }

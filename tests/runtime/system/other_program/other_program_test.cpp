@@ -121,8 +121,9 @@ TEST_CASE("another program: one of another build is refused, and both builds are
 
 task<> ask_no_program(system& sys) {
   const auto missing = co_await error_of(guests(sys, "/nowhere/host"));
-  CHECK(missing == "service \"guests\": program: expected the path of a program, got "
-                   "\"/nowhere/host\": No such file or directory");
+  CHECK(missing ==
+        "service \"guests\": program: expected the path of a program, got "
+        "\"/nowhere/host\": No such file or directory");
   const auto other = co_await error_of(guests(sys, "/bin/true", 0));
   CHECK_THAT(other, Contains("ended with exit code 0"));
 }
@@ -136,10 +137,10 @@ struct nameless {
 };
 
 task<> ask_for_nameless(system& sys) {
-  const auto why = co_await error_of(sys.serve<nameless>({.name = "nameless",
-                                                          .placement = placement::process,
-                                                          .program = TROUPE_GUEST_HOST}));
-  CHECK_THAT(why, Contains("service \"nameless\": program: expected a role whose types have names"));
+  const auto why = co_await error_of(sys.serve<nameless>(
+      {.name = "nameless", .placement = placement::process, .program = TROUPE_GUEST_HOST}));
+  CHECK_THAT(why,
+             Contains("service \"nameless\": program: expected a role whose types have names"));
 }
 
 TEST_CASE("another program: a role in an anonymous namespace is refused") {
