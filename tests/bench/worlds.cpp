@@ -7,11 +7,10 @@
 //   env_child_start_of_16_ms   16 children that start together, until all have shown their first
 //                              observation: the wall time divided by 16
 //
-// bench_worlds [--json] [children]: those parts, or all.
+// bench_worlds [--json]
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -86,6 +85,8 @@ double median_pss_mb(std::size_t expected) {
   return detail::series::median(each);
 }
 
+}  // namespace
+
 void measure_children(nlohmann::json& figures) {
   if (environment_host().empty()) throw std::runtime_error("there is no env-host");
   const auto tell = [&](const char* name, double value, const char* what) {
@@ -112,29 +113,11 @@ void measure_children(nlohmann::json& figures) {
        "ms a child, of 16 that start together");
 }
 
-nlohmann::json measure_all(const std::vector<std::string>& only) {
-  const auto wanted = [&](const char* name) {
-    return only.empty() || std::ranges::find(only, name) != only.end();
-  };
-  nlohmann::json figures;
-  if (wanted("children")) measure_children(figures);
-  return figures;
-}
-
-}  // namespace
 }  // namespace troupe
 
 int main(int argc, char** argv) {
   troupe::log::set_level("error");
-  bool json = false;
-  std::vector<std::string> only;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--json")) {
-      json = true;
-    } else {
-      only.emplace_back(argv[i]);
-    }
-  }
-  const auto figures = troupe::measure_all(only);
-  if (json) std::printf("%s\n", figures.dump().c_str());
+  nlohmann::json figures;
+  troupe::measure_children(figures);
+  if (argc > 1 && !std::strcmp(argv[1], "--json")) std::printf("%s\n", figures.dump().c_str());
 }

@@ -81,32 +81,28 @@ TEST_CASE("another program: a call that it doesn't have is refused, and it serve
   play_beside(call_forgotten);
 }
 
-task<> ask_for_unknown_role(system& sys) {
+/// The error of a service of a guest that the program can't make.
+template <class From>
+task<std::string> refusal_of(system& sys, From from, guest::function change) {
   serve_options options{.name = "guests",
                         .placement = placement::process,
                         .program = TROUPE_GUEST_HOST,
                         .max_restarts = 0};
-  const auto why = co_await error_of(sys.serve<guest>(options, 10L, guest::function(times{3})));
-  CHECK_THAT(why, Contains("this program doesn't have the role troupe::testing::guest, or not with "
-                           "such constructor arguments"));
+  co_return co_await error_of(sys.serve<guest>(options, from, change));
 }
 
-TEST_CASE("another program: a role that it doesn't have is named") {
-  play_beside(ask_for_unknown_role);
+task<> ask_for_unknown(system& sys) {
+  const guest::function known = times{3};
+  const guest::function unknown = [](int n) { return 2 * n; };
+  const auto role = co_await refusal_of(sys, 10L, known);
+  CHECK_THAT(role, Contains("this program doesn't have the role troupe::testing::guest, or not "
+                            "with such constructor arguments"));
+  const auto function = co_await refusal_of(sys, 10, unknown);
+  CHECK_THAT(function, Contains("no such function"));
 }
 
-task<> ask_for_unknown_function(system& sys) {
-  serve_options options{.name = "guests",
-                        .placement = placement::process,
-                        .program = TROUPE_GUEST_HOST,
-                        .max_restarts = 0};
-  const guest::function twice = [](int n) { return 2 * n; };
-  const auto why = co_await error_of(sys.serve<guest>(options, 10, twice));
-  CHECK_THAT(why, Contains("no such function"));
-}
-
-TEST_CASE("another program: a function that it doesn't have is refused") {
-  play_beside(ask_for_unknown_function);
+TEST_CASE("another program: a role or a function that it doesn't have is told") {
+  play_beside(ask_for_unknown);
 }
 
 task<> ask_another_build(system& sys) {
