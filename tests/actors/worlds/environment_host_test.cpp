@@ -65,7 +65,8 @@ task<> step_beside_own(system& sys) {
   const auto maps = testing::file_of(children[0], "maps");
   CHECK_THAT(maps, Contains("env-host"));
   CHECK_THAT(maps, !Contains("libtorch") && !Contains("libc10"));
-  CHECK_THAT(sys.metrics().text(), Contains("troupe_env_steps_total{env=\"CartPole-v1\"} 80"));
+  CHECK_THAT(sys.metrics().text(),
+             Contains("troupe_env_steps_total{env=\"CartPole-v1\",process=\"environments-0\"} 80"));
 }
 
 TEST_CASE("env-host: steps as this process does, counts, and has no libtorch") {
