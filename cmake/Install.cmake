@@ -38,11 +38,10 @@ install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDED
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe NAMESPACE troupe:: FILE troupeTargets.cmake DESTINATION ${package})
-file(RELATIVE_PATH programs_from_package ${CMAKE_INSTALL_PREFIX}/${package}
-     ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/troupe)
+file(RELATIVE_PATH prefix_from_package ${CMAKE_INSTALL_PREFIX}/${package} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/troupeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfig.cmake cmake/CoroutineCheck.cmake cmake/coroutine_check.cpp
-              cmake/Dependencies.cmake cmake/environment_host.cpp.in
+              cmake/Dependencies.cmake cmake/found_prefix.cpp.in
               cmake/Plugin.cmake cmake/plugin.map DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)

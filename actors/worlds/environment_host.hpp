@@ -8,12 +8,11 @@
 
 namespace troupe {
 
-/// Returns the path of env-host for serve_options::program. The program is looked for beside the
-/// running one, and then where Troupe was installed. Empty means that it is in neither place.
+/// Returns the path of env-host for serve_options::program, if find_installed finds it; else "".
 std::string environment_host();
 
-/// True if env-host can make these environments. It has those of Troupe, but not those that this
-/// program has registered.
+/// True if env-host can make these environments. It has those of Troupe, in Python and in plug-ins,
+/// but not those that this program has registered.
 bool environment_host_has(const registered_environments& environments);
 
 /// The role of env-host: hosted_environment, made from a factory that is registered_environments, a

@@ -44,7 +44,7 @@ std::optional<double> environment_algorithm::kept_score(const std::filesystem::p
 }
 
 placement place_of_evaluation(const env_section& env) {
-  return env.placement == "thread" ? placement::thread : placement::shared;
+  return place_of(env) == placement::thread || blocks(env) ? placement::thread : placement::shared;
 }
 
 }  // namespace troupe

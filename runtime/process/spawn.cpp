@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <system_error>
 
 #include "runtime/process/vfork.hpp"
 
@@ -17,10 +16,10 @@ namespace {
 
 /// Everything that the child needs, made before it starts.
 struct plan {
-  const char* program;
   std::vector<const char*> arguments, environment;
   pid_t parent;
-  int null, socket, memory;
+  const char* program;
+  int null, socket, memory, output;  // output: -1 means none
   rlim_t memory_limit;
   int nice;
 };
@@ -59,6 +58,11 @@ void become_child(const void* planned, exec_report report) {
   const int socket = copy(is.socket);
   const int memory = copy(is.memory);
   report.need(dup2(is.null, STDIN_FILENO), "give it a standard input");
+  if (is.output >= 0) {
+    const int output = copy(is.output);
+    report.need(dup2(output, STDOUT_FILENO), "give it an output");
+    report.need(dup2(output, STDERR_FILENO), "give it an output");
+  }
   report.need(dup2(socket, inherited_socket), "give it the socket");
   report.need(dup2(memory, inherited_memory), "give it the shared memory");
   report.move_to(report_number);
@@ -77,17 +81,16 @@ void become_child(const void* planned, exec_report report) {
   reset_signals();
   execve(is.program, const_cast<char**>(is.arguments.data()),
          const_cast<char**>(is.environment.data()));
-  report.fail("execute its program");
+  report.fail("execute the program");
 }
 
 }  // namespace
 
-pid_t spawn_child(const child_options& options, const descriptor& socket,
-                  const descriptor& memory) {
-  const bool same = options.program.empty();
+pid_t spawn(const child_options& options, const descriptor& socket, const descriptor& memory,
+            const descriptor& output) {
   plan is{};
-  is.program = same ? "/proc/self/exe" : options.program.c_str();
-  is.arguments.push_back(same ? program_invocation_name : is.program);
+  is.program = options.program.empty() ? "/proc/self/exe" : options.program.c_str();
+  is.arguments.push_back(options.program.empty() ? program_invocation_name : is.program);
   for (const auto& argument : options.arguments) is.arguments.push_back(argument.c_str());
   is.arguments.push_back(nullptr);
   auto own = options.environment;
@@ -108,15 +111,11 @@ pid_t spawn_child(const child_options& options, const descriptor& socket,
   is.null = null.number();
   is.socket = socket.number();
   is.memory = memory.number();
+  is.output = output ? output.number() : -1;
   is.memory_limit = options.memory_limit;
   is.nice = options.nice;
 
-  try {
-    return start_child(become_child, &is);
-  } catch (const std::system_error& e) {
-    if (same) throw;
-    throw std::system_error(e.code(), "cannot start a child of " + options.program);
-  }
+  return start_child(become_child, &is);
 }
 
 }  // namespace troupe::detail

@@ -17,9 +17,9 @@ inline constexpr int inherited_memory = 4;
 /// "3,4".
 inline constexpr const char* child_variable = "TROUPE_CHILD";
 
-/// The options of a child.
+/// The options of a child of this program.
 struct child_options {
-  /// The path of the program that the child executes; empty means the running program.
+  /// The path of the program to execute; empty means this program.
   std::string program = {};
   /// The arguments after argv[0]; they are for people who look at `ps`.
   std::vector<std::string> arguments = {};
@@ -32,8 +32,10 @@ struct child_options {
   int nice = 0;  ///< The number from 0 to 19 that is added to this process's nice value.
 };
 
-/// Starts the child's program. The child is killed when the calling thread ends, even if SIGKILL
-/// ends it. Throws std::system_error if the child doesn't start.
-pid_t spawn_child(const child_options& options, const descriptor& socket, const descriptor& memory);
+/// Starts a program. The child is killed when the calling thread ends, even if SIGKILL ends it.
+/// `output` becomes its standard output and error; without one it has this process's. Throws
+/// std::system_error if the child doesn't start.
+pid_t spawn(const child_options& options, const descriptor& socket, const descriptor& memory,
+            const descriptor& output = {});
 
 }  // namespace troupe::detail

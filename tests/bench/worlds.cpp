@@ -42,7 +42,8 @@ task<service<hosted_environment>> serve_cartpoles(system& sys, std::size_t repli
                         .program = environment_host()};
   const training_metrics metrics(sys.metrics(), "CartPole-v1");
   return sys.serve<hosted_environment>(
-      std::move(hosting), hosted_environment::factory(registered_environments{.id = "CartPole-v1"}),
+      std::move(hosting),
+      hosted_environment::factory(registered_environments{.request = {.id = "CartPole-v1"}}),
       std::uint64_t{1}, observers_of(metrics, "CartPole-v1"), std::optional<double>(),
       std::size_t{1});
 }

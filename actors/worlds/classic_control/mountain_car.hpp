@@ -6,12 +6,14 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
 struct mountain_car_options {
   double goal_velocity = 0;  ///< The lowest velocity at which the goal counts.
 };
+void describe(options_schema<mountain_car_options>& s);
 
 /// A car in a valley is too weak to drive straight up: Moore 1990, "Efficient memory-based learning
 /// for robot control". Equal to Gymnasium's MountainCar-v0 bit for bit.

@@ -26,7 +26,7 @@ using Catch::Matchers::Contains;
 constexpr std::uint64_t seed = 7;
 
 struct asked {
-  registered_environments environments{.id = "CartPole-v1", .count = 2};
+  registered_environments environments{.request = {.id = "CartPole-v1"}, .count = 2};
   std::size_t memory_limit = 0;
 };
 
@@ -35,8 +35,8 @@ task<service<hosted_environment>> serve(system& sys, asked what = {}) {
                         .placement = placement::process,
                         .program = environment_host(),
                         .memory_limit = what.memory_limit};
-  const training_metrics metrics(sys.metrics(), what.environments.id);
-  auto observers = observers_of(metrics, what.environments.id);
+  const training_metrics metrics(sys.metrics(), what.environments.request.id);
+  auto observers = observers_of(metrics, what.environments.request.id);
   return sys.serve<hosted_environment>(
       std::move(hosting), hosted_environment::factory(std::move(what.environments)), seed,
       std::move(observers), std::optional<double>(), std::size_t{1});
@@ -51,7 +51,8 @@ void play(task<> (*main)(system&)) {
 env_actions both(std::int64_t action) { return {.discrete = {action, action}, .continuous = {}}; }
 
 task<> step_beside_own(system& sys) {
-  hosted_environment own({}, registered_environments{.id = "CartPole-v1", .count = 2}, seed);
+  hosted_environment own({}, registered_environments{.request = {.id = "CartPole-v1"}, .count = 2},
+                         seed);
   const auto hosted = co_await serve(sys);
   const auto seen = co_await hosted.route<&hosted_environment::observe>();
   CHECK(seen.rows == own.observe().rows);
@@ -105,7 +106,7 @@ task<> allocate_too_much(system& sys) {
   sys.stop(small);
   std::string why;
   try {
-    co_await serve(sys, {.environments = {.id = "CartPole-v1", .count = 1'000'000},
+    co_await serve(sys, {.environments = {.request = {.id = "CartPole-v1"}, .count = 1'000'000},
                          .memory_limit = std::size_t{64} << 20});
   } catch (const std::exception& e) {
     why = e.what();
@@ -119,9 +120,9 @@ TEST_CASE("env-host: keeps to its memory limit") { play(allocate_too_much); }
 
 task<> ask_for_unknown(system& sys) {
   register_environment<cartpole>("OwnCartPole-v0");
-  const registered_environments own{.id = "OwnCartPole-v0"};
+  const registered_environments own{.request = {.id = "OwnCartPole-v0"}};
   CHECK_FALSE(environment_host_has(own));
-  CHECK(environment_host_has({.id = "Pendulum-v1"}));
+  CHECK(environment_host_has({.request = {.id = "Pendulum-v1"}}));
   CHECK(environment_host_has({.tasks = {{"CartPole-v1"}, {"Acrobot-v1"}}}));
   CHECK_FALSE(environment_host_has({.tasks = {{"CartPole-v1"}, {"OwnCartPole-v0"}}}));
   std::string why;
