@@ -118,6 +118,20 @@ TEST_CASE("env-host: keeps to its memory limit") { play(allocate_too_much); }
 
 #endif
 
+task<> step_plugin(system& sys) {
+  const registered_environments counters{.request = {.id = TROUPE_TEST_PLUGINS "/one.so"},
+                                         .count = 2};
+  CHECK(environment_host_has(counters));
+  const auto hosted = co_await serve(sys, {.environments = counters});
+  const auto after = co_await hosted.route<&hosted_environment::step>(both(0));
+  CHECK(after.obs == recycled_vector<float>{1, 1});
+  const auto children = testing::own_children();
+  REQUIRE(children.size() == 1);
+  CHECK_THAT(testing::file_of(children[0], "maps"), Contains("one.so"));
+}
+
+TEST_CASE("env-host: loads plug-ins") { play(step_plugin); }
+
 task<> ask_for_unknown(system& sys) {
   register_environment<cartpole>("OwnCartPole-v0");
   const registered_environments own{.request = {.id = "OwnCartPole-v0"}};

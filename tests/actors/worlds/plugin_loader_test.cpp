@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "actors/worlds/registry.hpp"
 #include "runtime/base/build_stamp.hpp"
 #include "tests/test.hpp"
 
@@ -85,6 +86,32 @@ TEST_CASE("plug-in: one of another build of Troupe is refused, and both builds a
 TEST_CASE("plug-in: two environments of one id are refused") {
   CHECK_THAT(error_of(path_of("twice.so")),
              Contains("expected environments with different ids, got two of \"Counter-v0\""));
+}
+
+TEST_CASE("plug-in: the registry makes its environments by their path") {
+  const auto id = path_of("several.so:Counter-v1");
+  const auto wrapped = make_vector_environment(
+      {.id = id, .options = R"({"first":100})", .wrappers = {.max_episode_steps = 2, .frames = 2}},
+      2);
+  CHECK(wrapped->spec().id == id);
+  CHECK(wrapped->spec().max_episode_steps == 2);
+  CHECK(wrapped->reset(1).obs == recycled_vector<float>{100, 100, 100, 100});
+  CHECK(make_vector_environment(path_of("several.so:Counters-v0"), 3)->size() == 3);
+  CHECK(make_environment(path_of("one.so"))->spec().max_episode_steps == 5);
+  CHECK_THROWS_WITH(make_vector_environment(path_of("several.so:Never-v0"), 1),
+                    path_of("several.so:Never-v0: the plug-in threw: it can't be made"));
+  CHECK_THROWS_WITH(
+      make_vector_environment({.id = path_of("one.so"), .options = R"({"first":1})"}, 1),
+      path_of("one.so: env.options: expected none, for it has none, got {\"first\":1}"));
+  CHECK_THROWS_AS(make_vector_environment("./nowhere.so", 1), plugin_error);
+}
+
+TEST_CASE("plug-in: only one that is marked as deterministic counts as such") {
+  CHECK(traits_of(path_of("one.so")).not_deterministic.empty());
+  CHECK(traits_of(path_of("several.so:Counter-v1")).not_deterministic ==
+        "its plug-in doesn't mark it as deterministic");
+  CHECK(traits_of("./nowhere.so").not_deterministic.empty());
+  CHECK_FALSE(traits_of(path_of("one.so")).blocks);
 }
 
 }  // namespace
