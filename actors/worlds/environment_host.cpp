@@ -2,15 +2,38 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
+#include <string_view>
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/environments/metrics_observers.hpp"
+#include "runtime/base/build_stamp.hpp"
 #include "runtime/base/installed.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 
-std::string environment_host() { return detail::find_installed("libexec/troupe/env-host"); }
+namespace {
+
+/// True if the program was linked with the same build of Troupe, so that its file has the stamp.
+bool is_of_this_build(const std::filesystem::path& program) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(program, std::ios::binary).rdbuf();
+  return bytes.view().find(detail::build_stamp()) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string environment_host() {
+  const auto path = detail::find_installed("libexec/troupe/env-host");
+  if (path.empty() || is_of_this_build(path)) return path;
+  log::warn("env-host is of another build of Troupe, so processes of this program take its place",
+            {{"path", path.string()}, {"expected", detail::build_stamp()}});
+  return {};
+}
 
 bool environment_host_has(const registered_environments& environments) {
   const auto& tasks = environments.tasks;

@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// Returns the path of env-host for serve_options::program, if find_installed finds it; else "".
+/// Returns the path of env-host for serve_options::program. It is empty if find_installed does not
+/// find the program, and if the program is of another build of Troupe, which the log says.
 std::string environment_host();
 
 /// True if env-host can make these environments. It has those of Troupe, in Python and in plug-ins,

@@ -4,6 +4,10 @@
 
 #include <signal.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/environments/metrics_observers.hpp"
 #include "actors/worlds/classic_control/cartpole.hpp"
@@ -150,6 +154,23 @@ task<> ask_for_unknown(system& sys) {
 
 TEST_CASE("env-host: has Troupe's environments and not those of this program") {
   play(ask_for_unknown);
+}
+
+TEST_CASE("env-host: one of another build is left alone") {
+  log::set_level("off");
+  const auto own = environment_host();
+  REQUIRE_FALSE(own.empty());
+  const auto prefix = std::filesystem::temp_directory_path() / "troupe_environment_host_test";
+  const auto host = prefix / "libexec" / "troupe" / "env-host";
+  std::filesystem::create_directories(host.parent_path());
+  ::setenv("TROUPE_PREFIX", prefix.c_str(), 1);
+  std::ofstream(host) << "a program with the stamp 0.0.9-0123456789abcdef";
+  CHECK(environment_host().empty());
+  std::filesystem::copy_file(own, host, std::filesystem::copy_options::overwrite_existing);
+  CHECK(environment_host() == host);
+  std::filesystem::remove_all(prefix);
+  CHECK(environment_host().empty());
+  ::unsetenv("TROUPE_PREFIX");
 }
 
 }  // namespace
