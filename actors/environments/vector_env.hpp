@@ -64,8 +64,7 @@ class vector_env_base : public vector_environment {
     batch.out.reward[i] = result.reward;
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
-    if (result.terminated || result.truncated || at_limit)
-      finish(batch, i, result);
+    if (result.terminated || result.truncated || at_limit) finish(batch, i, result);
   }
   /// Handles the exception being thrown, which comes from environment i, as that environment's
   /// failure.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/worlds/environment_host.hpp"
 #include "actors/worlds/task_environment.hpp"
 
 namespace troupe {
@@ -32,27 +33,6 @@ std::vector<env_task> tasks_of(const env_section& env) {
   return tasks;
 }
 
-}  // namespace
-
-std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
-
-env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
-
-namespace {
-
-/// A factory of environments. It is a struct and no lambda, because a struct can be sent to another
-/// process.
-struct registered_environments {
-  environment_request request;
-  std::vector<env_task> tasks;
-  std::size_t count;
-
-  std::unique_ptr<vector_environment> operator()() const {
-    if (!tasks.empty()) return make_task_environments(tasks, count, request);
-    return make_vector_environment(request, count);
-  }
-};
-
 /// The ids of all environments of the section.
 std::vector<std::string> ids_of(const env_section& env) {
   if (!env.tasks) return {env.id};
@@ -61,7 +41,15 @@ std::vector<std::string> ids_of(const env_section& env) {
   return ids;
 }
 
+registered_environments registered(const env_section& env, int count) {
+  return {env.request(), tasks_of(env), static_cast<std::size_t>(count)};
+}
+
 }  // namespace
+
+std::string env_section::name() const { return tasks ? name_of(tasks_of(*this)) : id; }
+
+env_spec spec_of(const env_section& env) { return environments_of(env, 1)()->spec(); }
 
 fault_plan fault_plan_of(const std::string& text) {
   return text.empty() ? fault_plan{} : fault_plan::parse(text);
@@ -112,7 +100,12 @@ bool is_placement(const std::string& text) {
 }
 
 hosted_environment::factory environments_of(const env_section& env, int count) {
-  return registered_environments{env.request(), tasks_of(env), static_cast<std::size_t>(count)};
+  return registered(env, count);
+}
+
+std::string program_of(const env_section& env) {
+  const bool elsewhere = placement_of(env.placement) == placement::process;
+  return elsewhere && environment_host_has(registered(env, 1)) ? environment_host() : "";
 }
 
 bool blocks(const env_section& env) {
