@@ -42,6 +42,14 @@ if(NOT TARGET cairo)
   target_include_directories(cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
 endif()
 
+find_path(GIF_INCLUDE_DIR gif_lib.h REQUIRED)
+find_library(GIF_LIBRARY gif REQUIRED)
+if(NOT TARGET gif)
+  add_library(gif INTERFACE IMPORTED)
+  target_link_libraries(gif INTERFACE ${GIF_LIBRARY})
+  target_include_directories(gif SYSTEM INTERFACE ${GIF_INCLUDE_DIR})
+endif()
+
 # Debian's RE2 ships no CMake package either.
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)

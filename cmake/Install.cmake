@@ -9,8 +9,8 @@ foreach(target troupe troupe_work troupe_serve_env troupe_language_model)
 endforeach()
 
 set(libraries options runtime checkpoint coder data environments openenv openenv_server recorder replay reward
-              run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
-              llm sft grpo)
+              run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
+              llm_tasks llm sft grpo)
 add_custom_target(installed DEPENDS troupe)
 foreach(library ${libraries})
   add_dependencies(installed troupe_${library})

@@ -21,6 +21,8 @@ void environment::restore(const state_reader&) {
   throw state_error(spec().id + ": it can't be restored; expected an environment with save");
 }
 
+bool environment::render(canvas&) const { return false; }
+
 void write_obs(std::span<const float> values, std::span<float> obs) {
   if (values.size() != obs.size())
     throw wrong_shape(

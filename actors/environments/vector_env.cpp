@@ -29,6 +29,10 @@ void vector_environment::set_level(std::size_t) {}
 
 void vector_environment::set_turns(std::vector<std::size_t>) {}
 
+bool vector_environment::render(std::size_t, canvas&) { return false; }
+
+void vector_environment::set_final_canvas(canvas*) {}
+
 std::optional<std::string> vector_environment::save() { return std::nullopt; }
 
 void vector_environment::restore(const std::string&) {
@@ -207,6 +211,7 @@ vector_env_base::batch_step vector_env_base::begin_step(env_actions& actions, en
 void vector_env_base::end_step(batch_step& batch) { batch.out.obs = std::move(batch.rows).take(); }
 
 void vector_env_base::finish(batch_step& batch, std::size_t i, bool success) {
+  if (final_canvas_) at(i).render(*final_canvas_);
   const auto obs = batch.rows.row(i);
   batch.out.finished.push_back({.index = i,
                                 .episode_return = episodes_[i].sum,

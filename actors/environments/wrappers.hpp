@@ -26,6 +26,7 @@ class time_limit final : public environment {
   step_result step(action_view action, std::span<float> obs) override;
   void set_level(std::size_t level) override { inner_->set_level(level); }
   void set_task(std::size_t task) override { inner_->set_task(task); }
+  bool render(canvas& on) const override { return inner_->render(on); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
@@ -47,6 +48,7 @@ class frame_stack final : public environment {
   step_result step(action_view action, std::span<float> obs) override;
   void set_level(std::size_t level) override { inner_->set_level(level); }
   void set_task(std::size_t task) override { inner_->set_task(task); }
+  bool render(canvas& on) const override { return inner_->render(on); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
@@ -70,6 +72,7 @@ class rescale_action final : public environment {
   step_result step(action_view action, std::span<float> obs) override;
   void set_level(std::size_t level) override { inner_->set_level(level); }
   void set_task(std::size_t task) override { inner_->set_task(task); }
+  bool render(canvas& on) const override { return inner_->render(on); }
   bool save(state_writer& to) const override;
   void restore(const state_reader& from) override;
 
