@@ -75,7 +75,7 @@ class Videos(unittest.TestCase):
         self.assertGreater(pictures_of(self.folder / "poles.gif")[1], 3 * 9)
 
     def test_two_tasks_have_an_episode_each(self):
-        run = self.train("-n", 64, "rollout.n_steps=64", 'env.tasks=[{"env":"CartPole-v1"},{"env":"Acrobot-v1"}]',
+        run = self.train("-n", 64, "rollout.n_steps=64", 'env.tasks=[{"id":"CartPole-v1","target":475},{"id":"Acrobot-v1","floor":-500,"target":-100}]',
                          "env.max_episode_steps=20")
         result = self.eval(run, "--video", "tasks.gif")
         self.assertEqual(result.returncode, 0, result.stdout)

@@ -36,7 +36,7 @@ TEST_CASE("cairo_canvas: a picture begins in one colour and has the shapes that 
   CHECK(on.at(70, 25) == blue);
   CHECK(on.at(63, 25) == blue);
   CHECK(on.at(58, 25) == white);
-  CHECK(on.at(63, 17) == white);  // the corner of the square around it
+  CHECK(on.at(61, 17) == white);  // a corner of the square around it
 
   on.line({5, 40}, {95, 40}, 4, black);
   CHECK(on.at(50, 39) == black);

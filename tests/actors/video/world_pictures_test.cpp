@@ -160,6 +160,9 @@ TEST_CASE("pictures: LunarLander's pad lies between the flags, and an engine has
     CHECK(on.at(x, 290) == black);
   }
   for (const int flag : {240, 360}) CHECK(on.at(flag + 5, 255) == canvas::colour{204, 204, 0});
+  std::vector<std::int64_t> none{0}, main{2};
+  for (int i = 0; i < 30; ++i) world->step(action_view(none), obs);  // it begins at the upper edge
+  picture(*world, on);
   // The lander, whose place the observation says: x from -1 to 1, y from the pad.
   const auto lander = [&] {
     const auto x = static_cast<int>(300 + obs[0] * 300);
@@ -169,7 +172,7 @@ TEST_CASE("pictures: LunarLander's pad lies between the flags, and an engine has
   const canvas::colour hull{128, 102, 230}, fire{255, 150, 40};
   CHECK(on.at(lander().first, lander().second) == hull);
   CHECK(on.at(lander().first, lander().second + 15) != fire);
-  world->step(action_view(std::vector<std::int64_t>{2}), obs);
+  world->step(action_view(main), obs);
   picture(*world, on);
   CHECK(on.at(lander().first, lander().second + 15) == fire);
 }
