@@ -62,7 +62,8 @@ struct evaluator_options {
 
 /// Sees the environments of an evaluation as they are played. `after` is null after the reset, and
 /// the result of a step after each step.
-using evaluation_watcher = std::function<void(vector_environment& environments, const env_step* after)>;
+using evaluation_watcher =
+    std::function<void(vector_environment& environments, const env_step* after)>;
 
 /// The role that measures the quality of weights, on environments of its own.
 class evaluator {

@@ -134,8 +134,8 @@ void cairo_canvas::text(point centre, std::string_view words, double size, colou
 
 canvas::colour cairo_canvas::at(int x, int y) const {
   if (x < 0 || x >= width_ || y < 0 || y >= height_)
-    throw std::out_of_range(fmt::format("picture: expected a pixel within {} x {}, got {}, {}",
-                                        width_, height_, x, y));
+    throw std::out_of_range(
+        fmt::format("picture: expected a pixel within {} x {}, got {}, {}", width_, height_, x, y));
   cairo_surface_flush(surface_);
   return colour_of(row_of(surface_, y)[x]);
 }

@@ -27,8 +27,8 @@ struct box {
   explicit box(std::span<bin> of) : bins(of) {
     for (const auto& each : bins) count += each.count;
     for (std::size_t c = 0; c < 3; ++c) {
-      const auto [low, high] = std::ranges::minmax(
-          bins, {}, [c](const bin& each) { return each.mean(c); });
+      const auto [low, high] =
+          std::ranges::minmax(bins, {}, [c](const bin& each) { return each.mean(c); });
       const double apart = high.mean(c) - low.mean(c);
       if (apart <= spread) continue;
       channel = c;

@@ -12,8 +12,8 @@
 namespace troupe {
 
 struct episode_video_options {
-  std::filesystem::path file;  ///< Ends in .gif or .mp4.
-  std::size_t episodes = 1;    ///< Episodes to show, one after the other.
+  std::filesystem::path file;       ///< Ends in .gif or .mp4.
+  std::size_t episodes = 1;         ///< Episodes to show, one after the other.
   std::size_t frames_max = 10'000;  ///< The pictures after these are left out.
 };
 

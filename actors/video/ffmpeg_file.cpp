@@ -67,12 +67,30 @@ void ffmpeg_file::start(const video_format& format) {
   ::fcntl(messages_.number(), F_SETFL, O_NONBLOCK);
 
   // "file:" keeps ffmpeg from taking a name with a colon for a protocol's.
-  std::vector<std::string> words{
-      "ffmpeg", "-hide_banner", "-loglevel", "error", "-f", "rawvideo", "-pixel_format", "rgb24",
-      "-video_size", fmt::format("{}x{}", format.width, format.height), "-framerate",
-      fmt::format("{}", format.fps), "-i", "pipe:0", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-      "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", "-y",
-      "file:" + part_.string()};
+  std::vector<std::string> words{"ffmpeg",
+                                 "-hide_banner",
+                                 "-loglevel",
+                                 "error",
+                                 "-f",
+                                 "rawvideo",
+                                 "-pixel_format",
+                                 "rgb24",
+                                 "-video_size",
+                                 fmt::format("{}x{}", format.width, format.height),
+                                 "-framerate",
+                                 fmt::format("{}", format.fps),
+                                 "-i",
+                                 "pipe:0",
+                                 "-vf",
+                                 "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                 "-pix_fmt",
+                                 "yuv420p",
+                                 "-movflags",
+                                 "+faststart",
+                                 "-f",
+                                 "mp4",
+                                 "-y",
+                                 "file:" + part_.string()};
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -81,8 +99,7 @@ void ffmpeg_file::start(const video_format& format) {
   posix_spawn_file_actions_adddup2(&actions, input.number(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output.number(), STDERR_FILENO);
-  const int error =
-      ::posix_spawnp(&pid_, "ffmpeg", &actions, nullptr, arguments.data(), environ);
+  const int error = ::posix_spawnp(&pid_, "ffmpeg", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return;
   pid_ = 0;

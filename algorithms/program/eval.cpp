@@ -72,10 +72,11 @@ int film(episode_video& video, const eval_arguments& arguments, const context& o
                      });
     const auto result = player.evaluate(trained, video.episodes(), arguments.seed);
     video.finish();
-    std::fprintf(for_people(arguments), "%s: %zu %s of return %s, %zu pictures, %.1f s%s\n",
+    std::fprintf(for_people(arguments), "%s: %zu %s %s, %zu pictures, %.1f s%s\n",
                  arguments.video.c_str(), video.episodes(),
-                 video.episodes() == 1 ? "episode" : "episodes", score_text(result.mean).c_str(),
-                 video.frames(), video.seconds(), video.is_cut() ? "; the rest is left out" : "");
+                 video.episodes() == 1 ? "episode of return" : "episodes of mean return",
+                 score_text(result.mean).c_str(), video.frames(), video.seconds(),
+                 video.is_cut() ? "; the rest is left out" : "");
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s eval: %s\n", of.program.c_str(), e.what());
@@ -152,8 +153,8 @@ int eval(const eval_arguments& arguments, const context& of) {
     const auto& algorithm = of.algorithm_in(document);
     const auto settings = algorithm.configure(document, may).settings;
     if (algorithm.evaluate && !arguments.video.empty())
-      throw std::invalid_argument("--video: expected a run on an environment, got one on the task " +
-                                  settings.env.id);
+      throw std::invalid_argument(
+          "--video: expected a run on an environment, got one on the task " + settings.env.id);
     if (algorithm.evaluate)
       return eval_answers(arguments, run, settings.env.id, document, may, algorithm);
     return eval_policy(arguments, run, settings.env, of);

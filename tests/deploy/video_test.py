@@ -69,7 +69,7 @@ class Videos(unittest.TestCase):
     def test_several_episodes_and_json(self):
         result = self.eval(self.poles, "--video", "poles.gif", "--video-episodes", 3, "--json")
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("poles.gif: 3 episodes of return", result.stdout)
+        self.assertIn("poles.gif: 3 episodes of mean return", result.stdout)
         line = next(line for line in result.stdout.splitlines() if line.startswith("{"))
         self.assertEqual(json.loads(line)["eval_episodes"], 4)
         self.assertGreater(pictures_of(self.folder / "poles.gif")[1], 3 * 9)
@@ -79,7 +79,7 @@ class Videos(unittest.TestCase):
                          "env.max_episode_steps=20")
         result = self.eval(run, "--video", "tasks.gif")
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("tasks.gif: 2 episodes of return", result.stdout)
+        self.assertIn("tasks.gif: 2 episodes of mean return", result.stdout)
 
     def test_an_mp4_where_ffmpeg_is(self):
         deployment.require(self, "ffmpeg", "ffmpeg")

@@ -40,8 +40,9 @@ bool detail::draw_mountain_car(canvas& on, double position, double goal) {
                          foot.y - along * std::sin(slope) - up * std::cos(slope)};
   };
   constexpr double clearance = 10, half_length = 20, car_height = 20;
-  const std::array body{on_car(-half_length, clearance), on_car(-half_length, clearance + car_height),
-                        on_car(half_length, clearance + car_height), on_car(half_length, clearance)};
+  const std::array body{
+      on_car(-half_length, clearance), on_car(-half_length, clearance + car_height),
+      on_car(half_length, clearance + car_height), on_car(half_length, clearance)};
   on.polygon(body, black);
   for (const double wheel : {-10.0, 10.0}) on.circle(on_car(wheel, clearance), 8, wheel_ink);
 

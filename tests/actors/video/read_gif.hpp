@@ -11,10 +11,10 @@ namespace troupe::testing {
 /// A GIF as a viewer shows it: every picture with those before it below.
 struct shown_gif {
   int width = 0, height = 0;
-  std::vector<int> delays = {};                           ///< In hundredths of a second.
+  std::vector<int> delays = {};                            ///< In hundredths of a second.
   std::vector<std::vector<canvas::colour>> pictures = {};  ///< Each [height, width].
-  std::vector<std::size_t> stored = {};                   ///< Pixels in the rectangle of each picture.
-  bool repeats = false;                                ///< For ever.
+  std::vector<std::size_t> stored = {};  ///< Pixels in the rectangle of each picture.
+  bool repeats = false;                  ///< For ever.
 
   canvas::colour at(std::size_t picture, int x, int y) const {
     return pictures.at(picture).at(static_cast<std::size_t>(y * width + x));

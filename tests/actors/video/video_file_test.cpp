@@ -52,9 +52,7 @@ class changed_variable {
     if (const char* before = ::getenv(name)) before_ = before;
     ::setenv(name, value.c_str(), 1);
   }
-  ~changed_variable() {
-    before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_);
-  }
+  ~changed_variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
 
  private:
   const char* name_;

@@ -229,7 +229,8 @@ TEST_CASE("pictures: Catch shows the ball and the paddle as its observation does
       for (std::size_t column = 0; column < 5; ++column) {
         const auto x = column * 84 / 5 + 8, y = row * 84 / 10 + 4;
         const bool is_lit = obs[y * 84 + x] > 0;
-        const auto seen = on.at(static_cast<int>(40 * column + 20), static_cast<int>(40 * row + 20));
+        const auto seen =
+            on.at(static_cast<int>(40 * column + 20), static_cast<int>(40 * row + 20));
         CHECK((seen == white) == is_lit);
       }
     }
