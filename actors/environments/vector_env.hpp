@@ -29,6 +29,8 @@ class vector_env_base : public vector_environment {
   void set_turns(std::vector<std::size_t> turns) override;
   bool render(std::size_t i, canvas& on) override { return at(i).render(on); }
   void set_final_canvas(canvas* on) override { final_canvas_ = on; }
+  void set_options(const std::string& json) override;
+  void set_attr(const std::string& name, const std::string& json) override;
   std::optional<std::string> save() override;
   void restore(const std::string& bytes) override;
 
@@ -65,7 +67,7 @@ class vector_env_base : public vector_environment {
     batch.out.terminated[i] = result.terminated;
     batch.out.truncated[i] = result.truncated || at_limit;
     if (result.terminated || result.truncated || at_limit)
-      finish(batch, i, result.success.value_or(result.terminated));
+      finish(batch, i, result);
   }
   /// Handles the exception being thrown, which comes from environment i, as that environment's
   /// failure.
@@ -82,7 +84,7 @@ class vector_env_base : public vector_environment {
   using failure_list = std::vector<env_failure>;
 
   void drop_faulty(batch_step& batch, std::size_t i, double reward);
-  void finish(batch_step& batch, std::size_t i, bool success);
+  void finish(batch_step& batch, std::size_t i, const step_result& last);
   void begin_episode(std::size_t i, std::optional<std::uint64_t> seed, obs_rows& rows,
                      failure_list& failures);
   /// Returns the record of environment i's next episode, with its level and task.

@@ -2,6 +2,7 @@
 // The replay of the off-policy algorithms: a ring of transitions, from which minibatches are drawn.
 
 #include <cstdint>
+#include <map>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@ struct collected_transitions {
     std::int64_t step;
     double episode_return;
     std::int64_t length;
+    std::map<std::string, double> info = {};  ///< Its numbers; see finished_episode::info.
   };
 
   transition_rows rows;

@@ -93,7 +93,7 @@ task<> on_policy::serve_environments(const checkpoint* from) {
   const auto replicas = environment_replicas();
   const auto discount = c.env.normalize_reward ? std::optional(setup_.learner.gamma) : std::nullopt;
   serve_options hosting{
-      .name = "environments", .replicas = replicas, .placement = placement_of(c.env.placement)};
+      .name = "environments", .replicas = replicas, .placement = place_of(c.env)};
   roles.environments = co_await in.serve<hosted_environment>(
       std::move(hosting), environments_of(c.env, c.env.n_envs / c.rollout.groups),
       in.seed_of_segment("environments"), observers_of(in.metrics, c.env.id), discount,

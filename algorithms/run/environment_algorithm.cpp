@@ -102,7 +102,7 @@ env_observers observers_of(const training_metrics& metrics, const std::string& i
 }
 
 placement place_of_evaluation(const env_section& env) {
-  return env.placement == "thread" ? placement::thread : placement::shared;
+  return place_of(env) == placement::thread || blocks(env) ? placement::thread : placement::shared;
 }
 
 }  // namespace troupe

@@ -125,7 +125,7 @@ class sticky_actions final : public troupe::environment {
 
 void register_sticky_cartpole() {
   troupe::register_environment("StickyCartPole-v1", [] {
-    return std::make_unique<sticky_actions>(troupe::make_environment("CartPole-v1", {}));
+    return std::make_unique<sticky_actions>(troupe::make_environment("CartPole-v1"));
   });
 }
 // readme: end

@@ -385,4 +385,24 @@ void lunar_lander::restore(const state_reader& from) {
   flown_ = flown;
 }
 
+void describe(options_schema<lunar_lander_options>& s) {
+  s.field("gravity", &lunar_lander_options::gravity)
+      .above(-12)
+      .below(0)
+      .unit("m/s^2")
+      .help("The gravity.");
+  s.field("enable_wind", &lunar_lander_options::enable_wind)
+      .help("If true, wind blows until a leg touches the ground.");
+  s.field("wind_power", &lunar_lander_options::wind_power)
+      .at_least(0)
+      .at_most(20)
+      .unit("N")
+      .help("The largest force of the wind.");
+  s.field("turbulence_power", &lunar_lander_options::turbulence_power)
+      .at_least(0)
+      .at_most(2)
+      .unit("N m")
+      .help("The largest torque of the wind.");
+}
+
 }  // namespace troupe

@@ -121,4 +121,9 @@ void cartpole::show(std::span<float> obs) const {
   for (std::size_t i = 0; i < state_.size(); ++i) obs[i] = static_cast<float>(state_[i]);
 }
 
+void describe(options_schema<cartpole_options>& s) {
+  s.field("sutton_barto_reward", &cartpole_options::sutton_barto_reward)
+      .help("If true, a step gives 0 and the step that drops the pole gives -1.");
+}
+
 }  // namespace troupe

@@ -6,6 +6,7 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -18,6 +19,7 @@ struct cartpole_options {
   /// Moves positions with the new velocities instead of the old ones.
   bool semi_implicit_euler = false;
 };
+void describe(options_schema<cartpole_options>& s);
 
 /// A pole is balanced on a cart: Barto, Sutton and Anderson 1983, with the equations of Florian
 /// 2007, https://coneural.org/florian/papers/05_cart_pole.pdf. Equal to Gymnasium's CartPole bit

@@ -108,4 +108,9 @@ void mountain_car::show(std::span<float> obs) const {
   obs[1] = static_cast<float>(state_[1]);
 }
 
+void describe(options_schema<mountain_car_options>& s) {
+  s.field("goal_velocity", &mountain_car_options::goal_velocity)
+      .help("The lowest velocity at which the goal counts.");
+}
+
 }  // namespace troupe

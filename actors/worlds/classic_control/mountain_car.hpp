@@ -6,12 +6,14 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
 struct mountain_car_options {
   double goal_velocity = 0;  ///< The lowest velocity at which the goal counts.
 };
+void describe(options_schema<mountain_car_options>& s);
 
 namespace detail {
 /// Draws a car at `position`, the hills, and a flag at `goal`. Always returns true.

@@ -90,4 +90,8 @@ void pendulum::show(std::span<float> obs) {
   obs[2] = static_cast<float>(state_[1]);
 }
 
+void describe(options_schema<pendulum_options>& s) {
+  s.field("g", &pendulum_options::gravity).unit("m/s^2").help("The gravity.");
+}
+
 }  // namespace troupe

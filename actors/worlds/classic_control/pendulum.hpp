@@ -6,12 +6,14 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
 struct pendulum_options {
   double gravity = 10;  ///< m/s^2
 };
+void describe(options_schema<pendulum_options>& s);
 
 /// A pendulum is to be swung up and held there by a motor too weak to lift it at once. Equal to
 /// Gymnasium's Pendulum-v1 with NumPy 2 bit for bit.

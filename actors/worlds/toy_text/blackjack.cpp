@@ -132,4 +132,11 @@ void blackjack::show(std::span<float> obs) const {
   obs[sums + cards_shown + (player_.usable_ace() ? 1 : 0)] = 1;
 }
 
+void describe(options_schema<blackjack_options>& s) {
+  s.field("sab", &blackjack_options::sutton_barto)
+      .help("If true, the rules are those of Sutton and Barto 2018, example 5.1.");
+  s.field("natural", &blackjack_options::natural)
+      .help("If true, a winning natural pays 1.5; used only if sab is false.");
+}
+
 }  // namespace troupe

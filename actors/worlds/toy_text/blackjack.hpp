@@ -8,6 +8,7 @@
 
 #include "actors/environments/env_state.hpp"
 #include "actors/environments/environment.hpp"
+#include "runtime/config/options_schema.hpp"
 
 namespace troupe {
 
@@ -18,6 +19,7 @@ struct blackjack_options {
   /// Pays 1.5 for a winning natural. Used only without `sutton_barto`.
   bool natural = false;
 };
+void describe(options_schema<blackjack_options>& s);
 
 /// Blackjack against a dealer who draws below 17, from an infinite deck: Sutton and Barto 2018,
 /// http://incompleteideas.net/book/the-book-2nd.html, example 5.1. Equal to Gymnasium's
