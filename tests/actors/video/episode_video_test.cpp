@@ -120,7 +120,7 @@ TEST_CASE("episode_video: pictures that change their size are scaled to the firs
 TEST_CASE("episode_video: each task has its turn and its picture") {
   const temporary_folder folder;
   const std::vector<env_task> tasks{{.name = "Acrobot-v1"}, {.name = "CartPole-v1"}};
-  const auto played = make_task_environments(tasks, 1, {.max_episode_steps = 2});
+  const auto played = make_task_environments(tasks, 1, {.wrappers = {.max_episode_steps = 2}});
   played->set_turns({0, 1});
   episode_video video({.file = folder.path / "tasks.gif", .episodes = 2}, *played);
   played->set_turns({0, 1});

@@ -41,7 +41,7 @@ Env begun(std::uint64_t seed) {
 TEST_CASE("pictures: every built-in environment has one, which the steps change") {
   for (const auto& id : known_environments()) {
     INFO(id);
-    const auto world = make_environment(id, {});
+    const auto world = make_environment(id);
     const auto spec = world->spec();
     CHECK(spec.render_fps > 0);
     std::vector<float> obs(spec.observation_space.flat_size());
@@ -73,8 +73,9 @@ TEST_CASE("pictures: every built-in environment has one, which the steps change"
 TEST_CASE("pictures: the wrappers and the tasks show the environment inside") {
   cairo_canvas plain, wrapped;
   std::vector<float> obs(4), many(16);
-  const auto inner = make_environment("CartPole-v1", {});
-  const auto outer = make_environment("CartPole-v1", {.max_episode_steps = 7, .frames = 4});
+  const auto inner = make_environment("CartPole-v1");
+  const auto outer =
+      make_environment({.id = "CartPole-v1", .wrappers = {.max_episode_steps = 7, .frames = 4}});
   inner->reset(3, obs);
   outer->reset(3, many);
   CHECK(picture(*inner, plain) == picture(*outer, wrapped));
@@ -147,7 +148,7 @@ TEST_CASE("pictures: the car stands on its hill and the flag at the goal") {
 }
 
 TEST_CASE("pictures: LunarLander's pad lies between the flags, and an engine has a flame") {
-  const auto world = make_environment("LunarLander-v3", {});
+  const auto world = make_environment("LunarLander-v3");
   cairo_canvas on;
   CHECK_FALSE(world->render(on));  // there is nothing before the first reset
   std::vector<float> obs(8);
@@ -219,7 +220,7 @@ TEST_CASE("pictures: a board of the greatest number of cells fits into a picture
 }
 
 TEST_CASE("pictures: Catch shows the ball and the paddle as its observation does") {
-  const auto world = make_environment("Catch-v0", {});
+  const auto world = make_environment("Catch-v0");
   std::vector<float> obs(84 * 84);
   world->reset(4, obs);
   cairo_canvas on;
