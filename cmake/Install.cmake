@@ -9,8 +9,8 @@ foreach(target troupe troupe_work troupe_serve_env troupe_env_host troupe_langua
 endforeach()
 
 set(libraries options runtime plugin checkpoint coder data environments openenv openenv_server recorder replay reward
-              run_metrics text torch actors algorithms command_line program llm_files llm_tokenizer llm_config llm_tasks
-              llm sft grpo)
+              run_metrics text torch video actors algorithms command_line program llm_files llm_tokenizer llm_config
+              llm_tasks llm sft grpo)
 add_custom_target(installed DEPENDS troupe)
 foreach(library ${libraries})
   add_dependencies(installed troupe_${library})
@@ -31,6 +31,10 @@ install(FILES ${TROUPE_PRINTED}/troupe.bash RENAME troupe COMPONENT command
 install(FILES ${TROUPE_PRINTED}/_troupe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
 install(FILES ${TROUPE_PRINTED}/troupe.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# The code of Python processes. find_installed() looks for it beside the programs.
+install(DIRECTORY actors/python/troupe_worker DESTINATION ${CMAKE_INSTALL_DATADIR}/troupe/python COMPONENT command
+        FILES_MATCHING PATTERN "*.py")
 
 # The include root is the repository's: #include "runtime/service/service.hpp".
 install(DIRECTORY runtime actors algorithms DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/troupe
