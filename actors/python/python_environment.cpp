@@ -17,6 +17,7 @@
 #include "actors/environments/canvas.hpp"
 #include "actors/environments/vector_env.hpp"
 #include "actors/python/python_space.hpp"
+#include "runtime/base/log.hpp"
 
 namespace troupe {
 namespace {
@@ -84,10 +85,18 @@ class known_facts {
     const auto found = std::ranges::find(known_, request, &entry::first);
     return found == known_.end() ? std::nullopt : std::optional(found->second);
   }
-  void add(const python_environment_request& request, const python_facts& facts) {
+  /// `left_out`: the parts of observations that can't be used, which is logged once.
+  void add(const python_environment_request& request, const python_facts& facts,
+           const json& left_out) {
     constexpr std::size_t most = 64;
     const std::lock_guard lock(mutex_);
-    std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    const auto known =
+        std::erase_if(known_, [&](const entry& of) { return of.first == request; });
+    for (const auto& part : left_out) {
+      if (known > 0) break;
+      log::warn("a part of the observations is left out, for it is no kind of numbers",
+                {{"env", request.id}, {"part", part.get<std::string>()}});
+    }
     known_.emplace_back(request, facts);
     if (known_.size() > most) known_.pop_front();
   }
@@ -244,7 +253,7 @@ class python_host {
     if (!options_.is_null()) tell_options();
     if (!begins_next_) tell_begins_next();
     for (const auto& [name, value] : attrs_) tell_attr(name, value);
-    known_facts::of_this_process().add(request_, facts_);
+    known_facts::of_this_process().add(request_, facts_, told.at("left_out"));
   }
 
   /// Lays out the arrays in the shared memory and tells the process where they are.

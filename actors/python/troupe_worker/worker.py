@@ -9,7 +9,7 @@ import numpy as np
 
 from troupe_worker.channel import MEMORY, Refused, failure_of
 from troupe_worker.environments import maker_of, spec_of
-from troupe_worker.spaces import action_sizes, describe, flat_size, reader_of, writer_of
+from troupe_worker.spaces import action_sizes, describe, flat_size, left_out, reader_of, writer_of
 
 # The bits of a row's flags.
 TERMINATED, TRUNCATED, FAILED, BEGUN = 1, 2, 4, 8
@@ -59,6 +59,7 @@ class Worker:
             "obs_size": self.sizes[0],
             "integers": self.sizes[1],
             "floats": self.sizes[2],
+            "left_out": left_out(self.spaces[0]),
             **spec_of(first),
         }
 
