@@ -10,6 +10,7 @@
 
 #include "actors/environments/hosted_environment.hpp"
 #include "actors/networks/acting_network.hpp"
+#include "actors/networks/choice_map.hpp"
 #include "actors/weights/weight_store.hpp"
 
 namespace troupe {
@@ -85,6 +86,7 @@ class evaluator {
   std::function<bool()> stop_asked_;
   std::unique_ptr<vector_environment> environments_;
   std::unique_ptr<acting_network> network_;
+  choice_map choices_;
 };
 
 }  // namespace troupe

@@ -224,7 +224,7 @@ parity td3_case(case_random& random) {
   const auto action = rows_in_double(batch.action, batch.rows);
   const auto actor = in_double(state.actor);
   const auto critics = in_double(state.critics);
-  const auto& net = learner.policy().network();
+  const auto& net = learner.policy().stack();
   const auto y = detail::td3_targets(net, in_double(state.target_actor), learner.critics(),
                                      in_double(state.target_critics), batch, noise);
   const auto expected_critics = detail::fit_by_autograd(learner.critics(), critics, batch, y, 1.0);
@@ -243,8 +243,8 @@ parity td3_case(case_random& random) {
   const auto single = detail::td3_actor_gradient(net, actor.to(at::kFloat), learner.critics(),
                                                  stepped.to(at::kFloat), batch);
   watch.see_rounding(relative_distance(in_span(single.gradient), expected_actor.gradient));
-  watch.see(net, actor, obs);
-  watch_critics(watch, learner.critics(), stepped, obs, detail::forward(net, actor, obs), 1);
+  watch.see(net.top(), actor, obs);
+  watch_critics(watch, learner.critics(), stepped, obs, net.forward(actor, obs), 1);
   return {std::max(relative_distance(learner.critics().gradient(), expected_critics.gradient),
                    relative_distance(learner.actor_gradient(), expected_actor.gradient)),
           watch.too_near()};
