@@ -98,7 +98,7 @@ TEST_CASE("feature_extractor: a weight's gradient is the slope of the features")
     wrong += std::abs(gradient[i].item<double>() - slope) > tolerance ? 1 : 0;
   }
   CHECK(wrong <= 2);  // a ReLU's kink can lie within a step
-  CHECK((gradient != 0).sum().item<int>() > block.numel() / 2);
+  CHECK((gradient != 0).sum().item<int>() > block.numel() / 4);  // some ReLUs are shut
 }
 
 TEST_CASE("feature_extractor: an image [height, width, channels] is that of its planes") {

@@ -306,11 +306,12 @@ TEST_CASE("shape_of: a Dict's parts keep their keys, and images are found among 
                        .action_space = spaces::discrete(2)};
   const auto shape = shape_of(robot);
   CHECK(shape.obs_size == 2 + 216 + 144 + 3);
-  CHECK(shape.parts == std::vector<obs_part>{
-                           {"arm.angle", 0, 2},
-                           {"arm.camera", 2, 216, {3, 8, 9}, 3},
-                           {"floor", 218, 144, {2, 8, 9}},
-                           {"room", 362, 3}});
+  const std::vector<obs_part> parts{{"arm.angle", 0, 2},
+                                    {"arm.camera", 2, 216, {3, 8, 9}, 3},
+                                    {"floor", 218, 144, {2, 8, 9}},
+                                    {"room", 362, 3}};
+  const bool has_parts = shape.parts == parts;  // parts can't be printed
+  CHECK(has_parts);
   CHECK(to_string(shape) ==
         "obs 365 (arm.angle 2, arm.camera 3x8x9 (3 interleaved), floor 2x8x9, room 3), discrete 2");
   bytes.shape = {4, 8, 9, 3};  // as frame_stack makes it
