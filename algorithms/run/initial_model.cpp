@@ -26,8 +26,8 @@ std::string first_difference(const saved_model& model, const network_shape& shap
                        to_string(network.kind));
   }
   if (!fits(model.shape, shape) && model.shape.parts != shape.parts) {
-    auto found = model.shape, expected = shape;
-    return fmt::format("its network is for {}, expected {}", to_string(found), to_string(expected));
+    return fmt::format("its network is for {}, expected {}", to_string(model.shape),
+                       to_string(shape));
   }
   const auto layout = layout_of(model.shape, model.options);
   const auto tensors = difference(layout, layout_of(shape, network));
