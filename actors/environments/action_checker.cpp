@@ -79,7 +79,8 @@ void action_checker::clip(std::span<float> floats) const {
     const auto bad =
         std::find_if(floats.begin(), floats.end(), [](float each) { return !std::isfinite(each); });
     throw wrong_actions(fmt::format("{}: expected finite actions, got {} for environment {}", id_,
-                                    *bad, static_cast<std::size_t>(bad - floats.begin()) / floats_));
+                                    *bad,
+                                    static_cast<std::size_t>(bad - floats.begin()) / floats_));
   }
   for (std::size_t i = 0; i < floats.size(); ++i)
     floats[i] = std::clamp(floats[i], low_[i], high_[i]);

@@ -16,7 +16,8 @@ namespace troupe {
 namespace {
 
 const network_shape& checked(const network_shape& shape, const network_options& options) {
-  const bool is_tuple = shape.is_continuous() || !shape.multi_discrete.empty() || shape.multi_binary > 0;
+  const bool is_tuple =
+      shape.is_continuous() || !shape.multi_discrete.empty() || shape.multi_binary > 0;
   auto positive = [](int size) { return size > 0; };
   if (shape.obs_size < 1 || (shape.discrete_actions > 0) == is_tuple ||
       shape.discrete_actions < 0 || shape.continuous_size < 0 || shape.multi_binary < 0 ||
@@ -97,7 +98,8 @@ log_prob_and_entropy evaluate_parts(const network_shape& shape, const at::Tensor
   const auto logits = outputs.narrow(1, floats, outputs.size(1) - floats);
   if (count > 0) add(evaluate_categories(logits, categories, chosen.narrow(1, 0, count)));
   if (bits > 0) {
-    add(evaluate_bits(logits.narrow(1, logits.size(1) - bits, bits), chosen.narrow(1, count, bits)));
+    add(evaluate_bits(logits.narrow(1, logits.size(1) - bits, bits),
+                      chosen.narrow(1, count, bits)));
   }
   return {log_prob, entropy};
 }
@@ -115,9 +117,9 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
       critic_(actor_.inputs(),
               hidden_after_body(shape_, options_, options_.critic_hidden.value_or(options_.hidden)),
               1, options_.hidden_activation),
-      backend_(detail::choose_backend(
-          options_.backend,
-          {.net = &actor_, .has_convolutions = extractor_.has_value(), .is_on_host = link_.is_host()})),
+      backend_(detail::choose_backend(options_.backend, {.net = &actor_,
+                                                         .has_convolutions = extractor_.has_value(),
+                                                         .is_on_host = link_.is_host()})),
       head_(shape_) {
   if (options_.use_sde) {
     noise_.emplace(actor_.features(), shape_.continuous_size, options_.use_expln);
@@ -154,8 +156,10 @@ actor_critic::actor_critic(network_shape shape, network_options options, std::ui
 
 void actor_critic::make_extractor_leaves() {
   const auto offset = extractor_parameters() - actor_parameters();
-  const auto gradients = extractor_->parts(gradient_.narrow(0, offset, extractor_->parameter_count()));
-  for (const auto& part : extractor_->parts(parameters_.narrow(0, offset, extractor_->parameter_count()))) {
+  const auto gradients =
+      extractor_->parts(gradient_.narrow(0, offset, extractor_->parameter_count()));
+  for (const auto& part :
+       extractor_->parts(parameters_.narrow(0, offset, extractor_->parameter_count()))) {
     auto leaf = part.detach();
     leaf.set_requires_grad(true);
     leaf.mutable_grad() = gradients[extractor_leaves_.size()];

@@ -28,8 +28,8 @@ struct action_batch {
   /// has the integers, int64 [N, P].
   at::Tensor action;
   at::Tensor continuous;  ///< float [N, A] of actions with both kinds of numbers; else undefined
-  at::Tensor log_prob;  ///< float [N]
-  at::Tensor value;     ///< float [N]
+  at::Tensor log_prob;    ///< float [N]
+  at::Tensor value;       ///< float [N]
 };
 
 /// The result of `evaluate`, all float [N].
@@ -121,7 +121,8 @@ class actor_critic {
   void values(const float* obs, int rows, float* value);
 
   /// Returns log-probability and entropy of the given actions, and the values, with autograd. The
-  /// actions are as in action_batch; `continuous` is needed only if they have both kinds of numbers.
+  /// actions are as in action_batch; `continuous` is needed only if they have both kinds of
+  /// numbers.
   action_evaluation evaluate(const at::Tensor& obs, const at::Tensor& action,
                              const at::Tensor& continuous = {}) const;
   void zero_gradient();

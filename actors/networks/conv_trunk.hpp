@@ -35,7 +35,8 @@ class conv_trunk {
   /// Returns views of a flat block [parameter_count()]: the weight and the bias of each layer in
   /// turn.
   std::vector<at::Tensor> parts(const at::Tensor& block) const;
-  /// Returns the number of convolutions, which is that of the layers without the fully connected one.
+  /// Returns the number of convolutions, which is that of the layers without the fully connected
+  /// one.
   std::size_t convolutions() const { return layers_.size(); }
 
   /// Returns the features [N, F] of obs float [N, D], which are bytes 0 .. 255 and are scaled to 0

@@ -14,10 +14,11 @@
 
 namespace troupe::detail {
 
-/// Maps observations to features. An image goes through convolutions. Of a Dict or Tuple, each image
-/// goes through convolutions of its own and every other part is taken as it is, and the features are
-/// the results in the order of the parts, as in Stable-Baselines3's CombinedExtractor. The class has
-/// no state; each call gets the parameters as a flat block, that of each image one after the other.
+/// Maps observations to features. An image goes through convolutions. Of a Dict or Tuple, each
+/// image goes through convolutions of its own and every other part is taken as it is, and the
+/// features are the results in the order of the parts, as in Stable-Baselines3's CombinedExtractor.
+/// The class has no state; each call gets the parameters as a flat block, that of each image one
+/// after the other.
 class feature_extractor {
  public:
   /// Throws std::invalid_argument as conv_trunk does; its message then names the part.

@@ -134,8 +134,8 @@ bool has_convolutions(const network_shape& shape, const network_options& options
 std::vector<int> hidden_after_body(const network_shape& shape, const network_options& options,
                                    const std::vector<int>& hidden) {
   const bool is_cnn = shape.parts.empty() && has_convolutions(shape, options);
-  const bool has_separate_critics = options.kind == network_kind::squashed_gaussian ||
-                                    options.kind == network_kind::squashed;
+  const bool has_separate_critics =
+      options.kind == network_kind::squashed_gaussian || options.kind == network_kind::squashed;
   return is_cnn && !has_separate_critics ? std::vector<int>{} : hidden;
 }
 
@@ -144,7 +144,8 @@ namespace {
 /// Returns the kinds of action, such as "discrete 2" or "continuous 1 and multi-binary 3".
 std::string action_text(const network_shape& shape) {
   std::vector<std::string> kinds;
-  if (shape.discrete_actions > 0) kinds.push_back(fmt::format("discrete {}", shape.discrete_actions));
+  if (shape.discrete_actions > 0)
+    kinds.push_back(fmt::format("discrete {}", shape.discrete_actions));
   if (shape.is_continuous()) kinds.push_back(fmt::format("continuous {}", shape.continuous_size));
   if (!shape.multi_discrete.empty()) {
     kinds.push_back(fmt::format("multi-discrete {}", fmt::join(shape.multi_discrete, "x")));
@@ -162,8 +163,8 @@ std::string image_text(const std::vector<int>& image, int interleaved) {
 std::string parts_text(const std::vector<obs_part>& parts) {
   std::vector<std::string> each;
   for (const auto& part : parts) {
-    const auto size = part.image.empty() ? std::to_string(part.size)
-                                         : image_text(part.image, part.interleaved);
+    const auto size =
+        part.image.empty() ? std::to_string(part.size) : image_text(part.image, part.interleaved);
     each.push_back(part.name + ' ' + size);
   }
   return fmt::format("{}", fmt::join(each, ", "));
@@ -200,9 +201,8 @@ std::string to_string(const network_shape& shape, const network_options& options
                           : std::string();
   const bool is_cnn = options.body != network_body::mlp && !shape.image.empty();
   const bool has_encoders = options.body != network_body::mlp && shows_images(shape.parts);
-  const auto hidden =
-      fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
-                  to_string(options.hidden_activation), critic);
+  const auto hidden = fmt::format("hidden {} {}{}", fmt::join(options.hidden, "-"),
+                                  to_string(options.hidden_activation), critic);
   auto layers = is_cnn ? to_string(options.cnn) : hidden;
   if (has_encoders) layers = to_string(options.cnn) + " for each image, " + hidden;
   if (is_cnn && !hidden_after_body(shape, options, options.hidden).empty()) {

@@ -130,8 +130,8 @@ int outputs_of(const network_shape& shape, const network_options& options);
 /// Returns whether the network begins with convolutions. Throws std::invalid_argument if the
 /// options ask for a body that the observations don't have.
 bool has_convolutions(const network_shape& shape, const network_options& options);
-/// Returns the widths of the hidden layers after the network's body: `hidden`, or none after the cnn
-/// of an actor_critic or of action values, as in Stable-Baselines3.
+/// Returns the widths of the hidden layers after the network's body: `hidden`, or none after the
+/// cnn of an actor_critic or of action values, as in Stable-Baselines3.
 std::vector<int> hidden_after_body(const network_shape& shape, const network_options& options,
                                    const std::vector<int>& hidden);
 

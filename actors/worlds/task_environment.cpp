@@ -27,8 +27,8 @@ bool shows_image(const space& observations) {
     return std::ranges::any_of(tuple->parts, shows_image);
   }
   const auto* dict = observations.get_if<spaces::dict>();
-  return dict && std::ranges::any_of(dict->parts, shows_image,
-                                     &std::pair<std::string, space>::second);
+  return dict &&
+         std::ranges::any_of(dict->parts, shows_image, &std::pair<std::string, space>::second);
 }
 
 /// Returns the action space that holds the actions of all tasks.

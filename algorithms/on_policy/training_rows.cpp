@@ -42,9 +42,7 @@ void check_choices(const std::int64_t* chosen, const std::vector<int>& choices) 
 }  // namespace
 
 minibatch::minibatch(const network_shape& shape)
-    : obs_size_(shape.obs_size),
-      choices_(shape.choice_count()),
-      floats_(shape.continuous_size) {}
+    : obs_size_(shape.obs_size), choices_(shape.choice_count()), floats_(shape.continuous_size) {}
 
 void minibatch::gather(const rollout_batch& batch, std::span<const row_index> index) {
   rows_ = static_cast<int>(index.size());

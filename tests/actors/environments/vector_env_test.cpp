@@ -140,19 +140,19 @@ TEST_CASE("vector_env: a tuple's integers and floats arrive in rows, each kind i
       {spaces::box(-1, 1, {1}), spaces::multi_binary(1),
        spaces::dict({{"b", spaces::box(0, 1, {1})}, {"a", spaces::discrete(3, 5)}})});
   auto batch = scripted(
-      2, {.action_space = actions,
-          .on_step = [&](std::int64_t, action_view action, std::span<float>) {
-            integers.insert(integers.end(), action.parts().begin(), action.parts().end());
-            seen.insert(seen.end(), action.continuous().begin(), action.continuous().end());
-            return step_result{};
-          }});
+      2,
+      {.action_space = actions, .on_step = [&](std::int64_t, action_view action, std::span<float>) {
+         integers.insert(integers.end(), action.parts().begin(), action.parts().end());
+         seen.insert(seen.end(), action.continuous().begin(), action.continuous().end());
+         return step_result{};
+       }});
   batch.reset(0);
   batch.step({.discrete = {1, 5, 0, 7}, .continuous = {-2, 0.5F, 1, -1}});
   CHECK(integers == std::vector<std::int64_t>{1, 5, 0, 7});
   CHECK(seen == floats{-1, 0.5F, 1, 0});
-  CHECK_THROWS_WITH(batch.step({.discrete = {1, 5, 0, 8}, .continuous = {0, 0, 0, 0}}),
-                    Catch::Contains("expected actions in Tuple(") &&
-                        Catch::Contains("got 8 for environment 1"));
+  CHECK_THROWS_WITH(
+      batch.step({.discrete = {1, 5, 0, 8}, .continuous = {0, 0, 0, 0}}),
+      Catch::Contains("expected actions in Tuple(") && Catch::Contains("got 8 for environment 1"));
   CHECK_THROWS_WITH(batch.step({.discrete = {1, 5, 0, 7}}),
                     Catch::Contains("expected 4 continuous numbers (2 environments, 2 each"));
   CHECK_THROWS_WITH(batch.step({.discrete = {1, 5}, .continuous = {0, 0, 0, 0}}),

@@ -179,7 +179,8 @@ TEST_CASE("actor_critic: bits come as often as their probability says, by hand",
   const auto likeliest = model.act(obs, random, true);
   CHECK(at::equal(likeliest.action[0], at::tensor({1, 1, 1, 0}, at::kLong)));
   CHECK(at::equal(likeliest.continuous[0], at::tensor({0.5f, -0.5f})));
-  const double choices = 2 - std::log(1 + std::exp(2.0) + std::exp(1.0)) + 3 - std::log(1 + std::exp(3.0));
+  const double choices =
+      2 - std::log(1 + std::exp(2.0) + std::exp(1.0)) + 3 - std::log(1 + std::exp(3.0));
   const double both_bits = std::log(0.75) - std::log(1 + std::exp(-1.0));
   CHECK(likeliest.log_prob[0].item<double>() ==
         Approx(choices + both_bits - std::log(2 * M_PI)).margin(1e-5));

@@ -25,8 +25,8 @@ TEST_CASE("choice_map: choices become the integers of the action space") {
 
 TEST_CASE("choice_map: the zeros and ones of a Tuple go back to their places") {
   // The network has the options of 3 and 2 first, and then the three bits.
-  const spaces::tuple mixed({spaces::multi_binary(1), spaces::discrete(3, 5), spaces::box(0, 1, {4}),
-                             spaces::multi_binary(2), spaces::discrete(2)});
+  const spaces::tuple mixed({spaces::multi_binary(1), spaces::discrete(3, 5),
+                             spaces::box(0, 1, {4}), spaces::multi_binary(2), spaces::discrete(2)});
   CHECK(of_environment(mixed, {2, 1, 1, 0, 1, 0, 0, 0, 1, 0}) ==
         integers{1, 7, 0, 1, 1, 0, 5, 1, 0, 0});
 }

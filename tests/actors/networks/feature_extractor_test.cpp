@@ -24,7 +24,8 @@ network_shape robot() {
                     {"room", 83, 3}}};
 }
 
-const cnn_options small_cnn{.channels = {3, 4}, .kernels = {2, 2}, .strides = {1, 2}, .features = 6};
+const cnn_options small_cnn{
+    .channels = {3, 4}, .kernels = {2, 2}, .strides = {1, 2}, .features = 6};
 
 at::Tensor random_obs(std::int64_t rows, std::int64_t width, std::uint64_t seed) {
   action_random random(seed);
@@ -69,7 +70,9 @@ TEST_CASE("feature_extractor: each image goes through its own convolutions, the 
   REQUIRE(layout.count == extractor.parameter_count());
   const auto tensors = tensors_of(layout, block.data_ptr<float>());
   const auto obs = random_obs(7, 86, 2);
-  const auto image = [&](std::int64_t from) { return obs.narrow(1, from, 40).reshape({7, 2, 5, 4}); };
+  const auto image = [&](std::int64_t from) {
+    return obs.narrow(1, from, 40).reshape({7, 2, 5, 4});
+  };
   const auto expected =
       at::cat({obs.narrow(1, 0, 1), nature_cnn(tensors, "arm.camera", image(1)),
                obs.narrow(1, 41, 2), nature_cnn(tensors, "map", image(43)), obs.narrow(1, 83, 3)},
@@ -119,9 +122,9 @@ TEST_CASE("feature_extractor: an image [height, width, channels] is that of its 
   const detail::feature_extractor of_six(six, small_cnn), of_frames(frames, small_cnn);
   const auto wider = random_block(of_six, 7);
   const auto stack = random_obs(4, 120, 8).view({4, 2, 3, 5, 4});
-  CHECK(at::equal(of_frames.forward(of_frames.parts(wider),
-                                    stack.permute({0, 1, 3, 4, 2}).reshape({4, 120})),
-                  of_six.forward(of_six.parts(wider), stack.flatten(1))));
+  CHECK(at::equal(
+      of_frames.forward(of_frames.parts(wider), stack.permute({0, 1, 3, 4, 2}).reshape({4, 120})),
+      of_six.forward(of_six.parts(wider), stack.flatten(1))));
 }
 
 TEST_CASE("feature_extractor: an image that is too small is named") {

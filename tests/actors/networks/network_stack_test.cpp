@@ -47,7 +47,8 @@ TEST_CASE("network_stack: without an image it is the perceptron", "[policy]") {
   CHECK(net.parameter_count() == same.parameter_count());
 }
 
-TEST_CASE("network_stack: actors of SAC and TD3 have hidden layers after convolutions", "[policy]") {
+TEST_CASE("network_stack: actors of SAC and TD3 have hidden layers after convolutions",
+          "[policy]") {
   auto shape = image;
   shape.discrete_actions = 0;
   shape.continuous_size = 2;

@@ -435,7 +435,8 @@ parity on_policy_case(case_random& random, const network_shape& shape, bool a2c,
   }
   kink_watch watch;
   const auto leaf = model.parameters().to(at::kDouble).requires_grad_();
-  const auto integers = has_choices ? acted.action.view({rows, shape.choice_count()}) : at::Tensor();
+  const auto integers =
+      has_choices ? acted.action.view({rows, shape.choice_count()}) : at::Tensor();
   const auto reference = evaluate_in_double(
       shape, network, leaf, obs.to(at::kDouble),
       shape.is_continuous() ? floats.to(at::kDouble) : at::Tensor(), integers, watch);

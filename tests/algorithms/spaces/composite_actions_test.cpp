@@ -121,7 +121,8 @@ TEST_CASE("composite actions: both backends and both modes take a Tuple with box
     stage on;
     const auto fused = on.run(algorithm_with(config), "fused").summary.value();
     const auto saved = load_model(run_directory::open(fused.run_directory).last_model());
-    CHECK(to_string(saved.shape) == "obs 10, continuous 3 and multi-discrete 3x2 and multi-binary 2");
+    CHECK(to_string(saved.shape) ==
+          "obs 10, continuous 3 and multi-discrete 3x2 and multi-binary 2");
     const auto pieces = on.run_in_pieces(algorithm_with(config), "pieces", 3).summary.value();
     if (mode == training_mode::sync) CHECK(pieces.weights_sha256 == fused.weights_sha256);
 

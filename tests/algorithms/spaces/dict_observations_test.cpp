@@ -122,9 +122,8 @@ TEST_CASE("dict observations: TD3 learns from an image and a vector", "[learning
 
 // ---- learners
 
-const network_shape dict_shape{.obs_size = 66,
-                               .continuous_size = 2,
-                               .parts = {{"camera", 0, 64, {1, 8, 8}}, {"rule", 64, 2}}};
+const network_shape dict_shape{
+    .obs_size = 66, .continuous_size = 2, .parts = {{"camera", 0, 64, {1, 8, 8}}, {"rule", 64, 2}}};
 
 transition_batch random_batch(int rows, std::uint64_t seed) {
   action_random random(seed);
@@ -156,7 +155,8 @@ void check_gradients(auto options) {
   const auto& critics = learner.critics();
   const auto offset = critics.extractor_offset();
   CHECK(size_of(critics.gradient().subspan(offset)) > 0);
-  CHECK(size_of(learner.actor_gradient().subspan(learner.policy().network().parameter_count())) > 0);
+  CHECK(size_of(learner.actor_gradient().subspan(learner.policy().network().parameter_count())) >
+        0);
   const auto after = learner.state();
   const auto has_moved = [&](const auto& was, const auto& is, std::size_t from) {
     return !std::equal(was.begin() + from, was.end(), is.begin() + from, is.end());

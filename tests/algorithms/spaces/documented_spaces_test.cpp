@@ -76,11 +76,10 @@ std::string id_with(const space& actions) {
   auto& id = known[to_string(actions)];
   if (id.empty()) {
     id = "Documented" + std::to_string(known.size()) + "-v0";
-    register_environment(
-        id, [actions] {
-          return std::make_unique<scripted_environment>(
-              scripted_environment::script{.action_space = actions});
-        });
+    register_environment(id, [actions] {
+      return std::make_unique<scripted_environment>(
+          scripted_environment::script{.action_space = actions});
+    });
   }
   return id;
 }
@@ -98,10 +97,13 @@ std::function<void(const std::string&)> check_of(std::string algo) {
 
 const std::map<std::string, std::function<void(const std::string&)>>& checks() {
   static const std::map<std::string, std::function<void(const std::string&)>> all = {
-      {"ppo", check_of<ppo_config>("ppo")},     {"a2c", check_of<a2c_config>("a2c")},
+      {"ppo", check_of<ppo_config>("ppo")},
+      {"a2c", check_of<a2c_config>("a2c")},
       {"reinforce", check_of<reinforce_config>("reinforce")},
-      {"dqn", check_of<dqn_config>("dqn")},     {"sac", check_of<sac_config>("sac")},
-      {"td3", check_of<td3_config>("td3")},     {"ddpg", check_of<ddpg_config>("ddpg")}};
+      {"dqn", check_of<dqn_config>("dqn")},
+      {"sac", check_of<sac_config>("sac")},
+      {"td3", check_of<td3_config>("td3")},
+      {"ddpg", check_of<ddpg_config>("ddpg")}};
   return all;
 }
 

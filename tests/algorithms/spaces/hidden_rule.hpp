@@ -20,9 +20,9 @@ class hidden_rule final : public environment {
  public:
   struct options {
     bool continuous = false;
-    bool interleaved = false;   ///< The image is [8, 8, 3] instead of [1, 8, 8].
-    bool shows_camera = true;   ///< If false, the image is always dark.
-    bool shows_rule = true;     ///< If false, the rule is always 0.
+    bool interleaved = false;  ///< The image is [8, 8, 3] instead of [1, 8, 8].
+    bool shows_camera = true;  ///< If false, the image is always dark.
+    bool shows_rule = true;    ///< If false, the rule is always 0.
   };
 
   explicit hidden_rule(options with) : with_(with) {}
@@ -32,8 +32,8 @@ class hidden_rule final : public environment {
     space actions = spaces::discrete(2);
     if (with_.continuous) actions = spaces::box(-2, 2, {1});
     return {.id = "HiddenRule-v0",
-            .observation_space = spaces::dict(
-                {{"rule", spaces::box(-1, 1, {2})}, {"camera", std::move(camera)}}),
+            .observation_space =
+                spaces::dict({{"rule", spaces::box(-1, 1, {2})}, {"camera", std::move(camera)}}),
             .action_space = actions};
   }
 
